@@ -1,0 +1,86 @@
+"""What a face hands down: settings read once, and the shape of progress; reads no environment itself.
+
+Only a face (the command line, a notebook's `connect`) calls `Settings.from_environment` with the
+environment in hand; every room below takes the values as arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DEFAULT_TIMEOUT_S = 30.0
+
+ENVIRONMENT = {
+    "base_url": "DIALFRAME_BASE_URL",
+    "api_key": "DIALFRAME_API_KEY",
+    "store": "DIALFRAME_STORE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where the service is, with which key, and where its answers are kept.
+
+    Attributes:
+        base_url: The service's base address; paths of the contract follow it.
+        api_key: The credential; never part of the repr.
+        store: Folder of the local store, or None for the platform's data folder.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    store: Path | None = None
+
+    @classmethod
+    def from_environment(
+        cls,
+        environment: Mapping[str, str],
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        store: str | Path | None = None,
+    ) -> Settings:
+        """Settings from arguments, each falling back to its environment variable.
+
+        An empty variable counts as unset.
+        """
+        chosen = {"base_url": base_url, "api_key": api_key, "store": store}
+        found = {
+            name: chosen[name] if chosen[name] is not None else environment.get(variable) or None
+            for name, variable in ENVIRONMENT.items()
+        }
+        folder = found["store"]
+        return cls(
+            base_url=_text(found["base_url"]),
+            api_key=_text(found["api_key"]),
+            store=None if folder is None else Path(folder),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One step of a long piece of work.
+
+    Attributes:
+        step: What is being done, in words that a person can read.
+        done: Units finished so far.
+        total: Units in all, or None where that cannot be known.
+    """
+
+    step: str
+    done: int
+    total: int | None = None
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def silent(progress: Progress) -> None:
+    """Listen to progress and say nothing: the default listener."""
+    del progress
+
+
+def _text(value: str | Path | None) -> str | None:
+    return None if value is None else str(value).strip()

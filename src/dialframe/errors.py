@@ -1,0 +1,234 @@
+"""One tree of errors; knows what went wrong, never how to speak to the service.
+
+    DialframeError
+    |- ConfigError             a setting, key or argument is missing or wrong (also a ValueError)
+    |- TransportError          no answer came: the host, the connection, the deadline
+    |- ApiError                the service answered with a problem document
+    |  |- AuthenticationError    401: the key is not accepted
+    |  |- PermissionDenied       403: scope, switch, address, account
+    |  |- InvalidRequest         400, 413, 415, 422: the request itself is wrong
+    |  |- NotFound               404, 405
+    |  |- Conflict               409: the resource is in another state
+    |  |  `- OutcomeUnknown        409 outcome_unknown: the write may have happened
+    |  |- PreconditionFailed     412: it changed since it was read
+    |  |- Refused                402, 422: the service's compliance or balance checks said no
+    |  |- RateLimited            429 rate_limit_exceeded: wait and go on
+    |  |- LimitReached           429: a cap that waiting a moment does not lift
+    |  `- ServiceUnavailable     5xx
+    |- ContractError           the answer is not what the contract says
+    |- StoreError              the local store cannot be read or written
+    `- LeadFileError           a lead file cannot be read at all
+
+A message says what, where and what next, in one sentence; keys never appear, numbers are masked.
+Every class pickles, so an error crosses process borders whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dialframe.privacy import redact
+
+
+class DialframeError(Exception):
+    """Root of everything that dialframe raises on purpose."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(redact(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class ConfigError(DialframeError, ValueError):
+    """A setting, a key or an argument is missing or wrong."""
+
+
+class TransportError(DialframeError):
+    """No answer came from the service.
+
+    Attributes:
+        operation: Name of the operation, as in the contract table.
+        sent: False when not one byte of the request can have arrived.
+    """
+
+    def __init__(self, message: str, *, operation: str = "", sent: bool = True) -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.sent = sent
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One entry of `errors` in a validation problem: where (JSON pointer) and what (code)."""
+
+    pointer: str
+    code: str
+
+
+class ApiError(DialframeError):
+    """The service answered with a problem document (RFC 9457).
+
+    Attributes:
+        operation: Name of the operation, as in the contract table.
+        status: HTTP status.
+        code: The problem's `code`; unknown codes survive as they came.
+        detail: The service's own words, for people only; keys and numbers hidden.
+        request_id: `X-Request-ID` of the answer, for the operator.
+        retry_after_s: Seconds that the service asked to wait, or None.
+        errors: Field problems of a refused request.
+        key: The idempotency key that the request carried, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operation: str = "",
+        status: int = 0,
+        code: str = "",
+        detail: str = "",
+        request_id: str | None = None,
+        retry_after_s: float | None = None,
+        errors: tuple[FieldProblem, ...] = (),
+        key: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.status = status
+        self.code = code
+        self.detail = redact(detail)
+        self.request_id = request_id
+        self.retry_after_s = retry_after_s
+        self.errors = errors
+        self.key = key
+
+
+class AuthenticationError(ApiError):
+    """The key is missing, malformed, unknown, expired or revoked."""
+
+
+class PermissionDenied(ApiError):
+    """The key is known and may not do this: scope, switch, address or account."""
+
+
+class InvalidRequest(ApiError):
+    """The request itself is wrong, and stays wrong however often it is sent."""
+
+
+class NotFound(ApiError):
+    """The id names nothing of the account, or the path is unknown."""
+
+
+class Conflict(ApiError):
+    """The resource is in a state that does not allow this."""
+
+
+class OutcomeUnknown(Conflict):
+    """The service cannot say whether the write happened; `key` names it for later."""
+
+
+class PreconditionFailed(ApiError):
+    """The resource changed since it was read."""
+
+
+class Refused(ApiError):
+    """The service's compliance, country or balance check refused it; nothing happened."""
+
+
+class RateLimited(ApiError):
+    """Too many requests; `retry_after_s` says when to go on."""
+
+
+class LimitReached(ApiError):
+    """A daily, spend or replay limit is used up."""
+
+
+class ServiceUnavailable(ApiError):
+    """The service or something behind it is out of order."""
+
+
+class ContractError(DialframeError):
+    """The answer is not what the contract says.
+
+    Attributes:
+        operation: Name of the operation, as in the contract table.
+        where: What in the answer is wrong, as a path into it.
+    """
+
+    def __init__(self, message: str, *, operation: str = "", where: str = "") -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.where = where
+
+
+class StoreError(DialframeError):
+    """The local store cannot be opened, read or written."""
+
+
+class LeadFileError(DialframeError):
+    """A lead file cannot be read at all.
+
+    Attributes:
+        path: The file.
+        line: Physical line, 1-based, where it is known.
+    """
+
+    def __init__(self, message: str, *, path: Path | str = "", line: int | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.line = line
+
+
+#: Family name, as in the contract's table of error codes, to class.
+FAMILIES: dict[str, type[ApiError]] = {
+    family.__name__: family
+    for family in (
+        ApiError,
+        AuthenticationError,
+        PermissionDenied,
+        InvalidRequest,
+        NotFound,
+        Conflict,
+        OutcomeUnknown,
+        PreconditionFailed,
+        Refused,
+        RateLimited,
+        LimitReached,
+        ServiceUnavailable,
+    )
+}
+
+__all__ = [
+    "FAMILIES",
+    "ApiError",
+    "AuthenticationError",
+    "ConfigError",
+    "Conflict",
+    "ContractError",
+    "DialframeError",
+    "FieldProblem",
+    "InvalidRequest",
+    "LeadFileError",
+    "LimitReached",
+    "NotFound",
+    "OutcomeUnknown",
+    "PermissionDenied",
+    "PreconditionFailed",
+    "RateLimited",
+    "Refused",
+    "ServiceUnavailable",
+    "StoreError",
+    "TransportError",
+]
+
+
+def _rebuild(
+    kind: type[DialframeError], args: tuple[Any, ...], state: dict[str, Any]
+) -> DialframeError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,32 @@
+"""Column tables and the frames made from them; knows pandas, not HTTP and not disk."""
+
+from dialframe.frames.build import custom_field, empty, from_columns, from_records
+from dialframe.frames.columns import (
+    APPOINTMENTS,
+    CALLBACKS,
+    CALLS,
+    CAMPAIGNS,
+    DISPOSITIONS,
+    DNC_CHECKS,
+    LEADS,
+    TABLES,
+    Column,
+    Table,
+)
+
+__all__ = [
+    "APPOINTMENTS",
+    "CALLBACKS",
+    "CALLS",
+    "CAMPAIGNS",
+    "DISPOSITIONS",
+    "DNC_CHECKS",
+    "LEADS",
+    "TABLES",
+    "Column",
+    "Table",
+    "custom_field",
+    "empty",
+    "from_columns",
+    "from_records",
+]

@@ -1,0 +1,107 @@
+"""DataFrames with a schema that never depends on the data; knows column tables, not where rows come from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dialframe.frames.columns import DTYPES, Column, Kind, Table
+
+_BLANK_JSON = (None, {}, "")
+
+
+def empty(table: Table, extra: Sequence[Column] = ()) -> pd.DataFrame:
+    """A frame of no rows with the table's columns and dtypes, and those of `extra` behind them."""
+    return from_columns(table, {}, extra)
+
+
+def from_columns(
+    table: Table, values: Mapping[str, Sequence[Any]], extra: Sequence[Column] = ()
+) -> pd.DataFrame:
+    """A frame from whole columns.
+
+    Args:
+        table: The column table.
+        values: Column name to values, all of one length; a column that is absent is null throughout.
+        extra: Further columns behind the table's own.
+
+    Returns:
+        One row per value, columns in the table's order, dtypes as in `columns.DTYPES`.
+    """
+    columns = [*table.columns, *extra]
+    length = max((len(column) for column in values.values()), default=0)
+    return pd.DataFrame(
+        {c.name: _series(values.get(c.name, [None] * length), c.kind) for c in columns}
+    )
+
+
+def from_records(
+    table: Table, records: Iterable[Mapping[str, Any]], extra: Sequence[Column] = ()
+) -> pd.DataFrame:
+    """A frame from rows as the service sends them.
+
+    Fields that the table does not name are kept together in `_extra` as JSON, where the table
+    has that column. Objects become JSON text; timestamps may be text or aware datetimes.
+
+    Args:
+        table: The column table.
+        records: Mappings of field name to value.
+        extra: Further columns behind the table's own, taken from the records too.
+
+    Returns:
+        One row per record, in the order given.
+    """
+    columns = [*table.columns, *extra]
+    named = {column.name for column in columns}
+    values: dict[str, list[Any]] = {column.name: [] for column in columns}
+    for record in records:
+        for column in columns:
+            values[column.name].append(_cell(record.get(column.name), column.kind))
+        if "_extra" in values and "_extra" not in record:
+            unknown = {name: record[name] for name in record if name not in named}
+            values["_extra"][-1] = as_json(unknown) if unknown else None
+    return from_columns(table, values, extra)
+
+
+def custom_field(leads: pd.DataFrame, name: str) -> pd.Series:
+    """One custom field of each lead as text, null where the lead does not have it.
+
+    Args:
+        leads: Frame of the leads table.
+        name: Key inside `custom_fields`, `lead_source` for instance.
+
+    Returns:
+        `str` series on the index of `leads`, named after the field.
+    """
+    found = [_lookup(cell, name) for cell in leads["custom_fields"]]
+    return pd.Series(found, index=leads.index, dtype="str", name=name)
+
+
+def as_json(value: object) -> str:
+    """Canonical JSON text: keys sorted, no blanks, non-ASCII kept."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+
+
+def _cell(value: Any, kind: Kind) -> Any:
+    if kind == "json":
+        return None if value in _BLANK_JSON else value if isinstance(value, str) else as_json(value)
+    if kind in ("text", "day"):
+        return None if value is None else str(value)
+    return value
+
+
+def _series(values: Sequence[Any], kind: Kind) -> pd.Series:
+    if kind == "instant":
+        instants = pd.to_datetime(pd.Series(values, dtype=object), utc=True, format="ISO8601")
+        return instants.astype(DTYPES["instant"])
+    return pd.Series(values, dtype=DTYPES[kind])
+
+
+def _lookup(cell: Any, name: str) -> str | None:
+    if not isinstance(cell, str):
+        return None
+    value = json.loads(cell).get(name)
+    return None if value is None else str(value)
