@@ -10,7 +10,7 @@ import pandas as pd
 
 from dialframe.frames.columns import DTYPES, Column, Kind, Table
 
-_BLANK_JSON = (None, {}, "")
+_BLANK_JSON: tuple[Any, ...] = (None, {}, "")
 
 
 def empty(table: Table, extra: Sequence[Column] = ()) -> pd.DataFrame:
@@ -82,12 +82,16 @@ def custom_field(leads: pd.DataFrame, name: str) -> pd.Series:
 
 def as_json(value: object) -> str:
     """Canonical JSON text: keys sorted, no blanks, non-ASCII kept."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str
+    )
 
 
 def _cell(value: Any, kind: Kind) -> Any:
     if kind == "json":
-        return None if value in _BLANK_JSON else value if isinstance(value, str) else as_json(value)
+        return (
+            None if value in _BLANK_JSON else value if isinstance(value, str) else as_json(value)
+        )
     if kind in ("text", "day"):
         return None if value is None else str(value)
     return value

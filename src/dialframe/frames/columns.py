@@ -47,7 +47,9 @@ def _column(name: str, kind: Kind, meaning: str) -> Column:
     return Column(name, kind, meaning)
 
 
-_EXTRA: Final = _column("_extra", "json", "fields that the contract does not name, kept as they came")
+_EXTRA: Final = _column(
+    "_extra", "json", "fields that the contract does not name, kept as they came"
+)
 
 CALLS: Final = Table(
     name="calls",
@@ -60,7 +62,9 @@ CALLS: Final = Table(
         _column("to_number", "text", "called number, E.164"),
         _column("status", "text", "open set; completed is seen"),
         _column("created_at", "instant", "the call was started, UTC"),
-        _column("answered_at", "instant", "somebody or something answered, UTC; null if nobody did"),
+        _column(
+            "answered_at", "instant", "somebody or something answered, UTC; null if nobody did"
+        ),
         _column("ended_at", "instant", "the call ended, UTC"),
         _column("duration_seconds", "number", "seconds; the contract does not say from when"),
         _column("campaign_id", "text", "campaign, null for calls outside any"),
@@ -169,7 +173,9 @@ DNC_CHECKS: Final = Table(
     columns=(
         _column("phone", "text", "E.164 as it was asked"),
         _column("listed", "boolean", "the service's answer: on a Do-Not-Call list or not"),
-        _column("checked_at", "instant", "when the question was sent, UTC, by this machine's clock"),
+        _column(
+            "checked_at", "instant", "when the question was sent, UTC, by this machine's clock"
+        ),
         _column("request_id", "text", "the service's id of the answer: the evidence"),
     ),
 )

@@ -1,0 +1,116 @@
+"""Calls (contract, Resources: Call record, Started call, Call summary; Endpoints: Calls)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dialframe.contract import limits
+from dialframe.contract.ids import CallId, CampaignId, LeadId
+from dialframe.contract.models.shape import (
+    E164,
+    Answer,
+    Flag,
+    Instant,
+    Integer,
+    ListQuery,
+    Number,
+    Request,
+)
+
+Direction = Literal["inbound", "outbound"]
+
+
+class Call(Answer):
+    """One call record. It names no lead and no agent."""
+
+    id: str
+    direction: Direction | str
+    from_number: str
+    to_number: str
+    status: str
+    created_at: Instant
+    answered_at: Instant | None
+    ended_at: Instant | None
+    duration_seconds: Number | None
+    campaign_id: str | None
+    disposition: str | None
+    hangup_cause: str | None
+
+
+class CallQuery(ListQuery):
+    """Filters of the call list; `created_at` descending, then `id` descending."""
+
+    campaign_id: CampaignId | None = None
+    direction: Direction | None = None
+
+
+class CallRef(Request):
+    """One call by id."""
+
+    call_id: CallId
+
+
+class CallStart(Request):
+    """A click-to-call: an agent of the account, by extension or e-mail, and a customer."""
+
+    to: E164
+    agent_extension: Annotated[str, Field(min_length=1)] | None = None
+    agent_email: (
+        Annotated[
+            str,
+            Field(min_length=limits.AGENT_EMAIL_CHARS[0], max_length=limits.AGENT_EMAIL_CHARS[1]),
+        ]
+        | None
+    ) = None
+    caller_id: E164 | None = None
+    campaign_id: CampaignId | None = None
+    lead_id: LeadId | None = None
+
+    @model_validator(mode="after")
+    def _one_agent(self) -> Self:
+        if (self.agent_extension is None) == (self.agent_email is None):
+            raise ValueError("name the agent by exactly one of agent_extension or agent_email")
+        return self
+
+
+class StartedCall(Answer):
+    """A call that is being dialled; `call_id` is null when the record is not matched at once."""
+
+    call_id: str | None
+    status: Literal["dialing"] | str
+    to: str
+    agent_extension: str
+    caller_id: str | None
+    campaign_id: str | None
+    lead_id: str | None
+    recording: Flag
+    created_at: Instant
+
+
+class TranscriptSegment(Answer):
+    """One turn of a conversation; its shape is assumed."""
+
+    speaker: str | None = None
+    start_seconds: Number | None = None
+    end_seconds: Number | None = None
+    text: str | None = None
+
+
+class Transcript(Answer):
+    """What was said; its shape is assumed."""
+
+    call_id: str | None = None
+    language: str | None = None
+    segments: list[TranscriptSegment] | None = None
+
+
+class CallSummary(Answer):
+    """A summary of a call; partly shown: content is null unless `status` is ready."""
+
+    call_id: str | None = None
+    status: Literal["ready", "processing", "not_generated"] | str
+    schema_version: Integer
+    not_generated_reason: str | None = None
+    summary: dict[str, Any] | None = None
