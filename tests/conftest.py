@@ -1,0 +1,23 @@
+"""What every test shares: the folder of samples and the profiles of generated tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SAMPLES = Path(__file__).parent.parent / "data_samples"
+
+settings.register_profile(
+    "fast", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", max_examples=1000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """Folder of the sample files."""
+    return SAMPLES

@@ -1,0 +1,38 @@
+"""Settings come from arguments first, then from the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dialframe.config import Settings
+
+ENVIRONMENT = {
+    "DIALFRAME_BASE_URL": "https://api.example.com",
+    "DIALFRAME_API_KEY": "svc_test_env_key",
+    "DIALFRAME_STORE": "/data/store",
+}
+
+
+def test_environment_fills_what_is_not_given() -> None:
+    """Without arguments all three come from the environment."""
+    settings = Settings.from_environment(ENVIRONMENT)
+
+    assert settings == Settings("https://api.example.com", "svc_test_env_key", Path("/data/store"))
+
+
+def test_arguments_win() -> None:
+    """An argument is taken before the environment."""
+    settings = Settings.from_environment(ENVIRONMENT, base_url="http://127.0.0.1:1", store="here")
+
+    assert settings.base_url == "http://127.0.0.1:1"
+    assert settings.store == Path("here")
+
+
+def test_empty_variables_count_as_unset() -> None:
+    """A variable that is set to nothing is no setting."""
+    assert Settings.from_environment({"DIALFRAME_API_KEY": ""}) == Settings()
+
+
+def test_key_is_not_in_the_repr() -> None:
+    """Printing settings shows no key."""
+    assert "svc_test" not in repr(Settings.from_environment(ENVIRONMENT))
