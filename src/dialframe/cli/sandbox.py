@@ -1,0 +1,69 @@
+"""`dialframe sandbox`: the whole service on this machine."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialframe.cli.face import AsJson, answer
+from dialframe.errors import ConfigError
+
+app = typer.Typer(help="The whole service, run on your own machine.", no_args_is_help=True)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+    ] = 8787,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps the state; else it goes with the process.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
+    size: Annotated[str, typer.Option(help="empty, tiny, small, medium or large.")] = "small",
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            help="Day on which the account's history ends; today in UTC.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the service until it is stopped.
+
+    It dials nobody and texts nobody. Example:
+
+        dialframe sandbox serve --size tiny --port 0 --json
+    """
+    from dialframe import sandbox as room
+
+    def ready(facts: dict[str, Any]) -> None:
+        if as_json:
+            answer(facts)
+            return
+        typer.echo(f"The sandbox answers at {facts['base_url']} until you press Ctrl-C.", err=True)
+        typer.echo(f"  export DIALFRAME_BASE_URL={facts['base_url']}")
+        typer.echo(f"  export DIALFRAME_API_KEY={facts['api_key']}")
+        typer.echo(
+            f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
+        )
+
+    room.serve(
+        host=host, port=port, data=data, seed=seed, size=size, as_of=_day(as_of), on_ready=ready
+    )
+
+
+def _day(text: str | None) -> date | None:
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007 - a day has no zone
+    except ValueError:
+        raise ConfigError(f"--as-of takes a day such as 2026-09-30, not {text!r}") from None

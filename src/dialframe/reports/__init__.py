@@ -1,0 +1,5 @@
+"""Results as pages that can be sent to somebody: one file, no request to any other host."""
+
+from dialframe.reports.page import Figure, Page, Section, Sheet, render
+
+__all__ = ["Figure", "Page", "Section", "Sheet", "render"]

@@ -1,0 +1,129 @@
+"""A page of sections with figures and tables as one HTML file; knows values, not where they come from."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+
+import jinja2
+import pandas as pd
+
+ROWS_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture that is already drawn.
+
+    Attributes:
+        png: The picture's bytes.
+        alt: What it shows, in words, for people who cannot see it.
+        caption: One line below it.
+    """
+
+    png: bytes = field(repr=False)
+    alt: str
+    caption: str = ""
+
+    @property
+    def source(self) -> str:
+        """The picture as a `data:` address."""
+        return "data:image/png;base64," + base64.b64encode(self.png).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table with its caption.
+
+    Attributes:
+        caption: What its rows are.
+        frame: The rows; the first `rows` of them are shown, and the page says of how many.
+        headings: Column name to the words shown for it; columns that are absent keep their name.
+        rows: Rows shown at the most.
+    """
+
+    caption: str
+    frame: pd.DataFrame = field(repr=False)
+    headings: Mapping[str, str] = field(default_factory=dict)
+    rows: int = ROWS_SHOWN
+
+    @property
+    def columns(self) -> list[tuple[str, bool]]:
+        """Heading of each column, and whether it holds numbers."""
+        frame = self.frame
+        return [
+            (self.headings.get(str(name), str(name)), pd.api.types.is_numeric_dtype(frame[name]))
+            for name in frame.columns
+        ]
+
+    @property
+    def cells(self) -> list[list[str]]:
+        """The shown rows as text; nothing stands for a missing value."""
+        shown = self.frame.head(self.rows)
+        return [
+            [_text(value) for value in row] for row in shown.itertuples(index=False, name=None)
+        ]
+
+    @property
+    def count(self) -> str:
+        """How many rows are shown, of how many."""
+        total = len(self.frame)
+        if total > self.rows:
+            return f"first {self.rows:,} of {total:,} rows"
+        return f"{total:,} row{'' if total == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a page: what was found first, then the evidence."""
+
+    title: str
+    finding: str
+    figures: tuple[Figure, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page.
+
+    Attributes:
+        title: Its heading.
+        summary: Sentences that answer before the details begin.
+        sections: Its parts.
+        facts: Small print: versions, hashes, times.
+    """
+
+    title: str
+    summary: tuple[str, ...]
+    sections: tuple[Section, ...]
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def render(page: Page) -> str:
+    """The page as HTML: styles and pictures inside, no script, nothing fetched from anywhere."""
+    source = resources.files("dialframe.reports").joinpath("templates/page.html.j2")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(source.read_text(encoding="utf-8"))
+    return str(template.render(page=page)) + "\n"
+
+
+def _text(value: object) -> str:
+    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
+        return ""
+    if value is pd.NaT:
+        return ""
+    if isinstance(value, pd.Timestamp):
+        return value.strftime("%Y-%m-%d %H:%M:%S")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.1f}"
+    return str(value)

@@ -1,0 +1,124 @@
+"""A page is one file that says everything and fetches nothing."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pandas as pd
+
+from dialframe.reports import Figure, Page, Section, Sheet, render
+
+PNG = bytes.fromhex("89504e470d0a1a0a")
+
+
+class _Outline(HTMLParser):
+    """Collects tags, attributes and text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def _page(frame: pd.DataFrame) -> Page:
+    return Page(
+        title="Lists & <calls>",
+        summary=("2 calls checked.",),
+        sections=(
+            Section(
+                title="Hours",
+                finding="1 call before 08:00.",
+                figures=(Figure(PNG, alt='bars: 1 "early"', caption="by hour"),),
+                sheets=(Sheet("Calls", frame, {"calls": "Calls"}),),
+                notes=("Facts, not legal advice.",),
+            ),
+        ),
+        facts={"Rule book": "2026-11-21"},
+    )
+
+
+def _read(page: Page) -> _Outline:
+    outline = _Outline()
+    outline.feed(render(page))
+    return outline
+
+
+def test_page_fetches_nothing() -> None:
+    """No script, no link to a style, and every address is inside the file."""
+    outline = _read(_page(pd.DataFrame({"calls": [1]})))
+
+    assert not outline.all("script")
+    assert not outline.all("link")
+    assert [str(image["src"])[:22] for image in outline.all("img")] == ["data:image/png;base64,"]
+    assert all(str(anchor["href"]).startswith("#") for anchor in outline.all("a"))
+
+
+def test_every_picture_has_words() -> None:
+    """Each picture carries its alternative text."""
+    outline = _read(_page(pd.DataFrame({"calls": [1]})))
+
+    assert [image["alt"] for image in outline.all("img")] == ['bars: 1 "early"']
+
+
+def test_text_is_escaped() -> None:
+    """What stands in data and titles is shown as text, never taken for markup."""
+    page = _page(pd.DataFrame({"name": ["<img src=x onerror=alert(1)>"]}))
+    outline = _read(page)
+
+    assert len(outline.all("img")) == 1
+    assert "<img src=x onerror=alert(1)>" in outline.text
+    assert "Lists & <calls>" in outline.text
+
+
+def test_long_table_says_how_much_is_shown() -> None:
+    """A table that is cut says how many rows there are."""
+    outline = _read(_page(pd.DataFrame({"calls": range(1234)})))
+
+    assert "first 50 of 1,234 rows" in outline.text
+    assert len(outline.all("tr")) == 51
+
+
+def test_missing_values_are_blank() -> None:
+    """Nulls of every kind are shown as nothing, never as NaN or NaT."""
+    frame = pd.DataFrame(
+        {
+            "a": pd.Series([None], dtype="str"),
+            "b": pd.Series([None], dtype="Int64"),
+            "c": pd.Series([None], dtype="datetime64[us, UTC]"),
+            "d": pd.Series([float("nan")]),
+            "e": pd.Series([None], dtype="boolean"),
+        }
+    )
+
+    assert Sheet("nulls", frame).cells == [["", "", "", "", ""]]
+
+
+def test_values_read_well() -> None:
+    """Counts have separators, instants end at the second, flags are words."""
+    frame = pd.DataFrame(
+        {
+            "n": [12345],
+            "rate": [0.12345],
+            "at": pd.to_datetime(["2026-09-14T15:04:05.123456Z"]),
+            "listed": [True],
+        }
+    )
+
+    assert Sheet("values", frame).cells == [["12,345", "0.1235", "2026-09-14 15:04:05", "yes"]]
+
+
+def test_empty_table_keeps_its_headings() -> None:
+    """A table without rows still says which columns it would have."""
+    outline = _read(_page(pd.DataFrame({"calls": pd.Series(dtype="Int64")})))
+
+    assert "0 rows" in outline.text
+    assert outline.all("th") == [{"scope": "col", "class": "number"}]
