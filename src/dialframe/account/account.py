@@ -1,0 +1,290 @@
+"""A live account: a client and a store behind one face; knows who does what, and does little itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from dialframe.account import dnc
+from dialframe.account.freshness import covered, freshness, sentence
+from dialframe.account.instants import When, age, instant
+from dialframe.account.ports import Source
+from dialframe.account.report import SyncReport
+from dialframe.account.sync import sync
+from dialframe.config import OnProgress, silent
+from dialframe.errors import ApiError, AuthenticationError, ContractError, TransportError
+from dialframe.frames.columns import (
+    APPOINTMENTS,
+    CALLBACKS,
+    CALLS,
+    CAMPAIGNS,
+    DISPOSITIONS,
+    DNC_CHECKS,
+    LEADS,
+    TABLES,
+    Table,
+)
+from dialframe.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
+
+
+class Account:
+    """An account's data on this disk, and the service that it comes from.
+
+    Attributes:
+        client: The service.
+        store: The tables on disk.
+    """
+
+    def __init__(self, client: Source, store: Store, *, now: Callable[[], datetime]) -> None:
+        self.client = client
+        self.store = store
+        self._now = now
+
+    def sync(
+        self,
+        tables: Iterable[str] | None = None,
+        *,
+        reconcile_after: timedelta | str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> SyncReport:
+        """Bring the stored tables up to date.
+
+        The first sync reads everything. A later one reads what is new, and again what was created
+        in the 48 hours before the last sync; small lists, and lists last read whole long enough ago
+        (calls 7 days, the others 24 hours), are read whole. A sync that was killed goes on where it was.
+
+        Args:
+            tables: Names of tables; None for all but the Do-Not-Call checks, which are never listed.
+            reconcile_after: Age of the last whole reading at which a list is read whole again, such as
+                `12h`; `0s` reads everything now. None for each table's own.
+            on_progress: Told, in this thread, the rows read of each table.
+
+        Returns:
+            What was done, per table. A table that could not be finished says why in `note`.
+
+        Raises:
+            ConfigError: There is no such table.
+            AuthenticationError: The key is not accepted.
+            StoreError: The store cannot be written.
+            DialframeError: Not one table could be read.
+        """
+        after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
+        self._learn_client()
+        return sync(self.client, self.store, self._now, tables, after, on_progress)
+
+    def calls(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Stored calls, oldest first.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            campaign: Only calls of this campaign id.
+            as_of: Calls as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.CALLS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says how
+            fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
+        return self._frame(CALLS, since, until, campaign, as_of)
+
+    def leads(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Stored leads, oldest first; arguments and result as for `calls`."""
+        return self._frame(LEADS, since, until, campaign, as_of)
+
+    def campaigns(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Stored campaigns, oldest first; arguments and result as for `calls`."""
+        return self._frame(CAMPAIGNS, since, until, campaign, as_of)
+
+    def callbacks(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Stored callbacks, oldest first; arguments and result as for `calls`."""
+        return self._frame(CALLBACKS, since, until, campaign, as_of)
+
+    def appointments(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Stored appointments, oldest first; they name no campaign. Else as for `calls`."""
+        return self._frame(APPOINTMENTS, since, until, None, as_of)
+
+    def dispositions(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """The service's own counts per UTC day, campaign and disposition; else as for `calls`.
+
+        The report's shape is assumed: the contract does not show it.
+        """
+        return self._frame(DISPOSITIONS, since, until, campaign, as_of)
+
+    def dnc_checks(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Every Do-Not-Call check ever made here, oldest first; `since` and `until` are of `checked_at`."""
+        return self._frame(DNC_CHECKS, since, until, None, as_of)
+
+    def check_dnc(
+        self,
+        phones: Iterable[str],
+        *,
+        max_age: timedelta | str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> pd.DataFrame:
+        """Whether numbers are on a Do-Not-Call list, with the evidence kept.
+
+        Each answer is stored with its time and request id before the next is asked for.
+
+        Args:
+            phones: Numbers, E.164.
+            max_age: Age up to which a stored answer will do, such as `31d`; None asks about all.
+            on_progress: Told how many different numbers have an answer.
+
+        Returns:
+            One row per number, in order: `phone, listed, checked_at, request_id, reason`. A text that
+            is no E.164 number has no answer, and says so in `reason`: it is unknown, not unlisted.
+
+        Raises:
+            DialframeError: The service or the store failed; answers that came before it are kept.
+        """
+        return dnc.check(
+            phones,
+            source=self.client,
+            store=self.store,
+            now=self._now(),
+            max_age=None if max_age is None else age("max_age", max_age),
+            on_progress=on_progress or silent,
+        )
+
+    def info(self) -> dict[str, Any]:
+        """What is stored and how fresh it is, as JSON values: no content, no key."""
+        found = self.store.info()
+        return {
+            "store": str(found.folder),
+            "base_url": found.base_url,
+            "environment": found.environment,
+            "schema_version": found.schema_version,
+            "size_bytes": found.size_bytes,
+            "forgotten": found.forgotten,
+            "rows": {facts.name: facts.rows for facts in found.tables},
+            "versions": {facts.name: facts.versions for facts in found.tables},
+            "gone": {facts.name: facts.gone for facts in found.tables},
+            "quarantined": {facts.name: facts.quarantined for facts in found.tables},
+            "freshness": {
+                table.name: sentence(table, covered(table, self.store))
+                for table in TABLES.values()
+            },
+        }
+
+    def forget(self, phone: str) -> int:
+        """Erase a number from every table and version, so that a later sync does not bring it back.
+
+        Args:
+            phone: E.164.
+
+        Returns:
+            How many versions were erased, or had the number replaced in their text.
+
+        Raises:
+            ConfigError: It is no E.164 number.
+            StoreError: Another process is reading the store.
+        """
+        return self.store.forget(phone, at=self._now())
+
+    def close(self) -> None:
+        """Close the store and the client's connections."""
+        self.store.close()
+        self.client.close()
+
+    def __enter__(self) -> Account:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        owner = self.store.owner
+        whose = "" if owner is None else f"{owner.environment} data of {owner.base_url} in "
+        return f"<Account: {whose}{self.store.folder}>"
+
+    def _frame(
+        self,
+        table: Table,
+        since: When | None,
+        until: When | None,
+        campaign: str | None,
+        as_of: When | None,
+    ) -> pd.DataFrame:
+        moment = instant("as_of", as_of)
+        cover = covered(table, self.store)
+        frame = self.store.frame(
+            table,
+            as_of=moment,
+            since=instant("since", since),
+            until=instant("until", until),
+            campaign=campaign,
+        )
+        time_column = _TIME_COLUMNS.get(table.name, "created_at")
+        frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment)
+        return frame
+
+    def _learn_client(self) -> None:
+        """Write the client's id down once, so that a rotated key finds the same data."""
+        owner = self.store.owner
+        if owner is None or owner.client_id is not None:
+            return
+        try:
+            client_id = self.client.me().client_id
+        except AuthenticationError:
+            raise
+        except (ApiError, TransportError, ContractError):
+            return  # the shape of `me` is assumed: nothing may depend on it
+        if client_id:
+            self.store.name_client(client_id)

@@ -1,0 +1,91 @@
+"""Opens an account from arguments and environment: whose data, which folder, which key; a face."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from dialframe.account.account import Account
+from dialframe.account.ports import Source
+from dialframe.config import ENVIRONMENT, Settings
+from dialframe.errors import ConfigError
+from dialframe.store import Identity, Store, locate, partitions
+
+
+def connect(
+    base_url: str | None = None,
+    api_key: str | None = None,
+    store: str | Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    prompt: Callable[[str], str] | None = None,
+) -> Account:
+    """Open an account: its service and its data on this disk.
+
+    What is not given comes from `DIALFRAME_BASE_URL`, `DIALFRAME_API_KEY` and `DIALFRAME_STORE`. Data
+    is kept apart by service, API client and live or test key, each in a sub-folder of the store. No
+    request is sent, unless the key is new and the store may hold its client's data already.
+
+    Args:
+        base_url: The service's base address.
+        api_key: The key; in a notebook it is asked for when it is neither given nor set.
+        store: Folder of the store; else the platform's folder for user data.
+        environment: Variables to be used instead of the process's.
+        prompt: How to ask for the key.
+
+    Raises:
+        ConfigError: Address or key is missing or malformed.
+        StoreError: The store cannot be opened, is damaged, or newer than this dialframe.
+    """
+    # Loaded here, so that stored data can be read without the HTTP library.
+    from dialframe.client import Client
+    from dialframe.client.credentials import resolve
+
+    variables = os.environ if environment is None else environment
+    settings = Settings.from_environment(
+        variables, base_url=base_url, api_key=api_key, store=store
+    )
+    if not settings.base_url:
+        raise ConfigError(
+            f"the service's address is missing: pass base_url=... or set {ENVIRONMENT['base_url']}"
+        )
+    key = resolve(settings.api_key, variables, prompt)
+    identity = Identity.of(settings.base_url, key)
+    root = settings.store or user_data_path("dialframe", appauthor=False) / "store"
+    client = Client(base_url=settings.base_url, api_key=key)
+    try:
+        opened = open_partition(root.expanduser(), identity, client)
+    except BaseException:
+        client.close()
+        raise
+    return Account(client, opened, now=lambda: datetime.now(UTC))
+
+
+def open_partition(root: Path, identity: Identity, client: Source) -> Store:
+    """The store of an identity below a folder, made where there is none.
+
+    A key that no partition knows may be a further key of a known client: then, and only then, the
+    service is asked who it belongs to.
+
+    Raises:
+        StoreError: It cannot be opened.
+        DialframeError: The service had to be asked, and did not answer.
+    """
+    folder = locate(root, identity)
+    if folder is not None:
+        return Store.open(folder, identity)
+    named = {
+        owner.client_id: path
+        for path, owner in partitions(root)
+        if owner.beside(identity) and owner.client_id is not None
+    }
+    client_id = client.me().client_id if named else None
+    if client_id in named:
+        with Store.open(named[client_id]) as known:
+            known.admit(identity)
+        return Store.open(named[client_id], identity)
+    return Store.open(root / identity.folder_name, identity)

@@ -1,0 +1,149 @@
+"""How far a stored table can be trusted, as facts and as a sentence; reads checkpoints, walks nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from dialframe.account.report import day_and_time
+from dialframe.account.walk import OVERLAP, State
+from dialframe.frames.columns import DNC_CHECKS, Table
+from dialframe.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """What of a table is stored.
+
+    Attributes:
+        begun: Whether a walk was ever begun.
+        complete: Whether a walk was finished and none is open.
+        synced_at: Start of the last walk that was finished.
+        reconciled_at: Start of the last one that read everything.
+        covers_from: Creation of the oldest row reached by a first walk that is not finished; None for
+            the list's beginning.
+        covers_to: Rows created by then are stored, back to `covers_from`; None where nothing is.
+        open_from: Rows created after this may be missing: a later walk is not finished.
+        reread_from: Rows created before this are as of `reconciled_at`.
+    """
+
+    begun: bool = False
+    complete: bool = False
+    synced_at: datetime | None = None
+    reconciled_at: datetime | None = None
+    covers_from: datetime | None = None
+    covers_to: datetime | None = None
+    open_from: datetime | None = None
+    reread_from: datetime | None = None
+
+
+def covered(table: Table, store: Store) -> Cover:
+    """What of a table is stored, from its checkpoints."""
+    states = {name: State.from_json(value) for name, value in store.states(table.name).items()}
+    own = states.pop(table.name, None)
+    cover = replace(_of_state(own or State()), begun=own is not None or bool(states))
+    if not states:
+        return cover
+    wholes = [state.mark.reconciled_at for state in states.values()]
+    known = [instant for instant in wholes if instant is not None]
+    return replace(
+        cover,
+        complete=cover.complete and all(state.complete for state in states.values()),
+        reconciled_at=min(known) if known and len(known) == len(wholes) else None,
+    )
+
+
+def freshness(
+    table: Table, frame: pd.DataFrame, cover: Cover, time_column: str, as_of: datetime | None
+) -> dict[str, Any]:
+    """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file.
+
+    Args:
+        table: The table.
+        frame: Its rows as they are given away.
+        cover: What of the table is stored.
+        time_column: The column by which rows are old or new.
+        as_of: The instant that the frame was asked for, or None for now.
+
+    Returns:
+        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, sentence`; instants as
+        ISO 8601 text.
+    """
+    moments = frame[time_column]
+    ends = (moments.min(), moments.max()) if len(frame) else (None, None)
+    oldest, newest = (
+        end if end is None or isinstance(end, str) else end.isoformat() for end in ends
+    )
+    return {
+        "table": table.name,
+        "rows": len(frame),
+        "synced_at": _text(cover.synced_at),
+        "reconciled_at": _text(cover.reconciled_at),
+        "complete": cover.complete,
+        "oldest": oldest,
+        "newest": newest,
+        "as_of": _text(as_of),
+        "sentence": sentence(table, cover, as_of),
+    }
+
+
+def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
+    """What a person should know before trusting the table."""
+    shown = "" if as_of is None else f" Shown as last observed by {day_and_time(as_of)}."
+    if table == DNC_CHECKS:
+        return f"{table.name}: only numbers that were asked about, each time they were.{shown}"
+    if not cover.begun:
+        return f"{table.name}: never synced; run account.sync()."
+    if cover.synced_at is None:
+        return f"{table.name}: {_first_walk(cover)}{shown}"
+    said = [f"{table.name}: complete as of {day_and_time(cover.synced_at)}."]
+    if not cover.complete:
+        since = (
+            "" if cover.open_from is None else f" created after {day_and_time(cover.open_from)}"
+        )
+        said = [
+            f"{table.name}: complete as of {day_and_time(cover.synced_at)}; a later sync is not finished, "
+            f"so rows{since} may be missing; run account.sync() to go on."
+        ]
+    if cover.reconciled_at is not None and cover.reconciled_at < cover.synced_at:
+        which = (
+            "Some of its rows"
+            if cover.reread_from is None
+            else f"Rows created before {day_and_time(cover.reread_from)}"
+        )
+        said.append(f" {which} were last read again at {day_and_time(cover.reconciled_at)}.")
+    return "".join(said) + shown
+
+
+def _of_state(state: State) -> Cover:
+    mark, walk = state.mark, state.walk
+    if mark.synced_at is None:
+        reached = None if walk is None else walk.oldest_at
+        started_at = None if walk is None else walk.started_at
+        return Cover(covers_from=reached, covers_to=None if reached is None else started_at)
+    partly = mark.reconciled_at is not None and mark.reconciled_at < mark.synced_at
+    return Cover(
+        complete=state.complete,
+        synced_at=mark.synced_at,
+        reconciled_at=mark.reconciled_at,
+        covers_to=mark.synced_at,
+        open_from=None if walk is None else mark.watermark_at,
+        reread_from=mark.watermark_at - OVERLAP if partly and mark.watermark_at else None,
+    )
+
+
+def _first_walk(cover: Cover) -> str:
+    if cover.covers_from is None:
+        return "its first sync is not finished; run account.sync() to go on."
+    return (
+        "its first sync is not finished: rows created before "
+        f"{day_and_time(cover.covers_from)} are not here yet; run account.sync() to go on."
+    )
+
+
+def _text(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()

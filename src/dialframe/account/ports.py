@@ -1,0 +1,166 @@
+"""What an account needs of a client, as protocols: lists in pages, checks, one report; knows no HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from typing import Any, Protocol
+
+
+class Record(Protocol):
+    """One row, validated."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Its fields as Python values, unknown ones included."""
+
+
+class SetAside(Protocol):
+    """One row that did not validate."""
+
+    @property
+    def raw(self) -> Any:
+        """The row as it came."""
+
+    @property
+    def where(self) -> str:
+        """What is wrong in it."""
+
+    @property
+    def reason(self) -> str:
+        """What was expected there."""
+
+
+class Page(Protocol):
+    """One page of a list."""
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """Rows that are what the contract says, in order."""
+
+    @property
+    def quarantined(self) -> Sequence[SetAside]:
+        """Rows that are not."""
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Where the list goes on, None at its end."""
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the answer."""
+
+    @property
+    def observed_at(self) -> datetime:
+        """When the page was asked for, UTC."""
+
+
+class Listing(Protocol):
+    """A list that can be walked from any of its cursors."""
+
+    def pages(self, *, cursor: str | None = None) -> Iterator[Page]:
+        """Pages from a cursor, or from the head."""
+
+
+class Lists(Protocol):
+    """A resource with a list over the whole account."""
+
+    def list(self) -> Listing:
+        """Everything."""
+
+
+class CampaignLists(Protocol):
+    """A resource whose list is of one campaign."""
+
+    def list(self, *, campaign_id: str) -> Listing:
+        """Everything of one campaign."""
+
+
+class Checked(Protocol):
+    """One number's answer from the Do-Not-Call check."""
+
+    @property
+    def phone(self) -> str:
+        """The number as it was asked."""
+
+    @property
+    def listed(self) -> bool:
+        """On a Do-Not-Call list or not."""
+
+    @property
+    def checked_at(self) -> datetime:
+        """When the question was sent, UTC."""
+
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the answer."""
+
+
+class Dnc(Protocol):
+    """The Do-Not-Call check."""
+
+    def check(self, phones: Sequence[str]) -> Sequence[Checked]:
+        """One answer per number, in order."""
+
+
+class Report(Protocol):
+    """Aggregated counts; null where the service's shape is another."""
+
+    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
+        """All of it, as values or as JSON values."""
+
+    @property
+    def data(self) -> Sequence[Record] | None:
+        """One row per day, campaign and disposition."""
+
+
+class Reports(Protocol):
+    """The service's reports."""
+
+    def dispositions(self, *, start_date: date, end_date: date) -> Report:
+        """Counts of a range of UTC days, both included, at most 92."""
+
+
+class Me(Protocol):
+    """Who the key belongs to."""
+
+    @property
+    def client_id(self) -> str | None:
+        """The API client, where the service says it."""
+
+
+class Source(Protocol):
+    """A client, as far as an account is concerned."""
+
+    @property
+    def calls(self) -> Lists:
+        """Calls."""
+
+    @property
+    def leads(self) -> Lists:
+        """Leads."""
+
+    @property
+    def campaigns(self) -> Lists:
+        """Campaigns."""
+
+    @property
+    def appointments(self) -> Lists:
+        """Appointments."""
+
+    @property
+    def callbacks(self) -> CampaignLists:
+        """Callbacks."""
+
+    @property
+    def dnc(self) -> Dnc:
+        """Do-Not-Call."""
+
+    @property
+    def reports(self) -> Reports:
+        """Reports."""
+
+    def me(self) -> Me:
+        """Who the key belongs to."""
+
+    def close(self) -> None:
+        """Let its connections go."""

@@ -1,0 +1,131 @@
+"""Which calls a rate counts, and why each other call is set aside; knows calls, not leads.
+
+Every call gets exactly one reason or is counted, so the table of reasons sums to the calls given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.columns import Mask, present, require, within
+
+#: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
+REASONS: Final[dict[str, str]] = {
+    "outside_window": "made before `since`, or at or after `until`",
+    "inbound": "made by the customer",
+    "direction_unknown": "neither inbound nor outbound",
+    "dnc_screened": "held back by a Do-Not-Call list; nobody was dialled",
+    "in_progress": "not over yet",
+    "system_noise": "a dialer's own state, not an outcome",
+    "no_campaign": "outside any campaign, click-to-call for instance",
+    "unmatched": "no lead has the number",
+    "ambiguous": "several leads have the number and none of them the call's campaign",
+    "other_lead": "made for a lead that is not in this funnel: of another campaign, or newer",
+}
+
+#: Counts worth a note, by reason and unit.
+Notes = dict[tuple[str, str], int]
+
+#: Instants that have happened.
+_PAST: Final = ("_observed_at", "created_at", "ended_at", "updated_at", "last_attempt_at")
+
+#: Columns of a table of what was counted and set aside.
+_COLUMNS: Final = {"reason": "str", "unit": "str", "count": "Int64", "role": "str"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Which calls are counted, and how many were set aside for each reason."""
+
+    counted: Mask
+    set_aside: dict[str, int]
+
+
+def scope(
+    calls: pd.DataFrame,
+    classified: pd.DataFrame,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    include_no_campaign: bool,
+    further: Mapping[str, Mask] | None = None,
+) -> Scope:
+    """Sort calls into counted and set aside.
+
+    Args:
+        calls: Frame of the calls table.
+        classified: What `classify` says of them.
+        since: First instant of the window, or None.
+        until: First instant after the window, or None.
+        include_no_campaign: Count calls outside any campaign too.
+        further: Reasons of the caller's own (keys of `REASONS`) and the calls they apply to.
+
+    Raises:
+        ConfigError: A column is missing, or the window has no time zone.
+    """
+    require(calls, ("direction", "created_at", "campaign_id"), "calls")
+    direction = calls["direction"].str.casefold()
+    inbound = np.asarray(direction == "inbound", dtype=bool)
+    outcome = classified["outcome"]
+    campaign = present(calls["campaign_id"])
+    found: dict[str, Mask] = {
+        "outside_window": ~within(calls["created_at"], since, until),
+        "inbound": inbound,
+        "direction_unknown": ~inbound & ~np.asarray(direction == "outbound", dtype=bool),
+        **{
+            name: np.asarray(outcome == name, dtype=bool)
+            for name in ("dnc_screened", "in_progress", "system_noise")
+        },
+        "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,
+        **(further or {}),
+    }
+    open_ = np.ones(len(calls), dtype=bool)
+    set_aside = {}
+    for reason in REASONS:
+        if reason in found:
+            taken = open_ & found[reason]
+            set_aside[reason] = int(taken.sum())
+            open_ &= ~taken
+    return Scope(open_, set_aside)
+
+
+def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFrame:
+    """The table of what was counted, set aside and is worth a note.
+
+    Args:
+        scope: The calls.
+        notes: Further counts by reason and unit (`calls`, `leads`, `appointments`, `records`).
+        words: What each of these reasons means.
+
+    Returns:
+        Columns `reason`, `unit`, `count`, `role`, `meaning`. Rows whose `role` is `counted` or
+        `set aside` sum to the calls given; those of role `note` are a part of the counted calls
+        or speak of other things.
+    """
+    rows = [("counted", "calls", int(scope.counted.sum()), "counted", "everything else")]
+    rows += [(r, "calls", n, "set aside", REASONS[r]) for r, n in scope.set_aside.items()]
+    rows += [(r, unit, n, "note", words[r]) for (r, unit), n in notes.items()]
+    frame = pd.DataFrame(rows, columns=[*_COLUMNS, "meaning"])
+    return frame.astype({**_COLUMNS, "meaning": "str"})
+
+
+def latest(*frames: pd.DataFrame | None) -> datetime | None:
+    """The latest instant that some frames speak of, or None where they speak of none.
+
+    Planned instants (`scheduled_at`, `next_attempt_at`) do not count: they lie in the future.
+    """
+    found = [
+        frame[name].max()
+        for frame in frames
+        if frame is not None
+        for name in _PAST
+        if name in frame.columns
+    ]
+    known = [moment for moment in found if not pd.isna(moment)]
+    return max(known).to_pydatetime() if known else None

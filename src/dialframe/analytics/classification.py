@@ -1,0 +1,188 @@
+"""Every call's outcome class, from what the network and the agent said; knows one call at a time.
+
+Two layers speak of a call. The telephony layer is `answered_at` with the words of `hangup_cause`
+and `status`; the business layer is the agent's `disposition`. The disposition decides when it can
+have happened on that call: "not interested" cannot, where nobody answered. Where the two contradict
+each other the telephony layer stands and the row is a conflict. Where nobody answered and the
+network says why, the network stands; where it says nothing, the disposition does.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.codes import Field
+from dialframe.analytics.columns import Ints, Mask, booleans, numbered, present, require, text
+from dialframe.analytics.outcomes import CONNECTED_UNKNOWN, OUTCOMES, UNANSWERED_UNKNOWN
+from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
+
+#: What `unmapped` writes where a person is to fill in a class.
+TO_FILL_IN: Final = "?"
+
+_NEEDED: Final = ("answered_at", "status", "hangup_cause", "disposition")
+_PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
+# Two places behind the classes: arrays of flags end in two False, so that -1 and -2 find them.
+_UNMAPPED: Final = -2
+_NOTHING: Final = -1
+
+
+def _flags(*values: bool) -> Mask:
+    return np.array([*values, False, False])
+
+
+_FITS_ANSWERED: Final = _flags(*(o.when != "unanswered" for o in OUTCOMES))
+_FITS_UNANSWERED: Final = _flags(*(o.when != "answered" for o in OUTCOMES))
+_ONLY_ANSWERED: Final = _flags(*(o.when == "answered" for o in OUTCOMES))
+_ONLY_UNANSWERED: Final = _flags(*(o.when == "unanswered" for o in OUTCOMES))
+_SAYS_LITTLE: Final = _flags(
+    *(o.name in (CONNECTED_UNKNOWN, UNANSWERED_UNKNOWN, "in_progress") for o in OUTCOMES)
+)
+
+
+def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
+    """The outcome of each call, in classes that rates are made of.
+
+    Args:
+        calls: Frame of the calls table.
+        taxonomy: What the codes mean.
+
+    Returns:
+        One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
+        it comes from (`business` or `telephony`); `telephony` and `business` are the class of
+        each, `business` null where no disposition that the taxonomy has was logged. `human` and
+        `right_party` are null where the call was answered and nothing says by whom. `positive`,
+        `appointment`, `conversion`, `machine`, `final` and `attempt` are flags of the class
+        (see `outcomes.Outcome`), `answered` says whether `answered_at` is there. `dnc_request` is
+        true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
+        layers that contradict each other, `unmapped` a code that would have decided the outcome
+        and is not in the taxonomy. `.attrs["taxonomy_version"]` names the taxonomy.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, _NEEDED, "calls")
+    answered = present(calls["answered_at"])
+    cause = _classes(calls["hangup_cause"], "hangup_cause", taxonomy)
+    status = _classes(calls["status"], "status", taxonomy)
+    business = _classes(calls["disposition"], "disposition", taxonomy)
+
+    telephony = _telephony(answered, cause, status)
+    fits = _fits(answered, business)
+    decides = fits & (answered | _SAYS_LITTLE[telephony])
+    outcome = np.where(decides, business, telephony)
+    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
+    conflict |= _contradicts(answered, status)
+    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
+    unmapped_ = (business == _UNMAPPED) | silent
+
+    names: list[str | None] = [o.name for o in OUTCOMES]
+    frame = pd.DataFrame(
+        {
+            "outcome": text(names, outcome),
+            "layer": text(["telephony", "business"], decides.astype(np.int64)),
+            "telephony": text(names, telephony),
+            "business": text([*names, None], np.maximum(business, _NOTHING)),
+            **_class_flags(outcome),
+            "dnc_request": booleans(_flag("dnc_request")[business]),
+            "answered": booleans(answered),
+            "conflict": booleans(conflict),
+            "unmapped": booleans(unmapped_),
+        },
+        index=calls.index,
+    )
+    frame.attrs["taxonomy_version"] = taxonomy.version
+    return frame
+
+
+def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
+    """The codes that the taxonomy does not have, most frequent first.
+
+    Args:
+        calls: Frame of the calls table.
+        taxonomy: What the codes mean.
+
+    Returns:
+        Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
+        your own, to be passed to `Taxonomy.with_codes` with the `?` replaced by a class.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, _NEEDED, "calls")
+    fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
+    rows = [
+        (field, str(code), int(count), f"{str(code)!r}: {TO_FILL_IN!r},  # {field}, {count} calls")
+        for field in fields
+        for code, count in calls[field].value_counts().items()
+        if str(code).strip() and taxonomy.outcome(field, str(code)) is None
+    ]
+    rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
+    frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
+    return frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
+
+
+def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Ints:
+    """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
+    places, distinct = numbered(values)
+    found = [_class(field, code, taxonomy) for code in distinct]
+    return np.array([*found, _NOTHING], dtype=np.int64)[places]
+
+
+def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:
+    if not code.strip():
+        return _NOTHING
+    outcome = taxonomy.outcome(field, code)
+    return _UNMAPPED if outcome is None else _PLACE[outcome]
+
+
+def _telephony(answered: Mask, cause: Ints, status: Ints) -> Ints:
+    """The first of cause and status that can speak of such a call, else one of the unknowns.
+
+    On an answered call the cause says how it ended, so only a class that answering is part of
+    counts: a network failure in mid-call leaves the call connected.
+    """
+    unknown = np.where(answered, _PLACE[CONNECTED_UNKNOWN], _PLACE[UNANSWERED_UNKNOWN])
+    chosen = unknown
+    for said in (status, cause):
+        speaks = np.where(answered, _ONLY_ANSWERED[said], _FITS_UNANSWERED[said])
+        says_more = ~_SAYS_LITTLE[said] | _SAYS_LITTLE[chosen]
+        chosen = np.where(speaks & says_more, said, chosen)
+    return chosen
+
+
+def _fits(answered: Mask, said: Ints) -> Mask:
+    return np.where(answered, _FITS_ANSWERED[said], _FITS_UNANSWERED[said])
+
+
+def _contradicts(answered: Mask, said: Ints) -> Mask:
+    """True where the network's word and `answered_at` cannot both be right."""
+    spoken = _ONLY_ANSWERED[said] & ~_SAYS_LITTLE[said]
+    return np.where(answered, _ONLY_UNANSWERED[said], spoken)
+
+
+def _flag(name: str) -> Mask:
+    return _flags(*(getattr(outcome, name) is True for outcome in OUTCOMES))
+
+
+def _class_flags(outcome: Ints) -> dict[str, pd.arrays.BooleanArray]:
+    """The columns of flags; null where the class does not know."""
+    names = (
+        "human",
+        "right_party",
+        "positive",
+        "appointment",
+        "conversion",
+        "machine",
+        "final",
+        "attempt",
+    )
+    return {
+        name: booleans(
+            _flag(name)[outcome],
+            np.array([getattr(o, name) is None for o in OUTCOMES])[outcome],
+        )
+        for name in names
+    }

@@ -1,0 +1,189 @@
+"""From a code in any spelling to an outcome class, with a version; knows no calls.
+
+A taxonomy is data. What it says is summed up in `version`, which every result carries, so that two
+numbers that differ can be traced to two taxonomies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from dialframe.analytics.codes import (
+    CAUSES,
+    FIELDS,
+    PRESETS,
+    SIP,
+    SIP_5XX,
+    SPELLINGS,
+    Field,
+    Preset,
+)
+from dialframe.analytics.outcomes import BY_NAME, OUTCOMES
+from dialframe.errors import ConfigError
+
+#: Edition of the tables in this package; the hash behind it tells what a user added.
+EDITION: Final = "1"
+
+Q850_MAX: Final = 127
+
+_IGNORED = re.compile(r"[\s_\-\u2010-\u2015]+")
+_PREFIX = re.compile(r"^(?:ast|switch|q850)?cause(?=[a-z])")
+_SIP = re.compile(r"^sip(?:/2\.0)?\s*[;:]?\s*(?:cause\s*=\s*)?(\d{3})(?!\d)")
+_Q850 = re.compile(r"^(?:q\.?850|isdn|cause)\s*[;:=]?\s*(?:cause\s*=\s*)?(\d{1,3})(?!\d)")
+_NUMBER = re.compile(r"^(\d{1,3})(?:\.0+)?\+?(?=$|[\s(:;,\-])")
+
+
+def code_key(field: Field, code: str) -> str:
+    """One spelling of a code, for all its spellings.
+
+    Case, blanks, dashes and underscores do not matter. A hangup cause may be a number (`16`,
+    `16.0`, `Q.850;cause=16`, `SIP 603`, `603+ Network Blocked`) or a name with or without the
+    prefix of its switch (`NORMAL_CLEARING`, `AST_CAUSE_NORMAL_CLEARING`). A bare number up to 127
+    is a Q.850 cause, a greater one a SIP answer.
+    """
+    text = code.strip().casefold()
+    if field == "hangup_cause":
+        number = _numeric_cause(text)
+        if number:
+            return number
+        return _PREFIX.sub("", _IGNORED.sub("", text))
+    return _IGNORED.sub("", text)
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """What each code means.
+
+    Attributes:
+        name: Which presets it was made of.
+        codes: Field, spelling (as `code_key` gives it) and outcome class, sorted.
+    """
+
+    name: str
+    codes: tuple[tuple[Field, str, str], ...]
+
+    @classmethod
+    def of(cls, *presets: Preset) -> Taxonomy:
+        """The taxonomy of some presets, with the numbers of Q.850 and SIP.
+
+        Args:
+            presets: Of `vicidial`, `freeswitch`, `asterisk`, `generic-en`; all of them if none is
+                named.
+
+        Raises:
+            ConfigError: A preset is not known.
+        """
+        chosen = presets or PRESETS
+        for preset in chosen:
+            if preset not in PRESETS:
+                raise ConfigError(
+                    f"taxonomy preset {preset!r} is not known; use {', '.join(PRESETS)}"
+                )
+        return cls("+".join(chosen), _sorted({**_numbers(), **_words(chosen)}))
+
+    @cached_property
+    def version(self) -> str:
+        """Edition of the tables and a hash of every code and flag, such as `1-3f9a0c21d4be`."""
+        content = [list(row) for row in self.codes], [repr(outcome) for outcome in OUTCOMES]
+        digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return f"{EDITION}-{digest[:12]}"
+
+    def outcome(self, field: Field, code: str) -> str | None:
+        """Name of the class of a code, or None where the taxonomy does not have it."""
+        key = code_key(field, code)
+        if field == "hangup_cause" and key.startswith("sip:5"):
+            return self._table[field].get(key, SIP_5XX)
+        return self._table[field].get(key)
+
+    def with_codes(
+        self,
+        dispositions: Mapping[str, str] | None = None,
+        *,
+        causes: Mapping[str, str] | None = None,
+        statuses: Mapping[str, str] | None = None,
+    ) -> Taxonomy:
+        """A taxonomy with further codes, or with other meanings for codes that it has.
+
+        Args:
+            dispositions: Code to outcome class.
+            causes: The same for hangup causes.
+            statuses: The same for call statuses.
+
+        Raises:
+            ConfigError: A class is not one of `OUTCOMES`.
+        """
+        added: tuple[tuple[Field, Mapping[str, str]], ...] = (
+            ("disposition", dispositions or {}),
+            ("hangup_cause", causes or {}),
+            ("status", statuses or {}),
+        )
+        table = {(field, key): outcome for field, key, outcome in self.codes}
+        for field, codes in added:
+            for code, outcome in codes.items():
+                table[field, code_key(field, code)] = _known(code, outcome)
+        name = self.name if self.name.endswith("+own") else f"{self.name}+own"
+        return Taxonomy(name, _sorted(table))
+
+    @cached_property
+    def _table(self) -> dict[Field, dict[str, str]]:
+        table: dict[Field, dict[str, str]] = {field: {} for field in FIELDS}
+        for field, key, outcome in self.codes:
+            table[field][key] = outcome
+        return table
+
+
+def _numeric_cause(text: str) -> str | None:
+    if found := _SIP.match(text):
+        return f"sip:{found[1]}"
+    if found := _Q850.match(text):
+        return f"q850:{int(found[1])}"
+    if found := _NUMBER.match(text):
+        number = int(found[1])
+        return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
+    return None
+
+
+def _numbers() -> dict[tuple[Field, str], str]:
+    causes: dict[tuple[Field, str], str] = {
+        ("hangup_cause", f"q850:{cause.number}"): cause.outcome for cause in CAUSES
+    }
+    return causes | {("hangup_cause", f"sip:{number}"): SIP[number] for number in SIP}
+
+
+def _words(presets: Iterable[Preset]) -> dict[tuple[Field, str], str]:
+    return {
+        (field, code_key(field, code)): outcome
+        for field, code, outcome in (row for preset in presets for row in _spellings(preset))
+    }
+
+
+def _spellings(preset: Preset) -> Iterator[tuple[Field, str, str]]:
+    for row in SPELLINGS:
+        if row.preset == preset:
+            yield from ((row.field, code, row.outcome) for code in row.codes)
+    for cause in CAUSES:
+        names = {"freeswitch": cause.freeswitch, "asterisk": cause.asterisk}.get(preset, ())
+        yield from (("hangup_cause", name, cause.outcome) for name in names)
+
+
+def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, str], ...]:
+    return tuple(sorted((field, key, outcome) for (field, key), outcome in table.items()))
+
+
+def _known(code: str, outcome: str) -> str:
+    if outcome not in BY_NAME:
+        raise ConfigError(
+            f"code {code!r} is given the outcome class {outcome!r}, which is not known; "
+            f"use one of {', '.join(BY_NAME)}"
+        )
+    return outcome
+
+
+#: Every preset together.
+DEFAULT: Final = Taxonomy.of()

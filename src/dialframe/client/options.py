@@ -1,0 +1,114 @@
+"""Options of one call, checked when they are made; knows the contract's header rules, not HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from dialframe.contract import limits
+from dialframe.contract.models.shape import Answer
+from dialframe.errors import ConfigError
+
+_CORRELATION: Final = re.compile(limits.CORRELATION_ID_PATTERN)
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_current: ContextVar[str | None] = ContextVar("dialframe_correlation", default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What may be said of a single call; what is None falls back to the client's own setting.
+
+    Attributes:
+        timeout_s: Seconds that connecting, sending, or any wait for bytes may take.
+        deadline_s: Seconds for the whole call: attempts, waits between them, the rate limit.
+            Of a list, it holds for each page; of a Do-Not-Call check, for each hundred numbers.
+        max_attempts: How often the request may be sent; 1 means never again.
+        correlation_id: `X-Correlation-ID`; wins over `client.correlation(...)`.
+        idempotency_key: Your own key for a write, 1-255 characters; one is made if it is None.
+        if_match: The ETag to be sent as `If-Match`, or the value that this client read it with.
+    """
+
+    timeout_s: float | None = None
+    deadline_s: float | None = None
+    max_attempts: int | None = None
+    correlation_id: str | None = None
+    idempotency_key: str | None = None
+    if_match: str | Answer | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what the contract would refuse."""
+        check_seconds("timeout_s", self.timeout_s)
+        check_seconds("deadline_s", self.deadline_s)
+        check_attempts(self.max_attempts)
+        check_correlation(self.correlation_id)
+        _check_header("idempotency_key", self.idempotency_key, limits.IDEMPOTENCY_KEY_CHARS[1])
+        if isinstance(self.if_match, str):
+            _check_header("if_match", self.if_match, limits.ETAG_CHARS)
+
+
+@contextmanager
+def correlation(correlation_id: str) -> Iterator[None]:
+    """Send `X-Correlation-ID` with every call made inside the `with` block, in this thread.
+
+    Raises:
+        ConfigError: It is not 1-128 characters of `A-Z a-z 0-9 . _ : -`.
+    """
+    check_correlation(correlation_id)
+    token = _current.set(correlation_id)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_correlation() -> str | None:
+    """The correlation id of the `with` block that we are in, or None."""
+    return _current.get()
+
+
+def check_correlation(correlation_id: str | None) -> None:
+    """Refuse a correlation id that the service would refuse.
+
+    Raises:
+        ConfigError: It breaks the contract's rule.
+    """
+    if correlation_id is not None and not _CORRELATION.fullmatch(correlation_id):
+        raise ConfigError(
+            f"correlation_id: use 1 to {limits.CORRELATION_ID_CHARS[1]} of the characters "
+            "A-Z a-z 0-9 . _ : -"
+        )
+
+
+def check_seconds(name: str, seconds: float | None) -> None:
+    """Refuse a number of seconds that is not above zero.
+
+    Raises:
+        ConfigError: It is zero, negative or not a number.
+    """
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise ConfigError(f"{name}: give a number of seconds above 0")
+
+
+def check_attempts(max_attempts: int | None) -> None:
+    """Refuse fewer than one attempt.
+
+    Raises:
+        ConfigError: It is below 1.
+    """
+    if max_attempts is not None and max_attempts < 1:
+        raise ConfigError("max_attempts: give at least 1, which means: never send again")
+
+
+def _check_header(name: str, value: str | None, longest: int) -> None:
+    if value is None:
+        return
+    if len(value) > longest or not _PRINTABLE.fullmatch(value):
+        raise ConfigError(f"{name}: use 1 to {longest} printable ASCII characters")
+
+
+#: Nothing said: the client's own settings hold.
+DEFAULTS: Final = Options()

@@ -1,0 +1,208 @@
+"""`client.leads`: contacts of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dialframe.client.listing import Listing
+from dialframe.client.options import Options
+from dialframe.client.resources.given import UNSET, Unset, given
+from dialframe.client.sender import Sender
+from dialframe.contract import limits
+from dialframe.contract import operations as rows
+from dialframe.contract.models.leads import (
+    Lead,
+    LeadCreate,
+    LeadCreated,
+    LeadHistoryEntry,
+    LeadHistoryQuery,
+    LeadImport,
+    LeadImportAnswer,
+    LeadInput,
+    LeadQuery,
+    LeadRef,
+    LeadStatus,
+    LeadUpdate,
+)
+from dialframe.errors import PreconditionFailed
+
+
+class Leads:
+    """Contacts: read, import, add, change. What a method raises is said at `Client`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        campaign_id: str | None = None,
+        status: LeadStatus | None = None,
+        external_id: str | None = None,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[Lead]:
+        """List leads, newest first.
+
+        Args:
+            campaign_id: Only leads of this campaign.
+            status: Only leads in this state.
+            external_id: Only the lead with this id of your own.
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page of the same filters.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.LEADS_LIST,
+            lambda: LeadQuery(
+                campaign_id=campaign_id,
+                status=status,
+                external_id=external_id,
+                limit=limit,
+                cursor=cursor,
+            ),
+            options,
+        )
+
+    def get(self, lead_id: str, *, options: Options | None = None) -> Lead:
+        """Read one lead.
+
+        Args:
+            lead_id: `lead_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(rows.LEADS_GET, lambda: LeadRef(lead_id=lead_id), options)
+
+    def history(
+        self,
+        lead_id: str,
+        *,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[LeadHistoryEntry]:
+        """List what happened to one lead.
+
+        Args:
+            lead_id: `lead_` and a UUID.
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page of the same lead.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.LEADS_HISTORY,
+            lambda: LeadHistoryQuery(lead_id=lead_id, limit=limit, cursor=cursor),
+            options,
+        )
+
+    def import_(
+        self,
+        campaign_id: str,
+        leads: Sequence[LeadInput | Mapping[str, Any]],
+        *,
+        options: Options | None = None,
+    ) -> LeadImportAnswer:
+        """Import up to 200 leads into a campaign.
+
+        Args:
+            campaign_id: A campaign in draft, ready or paused.
+            leads: 1-200 leads, each with `phone` and any of `external_id`, `first_name`,
+                `last_name`, `full_name`, `email`, `custom_fields`.
+            options: Options of this call.
+
+        Returns:
+            One result per lead, by its 0-based index in `leads`.
+        """
+        return self._sender.ask(
+            rows.LEADS_IMPORT,
+            # Validated from values, so that a message names the lead by its place in the list.
+            lambda: LeadImport.model_validate({"campaign_id": campaign_id, "leads": leads}),
+            options,
+        )
+
+    def create(
+        self,
+        *,
+        campaign_id: str,
+        phone: str,
+        external_id: str | None = None,
+        first_name: str | None = None,
+        last_name: str | None = None,
+        full_name: str | None = None,
+        email: str | None = None,
+        custom_fields: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        dial_now: bool | None = None,
+        dial_within_seconds: int | None = None,
+        options: Options | None = None,
+    ) -> LeadCreated:
+        """Add one lead, optionally to be dialled first.
+
+        A lead that is refused (`on_dnc`, `invalid`, `duplicate`, ...) is an answer, not an error:
+        look at `.status`.
+
+        Args:
+            campaign_id: A campaign in draft, ready, paused or running.
+            phone: E.164.
+            external_id: Your own id, 1-128 characters.
+            first_name: At most 100 characters.
+            last_name: At most 100 characters.
+            full_name: At most 200 characters.
+            email: At most 254 characters.
+            custom_fields: At most 20 keys.
+            source: Code of one of the account's lead sources.
+            dial_now: Put the lead at the front of a running campaign: it is called.
+            dial_within_seconds: For how long it stays at the front, 30-3600, by default 300.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.LEADS_CREATE,
+            lambda: LeadCreate(
+                campaign_id=campaign_id,
+                phone=phone,
+                external_id=external_id,
+                first_name=first_name,
+                last_name=last_name,
+                full_name=full_name,
+                email=email,
+                custom_fields=None if custom_fields is None else dict(custom_fields),
+                source=source,
+                dial_now=dial_now,
+                dial_within_seconds=dial_within_seconds,
+            ),
+            options,
+        )
+
+    def update(
+        self,
+        lead_id: str,
+        *,
+        full_name: str | Unset | None = UNSET,
+        email: str | Unset | None = UNSET,
+        custom_fields: Mapping[str, Any] | Unset = UNSET,
+        options: Options | None = None,
+    ) -> Lead:
+        """Change a lead's name, e-mail or custom fields.
+
+        What is not given is left alone. With `Options(if_match=lead)` the change is made only if
+        the lead is still as it was read; else `PreconditionFailed`, whose `.fresh` is the lead
+        as it is now.
+
+        Args:
+            lead_id: `lead_` and a UUID.
+            full_name: At most 200 characters; None clears it.
+            email: At most 254 characters; None clears it.
+            custom_fields: Keys to be set; a key that is None is removed, others are kept.
+            options: Options of this call.
+        """
+        fields = given({"full_name": full_name, "email": email, "custom_fields": custom_fields})
+        try:
+            return self._sender.ask(
+                rows.LEADS_UPDATE,
+                lambda: LeadUpdate.model_validate({"lead_id": lead_id, **fields}),
+                options,
+            )
+        except PreconditionFailed as error:
+            raise self._sender.fresh(error, lambda: self.get(lead_id)) from None

@@ -1,0 +1,205 @@
+"""`client.webhooks` and `client.events`: where events are sent, and what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialframe.client.listing import Listing
+from dialframe.client.options import Options
+from dialframe.client.sender import Sender
+from dialframe.contract import limits
+from dialframe.contract import operations as rows
+from dialframe.contract.models.shape import Nothing
+from dialframe.contract.models.webhooks import (
+    EventQuery,
+    EventRef,
+    EventReplay,
+    EventType,
+    Replayed,
+    SecretRotated,
+    WebhookCreate,
+    WebhookCreated,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookEventSummary,
+    WebhookQuery,
+    WebhookRef,
+    WebhookUpdate,
+)
+
+
+class Webhooks:
+    """Webhook endpoints: read, create, change, test. What a method raises is said at `Client`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[WebhookEndpoint]:
+        """List webhook endpoints.
+
+        Args:
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.WEBHOOKS_LIST, lambda: WebhookQuery(limit=limit, cursor=cursor), options
+        )
+
+    def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[EventType],
+        description: str | None = None,
+        options: Options | None = None,
+    ) -> WebhookCreated:
+        """Create a webhook endpoint; its secret is shown once.
+
+        Keep `.secret` of the answer: the service never shows it again. It is None on a replayed
+        answer; rotate the secret then.
+
+        Args:
+            url: https, public, 9-2048 characters.
+            events: 1-6 event types.
+            description: At most 200 characters.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WEBHOOKS_CREATE,
+            lambda: WebhookCreate(url=url, events=[*events], description=description),
+            options,
+        )
+
+    def get(self, webhook_id: str, *, options: Options | None = None) -> WebhookEndpoint:
+        """Read one webhook endpoint.
+
+        Args:
+            webhook_id: `wh_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WEBHOOKS_GET, lambda: WebhookRef(webhook_id=webhook_id), options
+        )
+
+    def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | None = None,
+        events: Sequence[EventType] | None = None,
+        description: str | None = None,
+        enabled: bool | None = None,
+        options: Options | None = None,
+    ) -> WebhookEndpoint:
+        """Change a webhook endpoint.
+
+        Args:
+            webhook_id: `wh_` and a UUID.
+            url: https, public, 9-2048 characters; None leaves it alone.
+            events: 1-6 event types; None leaves them alone.
+            description: At most 200 characters; None leaves it alone.
+            enabled: Whether events are sent; None leaves it alone.
+            options: Options of this call.
+        """
+        fields = {
+            "url": url,
+            "events": None if events is None else [*events],
+            "description": description,
+            "enabled": enabled,
+        }
+        changed = {name: value for name, value in fields.items() if value is not None}
+        return self._sender.ask(
+            rows.WEBHOOKS_UPDATE,
+            lambda: WebhookUpdate.model_validate({"webhook_id": webhook_id, **changed}),
+            options,
+        )
+
+    def delete(self, webhook_id: str, *, options: Options | None = None) -> Nothing:
+        """Delete a webhook endpoint.
+
+        Args:
+            webhook_id: `wh_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WEBHOOKS_DELETE, lambda: WebhookRef(webhook_id=webhook_id), options
+        )
+
+    def test(self, webhook_id: str, *, options: Options | None = None) -> Replayed:
+        """Send a test event to a webhook endpoint.
+
+        Args:
+            webhook_id: `wh_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WEBHOOKS_TEST, lambda: WebhookRef(webhook_id=webhook_id), options
+        )
+
+    def rotate_secret(self, webhook_id: str, *, options: Options | None = None) -> SecretRotated:
+        """Make a new signing secret; the old one signs along for 24 hours.
+
+        Args:
+            webhook_id: `wh_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WEBHOOKS_ROTATE_SECRET, lambda: WebhookRef(webhook_id=webhook_id), options
+        )
+
+
+class Events:
+    """Webhook events: read, send again. What a method raises is said at `Client`."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def list(
+        self,
+        *,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> Listing[WebhookEventSummary]:
+        """List webhook events of the last 30 days.
+
+        Args:
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.EVENTS_LIST, lambda: EventQuery(limit=limit, cursor=cursor), options
+        )
+
+    def get(self, event_id: str, *, options: Options | None = None) -> WebhookEvent:
+        """Read one webhook event with its deliveries.
+
+        Args:
+            event_id: `evt_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(rows.EVENTS_GET, lambda: EventRef(event_id=event_id), options)
+
+    def replay(
+        self, event_id: str, *, webhook_id: str | None = None, options: Options | None = None
+    ) -> Replayed:
+        """Send a webhook event again.
+
+        Args:
+            event_id: `evt_` and a UUID.
+            webhook_id: To this endpoint only; None sends it to every one that received it.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.EVENTS_REPLAY,
+            lambda: EventReplay(event_id=event_id, webhook_id=webhook_id),
+            options,
+        )

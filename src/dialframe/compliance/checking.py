@@ -1,0 +1,254 @@
+"""The four checks of an audit, each as grades, counts and findings; knows the parts, not the whole.
+
+A call passes only on evidence. For the check on listed numbers that means: the newest record
+within the permitted age before the call, or the next one after it, said "not listed".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.compliance.dnc.deciding import BY_CHECK, BY_REQUEST
+from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
+from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK
+from dialframe.compliance.grades import (
+    CLEAR,
+    INDETERMINATE,
+    NOT_EVALUABLE,
+    PASSED,
+    PROVEN,
+    UNCERTAIN,
+    VIOLATION,
+)
+from dialframe.compliance.intake import look_up, shaped
+from dialframe.compliance.result import FINDINGS, sentence
+from dialframe.compliance.rulebook import Rule, RuleBook, citations, ids
+
+TITLES: Final = {
+    "calling_hours": "Calls inside the permitted hours of the called party",
+    "scrub_at_call": "Calls with a Do-Not-Call check on record that was recent enough",
+    "scrub_coverage": "Callable numbers with a Do-Not-Call check that is recent enough",
+    "listed_number": "Calls to numbers on a Do-Not-Call list, or after a request",
+}
+
+NO_RECORD: Final = "a recent Do-Not-Call check before the call, or any after it,"
+NO_NUMBER_CHECK: Final = "a Do-Not-Call check of the number"
+
+_COUNTED_AS: Final = {PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Check:
+    """One check, carried out.
+
+    Attributes:
+        name: Key of `TITLES`.
+        unit: What was checked, in the singular.
+        rules: Rules that it rests on.
+        grades: Grade of everything that was looked at.
+        findings: Rows that did not pass, columns `result.FINDINGS`.
+    """
+
+    name: str
+    unit: str
+    rules: Sequence[Rule]
+    grades: pd.Series
+    findings: pd.DataFrame
+
+    def row(self) -> dict[str, object]:
+        """The counts, by the columns of `result.CHECKS`."""
+        told = self.grades.replace(_COUNTED_AS).value_counts()
+        counts = {
+            "checked": len(self.grades),
+            "pass": int(told.get(PASSED, 0)),
+            "violation": int(told.get(VIOLATION, 0)),
+            "uncertain": int(told.get(UNCERTAIN, 0)),
+            "not_evaluable": int(told.get(NOT_EVALUABLE, 0)),
+        }
+        open_ = self.findings["grade"] == NOT_EVALUABLE
+        return {
+            "check": self.name,
+            "title": TITLES[self.name],
+            "unit": f"{self.unit}s",
+            **counts,
+            "rule_id": ids(self.rules),
+            "citation": citations(self.rules),
+            "sentence": sentence(self.unit, counts, self.findings.loc[open_, "missing"]),
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Context:
+    """What every check of calls writes into its findings.
+
+    Attributes:
+        outbound: The calls, as `intake` gives them.
+        lead_id: Lead of each call, null where none or several are possible.
+        local_times: Start of each call in its candidate zones.
+    """
+
+    outbound: pd.DataFrame
+    lead_id: pd.Series
+    local_times: pd.Series
+
+
+def context(outbound: pd.DataFrame, people: pd.DataFrame, hours: pd.DataFrame) -> Context:
+    """The context of the calls; leads are found by campaign and number, then by number alone."""
+    leads = people.drop_duplicates("id")
+    pairs = leads[leads["campaign_id"].notna()]
+    pairs = pairs[~pairs.duplicated(["campaign_id", "phone"], keep=False)]
+    single = leads[~leads["phone"].duplicated(keep=False)].set_index("phone")["id"]
+    found = outbound[["campaign_id", "to_number"]].merge(
+        pairs[["campaign_id", "phone", "id"]],
+        left_on=["campaign_id", "to_number"],
+        right_on=["campaign_id", "phone"],
+        how="left",
+    )["id"]
+    return Context(
+        outbound, found.fillna(look_up(outbound["to_number"], single)), hours["local_times"]
+    )
+
+
+def calling_hours(told: Context, hours: pd.DataFrame, book: RuleBook) -> Check:
+    """Grades of `hours`, as they are."""
+    rows = hours[hours["grade"] != PASSED]
+    findings = _of_calls("calling_hours", told, rows, evidence=rows["zone_source"])
+    return Check("calling_hours", "call", book.hours(), hours["grade"], findings)
+
+
+def scrub_at_call(told: Context, coverage: Coverage, rules: Sequence[Rule]) -> Check:
+    """Grades of `dnc.timely`, as they are."""
+    graded = coverage.calls
+    rows = graded[graded["grade"] != PASSED].copy()
+    rows["rule_id"], rows["citation"] = ids(rules), citations(rules)
+    findings = _of_calls("scrub_at_call", told, rows, evidence=_newest(rows))
+    return Check("scrub_at_call", "call", rules, graded["grade"], findings)
+
+
+def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
+    """Callable numbers: fresh passes, stale is uncertain, never checked is not evaluable."""
+    numbers = coverage.numbers[coverage.numbers["callable"]]
+    grades = pd.Series(
+        np.select(
+            [numbers["state"] == FRESH, numbers["state"] == OLD],
+            [PASSED, UNCERTAIN],
+            NOT_EVALUABLE,
+        ),
+        index=numbers.index,
+        dtype="str",
+    )
+    rows = numbers[grades != PASSED]
+    never = grades[rows.index] == NOT_EVALUABLE
+    old = f"the newest check on record is more than {coverage.max_age_days} days old"
+    values: dict[str, object] = {
+        "check": _same("scrub_coverage", rows),
+        "grade": grades[rows.index],
+        "call_id": _same(None, rows),
+        "lead_id": rows["lead_id"],
+        "phone": rows["phone"],
+        "campaign_id": _same(None, rows),
+        "at": pd.Series(coverage.as_of, index=rows.index, dtype="datetime64[us, UTC]"),
+        "local_times": _same(None, rows),
+        "rule_id": _same(ids(rules), rows),
+        "citation": _same(citations(rules), rows),
+        "evidence": _newest(rows),
+        "missing": _same(NO_NUMBER_CHECK, rows).where(never, None),
+        "reason": _same("no check of the number is on record", rows).where(never, old),
+    }
+    return Check("scrub_coverage", "number", rules, grades, shaped(values, FINDINGS))
+
+
+def listed_number(
+    told: Context, coverage: Coverage, speaking: pd.DataFrame, book: RuleBook, day: date
+) -> Check:
+    """Grades of `dnc.listed` where anything speaks against a number, elsewhere the records."""
+    graded = coverage.calls
+    said = speaking["grade"].reindex(graded.index)
+    negative = (graded["state"] == IN_TIME) & graded["listed"].eq(other=False)
+    negative |= graded["next_listed"].eq(other=False)
+    basic = graded["missing"].notna() & (graded["missing"] != NO_CHECK)
+    supported = negative.fillna(value=False).astype(bool) & ~basic
+    open_ = said.isna() | (said == CLEAR)
+    judged = supported.map({True: PASSED, False: NOT_EVALUABLE})
+    grades = said.where(~open_, judged).astype("str")
+    rows = speaking.reindex(graded.index)[grades != PASSED]
+    unsupported, newest = open_[rows.index], graded.loc[rows.index]
+    known = basic[rows.index]
+    rows["grade"] = grades[rows.index]
+    rows["basis"] = rows["basis"].where(~unsupported, None)
+    rows["missing"] = rows["missing"].where(
+        ~unsupported, newest["missing"].where(known, NO_RECORD)
+    )
+    rows["reason"] = rows["reason"].where(
+        ~unsupported, newest["reason"].where(known, _UNSUPPORTED)
+    )
+    rows[["rule_id", "citation"]] = _rule_texts(rows, book, day)
+    evidence = rows["evidence"].where(~unsupported, _newest(newest))
+    findings = _of_calls("listed_number", told, rows, evidence=evidence)
+    every: Sequence[Rule] = [*book.listed(day), *book.honour(day)]
+    return Check("listed_number", "call", every, grades, findings)
+
+
+_UNSUPPORTED: Final = "no record shows that the number was not listed when it was called"
+
+
+def _rule_texts(rows: pd.DataFrame, book: RuleBook, day: date) -> pd.DataFrame:
+    """Rules that each basis rests on, and their citations; a request has those of its own day."""
+
+    @cache
+    def texts(basis: str | None, asked: date) -> tuple[str, str]:
+        listed, honour = book.listed(day), book.honour(asked)
+        rules: Sequence[Rule] = [*listed, *honour]
+        if basis == BY_REQUEST:
+            rules = honour
+        elif basis is None or basis == BY_CHECK:
+            rules = listed
+        return ids(rules), citations(rules)
+
+    found = [
+        texts(basis if isinstance(basis, str) else None, day if pd.isna(asked) else asked.date())
+        for basis, asked in zip(rows["basis"], rows["requested_at"], strict=True)
+    ]
+    return pd.DataFrame(found, index=rows.index, columns=["rule_id", "citation"], dtype="str")
+
+
+def _of_calls(
+    name: str, told: Context, rows: pd.DataFrame, *, evidence: pd.Series
+) -> pd.DataFrame:
+    """Findings of calls from graded rows, whose index is that of the calls."""
+    calls = told.outbound.loc[rows.index]
+    values: dict[str, object] = {
+        "check": _same(name, rows),
+        "grade": rows["grade"],
+        "call_id": calls["id"],
+        "lead_id": told.lead_id[rows.index],
+        "phone": calls["to_number"],
+        "campaign_id": calls["campaign_id"],
+        "at": calls["created_at"],
+        "local_times": told.local_times[rows.index],
+        "rule_id": rows["rule_id"],
+        "citation": rows["citation"],
+        "evidence": evidence,
+        "missing": rows["missing"],
+        "reason": rows["reason"],
+    }
+    return shaped(values, FINDINGS)
+
+
+def _newest(rows: pd.DataFrame) -> pd.Series:
+    """The newest record of each row in words, null where there is none."""
+    times = rows["checked_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+    said = rows["listed"].map({True: "listed", False: "not listed"}).astype("str")
+    words = rows["source"] + " " + rows["ref"].fillna("(no id)") + " said " + said + " at " + times
+    return words.astype("str")
+
+
+def _same(value: str | None, rows: pd.DataFrame) -> pd.Series:
+    return pd.Series(value, index=rows.index, dtype="str")

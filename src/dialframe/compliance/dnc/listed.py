@@ -1,0 +1,198 @@
+"""Calls to numbers that are, or came to be, on a Do-Not-Call list; knows the list by our records alone.
+
+What is on record around each call is gathered here, for all calls at once; `deciding` grades them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.compliance.dnc.deciding import (
+    BY_STATUS,
+    Around,
+    Decision,
+    Record,
+    Request,
+    decide,
+    weekdays,
+)
+from dialframe.compliance.dnc.evidence import (
+    CHECK,
+    REQUEST_CODES,
+    flags,
+    nearest,
+    records,
+    requests,
+)
+from dialframe.compliance.intake import (
+    Intake,
+    moment,
+    shaped,
+    take_calls,
+    take_checks,
+    take_leads,
+)
+from dialframe.frames import Column
+
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column("grade", "text", "proven, indeterminate, clear or not evaluable"),
+    Column("basis", "text", "what decides: check, request, lead status (or several), nothing"),
+    Column("evidence", "text", "the records that decide, with their ids and times"),
+    Column("listed_after", "instant", "last record that said not listed, UTC; null: none"),
+    Column("listed_by", "instant", "record by which it was listed or asked for, UTC"),
+    Column("requested_at", "instant", "first request of the number not to be called, UTC"),
+    Column("days_after_request", "number", "from the request to the call, days of 24 hours"),
+    Column("weekdays_after_request", "integer", "Mondays to Fridays between, holidays included"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+
+_RECORD: Final = ["phone", "at", "source", "ref", "listed"]
+
+
+def listed_calls(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    checks: pd.DataFrame,
+    *,
+    now: datetime,
+    dnc_codes: Sequence[str] = REQUEST_CODES,
+    grace: timedelta = timedelta(0),
+    import_screen_counts: bool = True,
+) -> pd.DataFrame:
+    """Outbound calls to numbers that anything on record speaks against, graded.
+
+    A number is looked at if a check said that it is listed, if a lead of it has status `dnc`, or
+    if a call with it ended with a disposition that means "do not call me again".
+
+    Args:
+        calls: Frame of the calls table; a request on an inbound call counts for its caller.
+        leads: Frame of the leads table.
+        checks: Ledger of checks, frame of the dnc_checks table.
+        now: The moment of the audit; later calls, leads and checks are left out.
+        dnc_codes: Dispositions that are requests; case, blanks, dashes and underscores do not
+            matter. The account's own codes belong here.
+        grace: Calls this long after a request are indeterminate instead of proven. 47 CFR
+            64.1200(d)(3) allows a reasonable time of at most 10 business days, 16 CFR
+            310.4(b)(1)(iii)(A) names none; hence 0.
+        import_screen_counts: Whether a lead's creation counts as a record that said "not listed".
+
+    Returns:
+        One row per outbound call to such a number, in the order given, columns `COLUMNS`. The
+        service does not say which list a number is on, nor of which day its copy of it is.
+
+    Raises:
+        ConfigError: A frame lacks a column, an instant or `now` has no time zone.
+    """
+    people = take_leads(leads, as_of=now)
+    taken = take_calls(calls, as_of=now)
+    table = records(
+        people, take_checks(checks, as_of=now), import_screen_counts=import_screen_counts
+    )
+    graded = grade(taken, people, table, now=moment(now), codes=dnc_codes, grace=grace)
+    return graded.reset_index(drop=True)
+
+
+def grade(
+    taken: Intake,
+    people: pd.DataFrame,
+    table: pd.DataFrame,
+    *,
+    now: pd.Timestamp,
+    codes: Sequence[str],
+    grace: timedelta,
+) -> pd.DataFrame:
+    """The same for frames that came through the door; the index is that of `taken.outbound`."""
+    asked = requests(taken.every, codes)
+    flagged = flags(people, asked, now=now)
+    status = people["status"].str.strip().str.lower()
+    spoken = [table.loc[table["listed"], "phone"], asked["phone"]]
+    spoken.append(people.loc[status == "dnc", "phone"])
+    calls = taken.outbound[
+        taken.outbound["direction_known"]
+        & taken.outbound["to_number"].isin(pd.concat(spoken).unique())
+    ]
+    requested = _of_number(calls, asked)
+    around = _around(calls, table, requested, flagged)
+    return _frame(calls, requested["at"], [decide(each, grace=grace) for each in around])
+
+
+def _around(
+    calls: pd.DataFrame, table: pd.DataFrame, requested: pd.DataFrame, flagged: pd.DataFrame
+) -> Iterator[Around]:
+    """What is on record around each call."""
+    marks = flagged.rename(columns={"lead_id": "ref"}).assign(source=BY_STATUS, listed=True)
+    both = pd.concat([table[_RECORD], marks[_RECORD]], ignore_index=True)
+    both = both.sort_values(["at", "listed"], kind="stable", ignore_index=True)
+    checks = nearest(calls, table[table["source"] == CHECK], "backward", exact=False)
+    after = nearest(calls, both, "forward", exact=True)
+    marked = _of_number(calls, marks)
+    # The interval ends with the record that decides: the check before the call if it said listed,
+    # else the flag if it lies before the call, else the record after the call.
+    ends = checks["at"].where(checks["listed"].eq(other=True))
+    ends = ends.fillna(marked["at"].where(marked["at"] < calls["created_at"]))
+    ends = ends.fillna(after["at"])
+    unlisted = both[~both["listed"].astype(bool)]
+    before = nearest(calls.assign(created_at=ends), unlisted, "backward", exact=False)
+    parts = (_records(part) for part in (checks, after, marked, before))
+    for at, check, following, flag, clean, request in zip(
+        calls["created_at"], *parts, _requests(requested), strict=True
+    ):
+        yield Around(None if pd.isna(at) else at, check, following, request, flag, clean)
+
+
+def _records(table: pd.DataFrame) -> Iterator[Record | None]:
+    for row in table[["at", "source", "ref", "listed"]].itertuples(index=False):
+        if pd.isna(row.at):
+            yield None
+        else:
+            yield Record(row.at, row.source, _text(row.ref), bool(row.listed))
+
+
+def _requests(table: pd.DataFrame) -> Iterator[Request | None]:
+    for row in table[["began_at", "at", "call_id", "code"]].itertuples(index=False):
+        if pd.isna(row.began_at):
+            yield None
+        else:
+            yield Request(row.began_at, row.at, _text(row.call_id), row.code)
+
+
+def _text(ref: Any) -> str:
+    return ref if isinstance(ref, str) else "(no id)"
+
+
+def _of_number(calls: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """The one record of each call's number, on the index of the calls."""
+    return table.set_index("phone").reindex(calls["to_number"]).set_index(calls.index)
+
+
+def _frame(
+    calls: pd.DataFrame, requested_at: pd.Series, decisions: Sequence[Decision]
+) -> pd.DataFrame:
+    later = requested_at.where(requested_at < calls["created_at"])
+    values: dict[str, Sequence[object]] = {
+        "grade": [each.grade for each in decisions],
+        "basis": [each.basis for each in decisions],
+        "evidence": ["; ".join(each.evidence) or None for each in decisions],
+        "listed_after": [each.listed_after for each in decisions],
+        "listed_by": [each.listed_by for each in decisions],
+        "weekdays_after_request": [
+            None if pd.isna(asked) else weekdays(asked, at)
+            for asked, at in zip(later, calls["created_at"], strict=True)
+        ],
+        "missing": [each.missing for each in decisions],
+        "reason": [each.reason for each in decisions],
+    }
+    columns = {name: pd.Series(column, index=calls.index) for name, column in values.items()}
+    own = {name: calls[name] for name in ("to_number", "campaign_id", "created_at")}
+    waited = (calls["created_at"] - later) / pd.Timedelta(days=1)
+    asked = {"requested_at": requested_at, "days_after_request": waited}
+    return shaped({"call_id": calls["id"], **own, **asked, **columns}, COLUMNS)

@@ -1,0 +1,162 @@
+"""What an audit found, as a value: findings, counts, and sentences that claim no more than the data shows.
+
+It shows numbers masked; `findings` and `coverage` hold them whole, since they are evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from html import escape
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.dnc import Coverage
+from dialframe.frames import Column
+from dialframe.privacy import mask_phone, redact
+
+FINDINGS: Final = (
+    Column("check", "text", "calling_hours, scrub_at_call, scrub_coverage or listed_number"),
+    Column("grade", "text", "violation, uncertain, not evaluable; proven or indeterminate"),
+    Column("call_id", "text", "the call; null for a finding on a number"),
+    Column("lead_id", "text", "its lead, null when none or several are possible"),
+    Column("phone", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("at", "instant", "start of the call, or the moment of the audit for a number, UTC"),
+    Column("local_times", "text", "start of the call in each candidate zone"),
+    Column("rule_id", "text", "rules that the finding rests on"),
+    Column("citation", "text", "their citations"),
+    Column("evidence", "text", "records that it rests on, with ids and times"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+
+CHECKS: Final = (
+    Column("check", "text", "name of the check"),
+    Column("title", "text", "what it asks"),
+    Column("unit", "text", "calls or numbers"),
+    Column("checked", "integer", "the denominator: all that were looked at"),
+    Column("pass", "integer", "the data shows that the condition was met"),
+    Column("violation", "integer", "the data shows that it was not (proven)"),
+    Column("uncertain", "integer", "it depends (indeterminate)"),
+    Column("not_evaluable", "integer", "an input is missing"),
+    Column("rule_id", "text", "rules of the check"),
+    Column("citation", "text", "their citations"),
+    Column("sentence", "text", "the counts as a sentence"),
+)
+
+_SHOWN: Final = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Audit:
+    """One audit.
+
+    Attributes:
+        findings: One row per call or number and check that did not pass, columns `FINDINGS`.
+        checks: Counts of each check, columns `CHECKS`.
+        coverage: How far Do-Not-Call checks reach.
+        excluded: Reason to number of calls that were not graded.
+        rulebook_version: Version of the rule book.
+        rulebook_sha256: Hash of its text.
+        as_of: The moment of the audit, UTC; nothing later was looked at.
+        notes: What must be read with the counts.
+    """
+
+    findings: pd.DataFrame
+    checks: pd.DataFrame
+    coverage: Coverage
+    excluded: Mapping[str, int]
+    rulebook_version: str
+    rulebook_sha256: str
+    as_of: datetime
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The audit in one sentence; what was not found is not called lawful."""
+        total = self.checks[["checked", "violation", "uncertain", "not_evaluable"]].sum()
+        checked, violation, uncertain, missing = (int(count) for count in total)
+        if not checked:
+            return "Nothing was checked: there is no outbound call and no callable number."
+        found = f"{counted(violation, 'violation')} found" if violation else "No violation found"
+        return (
+            f"{found}, {uncertain:,} uncertain and {missing:,} not evaluable in "
+            f"{counted(checked, 'test')} of {counted(len(self.checks), 'check')}; "
+            "what is not flagged was not shown to be lawful."
+        )
+
+    def masked(self) -> pd.DataFrame:
+        """The findings with every number masked, for showing."""
+        shown = self.findings.copy()
+        for name in ("evidence", "reason"):
+            shown[name] = shown[name].map(redact, na_action="ignore").astype("str")
+        shown["phone"] = shown["phone"].map(mask_phone, na_action="ignore").astype("str")
+        return shown
+
+    def __str__(self) -> str:
+        lines = [
+            f"Audit as of {self.as_of:%Y-%m-%d %H:%M} UTC, rule book {self.rulebook_version}",
+            self.verdict,
+            *(f"- {row.title}: {row.sentence}" for row in self.checks.itertuples()),
+            *(
+                f"- left out: {reason}, {count:,}"
+                for reason, count in self.excluded.items()
+                if count
+            ),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return redact("\n".join(lines))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        columns = ["check", "grade", "phone", "campaign_id", "at", "local_times", "reason"]
+        first = _first(self).masked()[columns]
+        counts = self.checks[["title", "unit", "checked", "violation", "uncertain"]].assign(
+            **{"not evaluable": self.checks["not_evaluable"], "in words": self.checks["sentence"]}
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        more = f"<p>The first {len(first)} of {len(self.findings):,} findings:</p>"
+        return (
+            f"<p><b>{escape(self.verdict)}</b></p>{counts.to_html(index=False, na_rep='')}"
+            f"{more}{first.to_html(index=False, na_rep='')}<ul>{notes}</ul>"
+        )
+
+
+def sentence(unit: str, counts: Mapping[str, int], missing: pd.Series) -> str:
+    """Counts of one check in the form of a report.
+
+    Args:
+        unit: What was checked, in the singular.
+        counts: `checked`, `violation`, `uncertain`, `not_evaluable`.
+        missing: The missing input of each row that is not evaluable.
+
+    Returns:
+        "n calls checked, a violations, b uncertain, c not evaluable because x is missing".
+    """
+    words = (
+        f"{counted(counts['checked'], unit)} checked, "
+        f"{counted(counts['violation'], 'violation')}, {counts['uncertain']:,} uncertain, "
+        f"{counts['not_evaluable']:,} not evaluable"
+    )
+    inputs = missing.value_counts()
+    if not len(inputs):
+        return words
+    names = [f"{name} ({count:,})" for name, count in inputs.items()]
+    named = str(inputs.index[0]) if len(names) == 1 else " or ".join(names)
+    return f"{words} because {named} is missing"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in the right form."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _first(audit: Audit) -> Audit:
+    """The same audit with its gravest findings alone."""
+    order = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1, "not evaluable": 2}
+    rank = audit.findings["grade"].map(order).argsort(kind="stable")
+    return replace(audit, findings=audit.findings.iloc[rank[:_SHOWN]])

@@ -1,0 +1,82 @@
+"""What the cells of a column look like, measured on a sample; knows shapes of values, not headers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.leads import answers
+from dialframe.phones import normalise
+
+SAMPLE_ROWS: Final = 1000
+_PARSED_VALUES: Final = 200
+_SEEN_SHARE: Final = 0.5
+
+_PHONE_LIKE: Final = re.compile(
+    r"\s*['=\"]*[+(]*[\d(][\d\s().+/\-.]{5,24}(?:\s*(?:x|ext\.?)\s*\d+)?[\"]?\s*"
+)
+_EMAIL_LIKE: Final = re.compile(r"\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*")
+_NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
+_DIGITS: Final = re.compile(r"\D")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Shares, 0 to 1, of the filled cells of one column.
+
+    Attributes:
+        filled: Share of the rows that are filled at all.
+        phone: Valid phone numbers; counting ids never are.
+        email: E-mail addresses.
+        name: Words without figures.
+        spaced: Cells of several words.
+        distinct: Distinct values.
+        answer: Yes, no and the like.
+    """
+
+    filled: float
+    phone: float
+    email: float
+    name: float
+    spaced: float
+    distinct: float
+    answer: float
+
+
+def examine(column: pd.Series, region: str | None) -> Evidence:
+    """Evidence of one column of text, from up to 1,000 rows spread over it."""
+    step = max(1, len(column) // SAMPLE_ROWS)
+    texts = [str(cell).strip() for cell in column.iloc[::step].head(SAMPLE_ROWS)]
+    cells = [text for text in texts if text]
+    if not cells:
+        return Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    count = len(cells)
+    return Evidence(
+        filled=count / len(texts),
+        phone=_phone_share(cells, region),
+        email=sum(_EMAIL_LIKE.fullmatch(cell) is not None for cell in cells) / count,
+        name=sum(_NAME_LIKE.fullmatch(cell) is not None for cell in cells) / count,
+        spaced=sum(" " in cell for cell in cells) / count,
+        distinct=len(set(cells)) / count,
+        answer=sum(answers.is_answer(cell) for cell in cells) / count,
+    )
+
+
+def _phone_share(cells: list[str], region: str | None) -> float:
+    like = [cell for cell in cells if _PHONE_LIKE.fullmatch(cell)]
+    if len(like) < _SEEN_SHARE * len(cells) or _is_counting(like):
+        return 0.0
+    step = max(1, len(like) // _PARSED_VALUES)
+    parsed = like[::step]
+    valid = normalise(parsed, region=region)["valid"].fillna(value=False)
+    return float(valid.mean()) * len(like) / len(cells)
+
+
+def _is_counting(cells: list[str]) -> bool:
+    """Whether the values only ever grow, as ids do and phones do not."""
+    numbers = np.array([int(_DIGITS.sub("", cell) or 0) for cell in cells[:200]], dtype=object)
+    return len(numbers) > 3 and bool((np.diff(numbers) > 0).all())

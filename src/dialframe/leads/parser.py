@@ -1,0 +1,279 @@
+"""Text to records of cells, each with its physical lines; knows one dialect, not what cells mean.
+
+RFC 4180 with the damage that real files have. A quote that opens and never closes must not swallow
+the leads behind it, so a quoted cell runs over a line end only while no line in between looks like
+a record of its own (`Shape`), and only to a quote that closes cleanly. Otherwise the record is
+faulty, alone, and the next line that looks like a record is read as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+#: Most physical lines that one quoted cell may run over.
+MAX_SPAN_LINES: Final = 500
+
+_LINE_END: Final = re.compile("\r\n|\n|\r")
+_DIGITS: Final = re.compile(r"\d")
+_MANY_DIGITS: Final = 5
+
+CLEAN: Final = "clean"
+STRAY: Final = "stray"
+OPEN: Final = "open"
+BROKEN: Final = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How cells are written.
+
+    Attributes:
+        delimiter: Between cells; empty for a file of one column.
+        quote: Around cells, or None where the file has no quotes.
+        escape: A character that takes a quote's meaning away, or None (quotes are doubled).
+        skip_space: Whether blanks behind a delimiter belong to it.
+    """
+
+    delimiter: str = ","
+    quote: str | None = '"'
+    escape: str | None = None
+    skip_space: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a usual record looks like.
+
+    Attributes:
+        width: Cells that most records have.
+        digits: Columns in which nearly every record has many digits (phones, ids).
+        ats: Columns in which nearly every record has an `@`.
+    """
+
+    width: int
+    digits: tuple[int, ...] = ()
+    ats: tuple[int, ...] = ()
+
+    def fits(self, cells: Sequence[str]) -> bool:
+        """Whether the cells look like a record of their own; never for a single column."""
+        if len(cells) != self.width or self.width < 2:
+            return False
+        if not self.digits and not self.ats:
+            return self.width > 3
+        return all(has_many_digits(cells[at]) for at in self.digits) and all(
+            "@" in cells[at] for at in self.ats
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Physical lines and what ended each (empty for a last line without an end)."""
+
+    texts: list[str]
+    ends: list[str]
+
+    def raw(self, start: int, stop: int) -> str:
+        """Lines `start` to `stop` as they stand in the file, without the last one's end."""
+        inner = range(start, stop - 1)
+        return "".join(self.texts[at] + self.ends[at] for at in inner) + self.texts[stop - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records in the order of the file.
+
+    Attributes:
+        cells: Texts of each record.
+        starts: 0-based physical line where each begins.
+        stops: Line behind its last one.
+        faults: Record to reason code, for records that could not be read whole.
+        warnings: Record to warning code.
+        lines: The physical lines; empty lists where the format has none.
+        raws: Record to its own text, where lines do not tell it.
+    """
+
+    cells: list[list[str]]
+    starts: list[int]
+    stops: list[int]
+    faults: dict[int, str] = field(default_factory=dict)
+    warnings: dict[int, str] = field(default_factory=dict)
+    lines: Lines = field(default_factory=lambda: Lines([], []))
+    raws: dict[int, str] = field(default_factory=dict)
+
+    def raw(self, record: int) -> str:
+        """The record's own text; cells joined by tabs where the format has no lines of text."""
+        if record in self.raws:
+            return self.raws[record]
+        if not self.lines.texts:
+            return "\t".join(self.cells[record]).rstrip("\t")
+        return self.lines.raw(self.starts[record], self.stops[record])
+
+
+class Scan(NamedTuple):
+    """Cells of one record's text, and whether its quotes are clean, stray, open or both (broken)."""
+
+    cells: list[str]
+    state: str
+
+
+def split_lines(text: str) -> Lines:
+    """Physical lines, ended by CR LF, LF or CR, mixed as they come."""
+    texts = _LINE_END.split(text)
+    ends = [*_LINE_END.findall(text), ""]
+    if texts[-1] == "":
+        texts.pop()
+        ends.pop()
+    return Lines(texts, ends)
+
+
+def has_many_digits(cell: str) -> bool:
+    """Whether the cell holds as many digits as a short phone number or id."""
+    return len(_DIGITS.findall(cell)) >= _MANY_DIGITS
+
+
+def scan(text: str, dialect: Dialect) -> Scan:
+    """Cells of one record's text."""
+    quote, delimiter = dialect.quote, dialect.delimiter
+    if quote is None or quote not in text:
+        return Scan(_plain(text, dialect), CLEAN)
+    if text[0] == quote == text[-1] and delimiter and len(text) > 1 and dialect.escape is None:
+        inner = text[1:-1].split(f"{quote}{delimiter}{quote}")
+        if not any(quote in cell for cell in inner):
+            return Scan(inner, CLEAN)
+    return _scan(text, dialect, quote)
+
+
+def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Records:
+    """All records from physical line `start` on."""
+    records = Records([], [], [], lines=lines)
+    texts, at, total = lines.texts, start, len(lines.texts)
+    while at < total:
+        cells, state = scan(texts[at], dialect)
+        stop = at + 1
+        if state in (OPEN, BROKEN):
+            cells, state, stop = _close(lines, dialect, shape, at)
+        if state == STRAY:
+            cells, state = _stray(lines.raw(at, stop), cells, dialect, shape)
+            records.warnings[len(records.cells)] = "stray_quote"
+        if state == OPEN:
+            records.faults[len(records.cells)] = "unclosed_quote"
+            records.warnings.pop(len(records.cells), None)
+        records.cells.append(cells)
+        records.starts.append(at)
+        records.stops.append(stop)
+        at = stop
+    return records
+
+
+def _plain(text: str, dialect: Dialect) -> list[str]:
+    if not dialect.delimiter:
+        return [text]
+    cells = text.split(dialect.delimiter)
+    return [cell.lstrip(" ") for cell in cells] if dialect.skip_space else cells
+
+
+def _scan(text: str, dialect: Dialect, quote: str) -> Scan:
+    cells: list[str] = []
+    state, at, width = CLEAN, 0, len(dialect.delimiter)
+    while True:
+        begin = _skip(text, at) if dialect.skip_space else at
+        if text.startswith(quote, begin):
+            cell, behind, own = _quoted(text, begin, dialect, quote)
+            if own in (OPEN, BROKEN):
+                return Scan([*cells, cell], BROKEN if state == STRAY else own)
+        else:
+            end = text.find(dialect.delimiter, at) if width else -1
+            behind = len(text) if end < 0 else end
+            cell = text[begin:behind]
+            own = STRAY if quote in cell else CLEAN
+        state = STRAY if own == STRAY else state
+        cells.append(cell)
+        if behind >= len(text):
+            return Scan(cells, state)
+        at = behind + width
+
+
+def _skip(text: str, at: int) -> int:
+    while text.startswith(" ", at):
+        at += 1
+    return at
+
+
+def _quoted(text: str, begin: int, dialect: Dialect, quote: str) -> tuple[str, int, str]:
+    """One cell that begins with a quote: its text, where it ends, and its state."""
+    at, state, total = begin + 1, CLEAN, len(text)
+    while True:
+        at = text.find(quote, at)
+        if at < 0:
+            return text[begin + 1 :], total, BROKEN if state == STRAY else OPEN
+        if dialect.escape and _escaped(text, at, begin, dialect.escape):
+            at += 1
+        elif text.startswith(quote, at + 1) and not dialect.escape:
+            at += 2
+        else:
+            behind = _skip(text, at + 1)
+            if behind >= total or (
+                dialect.delimiter and text.startswith(dialect.delimiter, behind)
+            ):
+                return _unquote(text[begin + 1 : at], dialect, quote), behind, state
+            # Text behind a closing quote: the quote was part of the cell.
+            state = STRAY
+            at += 1
+
+
+def _escaped(text: str, at: int, begin: int, escape: str) -> bool:
+    count = 0
+    while at - 1 - count > begin and text[at - 1 - count] == escape:
+        count += 1
+    return count % 2 == 1
+
+
+def _unquote(cell: str, dialect: Dialect, quote: str) -> str:
+    if dialect.escape:
+        return cell.replace(dialect.escape + quote, quote).replace(
+            dialect.escape * 2, dialect.escape
+        )
+    return cell.replace(quote * 2, quote)
+
+
+def _close(lines: Lines, dialect: Dialect, shape: Shape, start: int) -> tuple[list[str], str, int]:
+    """The record whose quote is still open at the end of its first line.
+
+    Returns:
+        Its cells, `CLEAN` where it closes cleanly or `OPEN` where it does not, and the line
+        behind it.
+    """
+    quote = dialect.quote or ""
+    last = min(len(lines.texts), start + 1 + MAX_SPAN_LINES)
+    broken = scan(lines.texts[start], dialect).state == BROKEN
+    for at in range(start + 1, last):
+        text = lines.texts[at]
+        cells, state = scan(text, dialect)
+        if state == CLEAN and shape.fits(cells):
+            return _literal(lines.texts[start], dialect), OPEN, at
+        if quote in text and not broken:
+            cells, state = scan(lines.raw(start, at + 1), dialect)
+            if state == CLEAN:
+                return cells, CLEAN, at + 1
+            broken = state != OPEN
+    return _literal(lines.texts[start], dialect), OPEN, start + 1
+
+
+def _stray(text: str, cells: list[str], dialect: Dialect, shape: Shape) -> Scan:
+    """A record with quotes inside cells: read so that it has the usual width, or not at all."""
+    if len(cells) == shape.width:
+        return Scan(cells, CLEAN)
+    literal = _literal(text, dialect)
+    if len(literal) == shape.width:
+        return Scan(literal, CLEAN)
+    quoted_cell = dialect.quote is not None and any(
+        cell.lstrip(" ").startswith(dialect.quote) for cell in literal
+    )
+    return Scan(literal, OPEN) if quoted_cell else Scan(cells, CLEAN)
+
+
+def _literal(text: str, dialect: Dialect) -> list[str]:
+    return _plain(text, dialect)

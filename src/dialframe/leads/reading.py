@@ -1,0 +1,288 @@
+"""Lead files of any format to text cells with their source lines; knows formats, not phones."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from dialframe.errors import LeadFileError
+from dialframe.leads import dialect as dialects
+from dialframe.leads import encoding as encodings
+from dialframe.leads import plausible, structured, workbook
+from dialframe.leads.escaping import unescape
+from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
+from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
+from dialframe.leads.parser import Dialect, Lines, Records, Shape, parse, split_lines
+from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
+
+Format = Literal["auto", "csv"]
+
+#: How the header of a file that this package wrote goes on behind its own columns.
+_OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
+_OWN_SEARCHED_CHARS: Final = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Records with their layout, before they become a frame."""
+
+    records: Records
+    layout: Layout
+    decisions: Decisions
+    sep_line: bool = False
+    repaired: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.int64))
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: Format = "auto",  # noqa: A002 - the word that people look for
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: HeaderChoice = "auto",
+    sheet: str | int | None = None,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> LeadFile:
+    """Read a lead file; everything stays text.
+
+    CSV and its relatives with any delimiter, TSV, XLSX, XLS, ODS, JSON lines, JSON arrays and
+    Parquet, each also gzipped. What the arguments do not say is found out, and
+    `LeadFile.decisions` tells what was found and how sure that is.
+
+    Args:
+        path: The file.
+        format: `csv` reads a text file as delimited text even if it looks like JSON.
+        encoding: Encoding of a text file.
+        delimiter: Delimiter of a text file; empty for one column.
+        quote: Quote character of a text file.
+        header: `none` for a file without one, its physical line (sheet row), or the names.
+        sheet: Name or 0-based place of a workbook's sheet.
+        max_line_bytes: Longest line of a text file that is read.
+
+    Raises:
+        LeadFileError: The file is missing, a folder, empty, no table, damaged, or too large.
+        ConfigError: An argument names something that does not exist.
+    """
+    source = load(Path(path), max_line_bytes=max_line_bytes)
+    if source.kind == "workbook":
+        table = _sheet(source, sheet, header)
+    elif source.kind == "parquet":
+        table = _keyed(structured.read_parquet(source.path, source.data))
+    else:
+        table = _text(source, format, encoding, delimiter, quote, header)
+    table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
+    return _lead_file(source, table)
+
+
+def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Table:
+    sheet = workbook.read_sheet(source.path, source.data, name)
+    layout = lay_out(sheet.records, header)
+    decisions = Decisions("workbook", sheet=sheet.name, other_sheets=sheet.others)
+    return _Table(sheet.records, layout, decisions)
+
+
+def _keyed(keyed: structured.Keyed) -> _Table:
+    records = keyed.records
+    blank = [
+        at for at, row in enumerate(records.cells) if is_blank(row) and at not in records.faults
+    ]
+    leads = set(range(len(records.cells))).difference(blank)
+    layout = Layout(
+        header=keyed.names,
+        header_record=None,
+        width=len(keyed.names),
+        usual=0,
+        leads=tuple(sorted(leads)),
+        preface=(),
+        furniture=tuple((at, "blank") for at in blank),
+        confidence=1.0,
+    )
+    return _Table(records, layout, Decisions(keyed.format))
+
+
+def _text(
+    source: Source,
+    form: Format,
+    encoding: str | None,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> _Table:
+    try:
+        decoded = encodings.decode(source.data, encoding)
+    except LeadFileError as problem:
+        raise LeadFileError(
+            f"{source.path}: {problem}", path=source.path, line=problem.line
+        ) from None
+    if plausible.is_binary(decoded.text):
+        raise not_a_table(source.path, "binary data")
+    lines = split_lines(decoded.text)
+    keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
+    table = _keyed(keyed) if keyed else _delimited(decoded.text, lines, delimiter, quote, header)
+    repaired = _line_numbers(lines, decoded.repaired)
+    decisions = replace(
+        table.decisions,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        encoding_runner_up=decoded.runner_up,
+        bom=decoded.bom,
+        repaired_lines=tuple((np.unique(repaired) + 1).tolist()),
+    )
+    return replace(table, decisions=decisions, repaired=repaired)
+
+
+def _delimited(
+    text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
+) -> _Table:
+    own = _OWN.search(text, 0, _OWN_SEARCHED_CHARS)
+    if own is not None:
+        found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
+    else:
+        found = dialects.detect(lines.texts, delimiter, quote)
+    records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
+    if own is not None:
+        records = replace(records, cells=[list(map(unescape, row)) for row in records.cells])
+    layout = lay_out(records, header, own=own is not None)
+    decisions = Decisions(
+        "tsv" if found.dialect.delimiter == "\t" else "csv",
+        dialect=found.dialect,
+        delimiter_confidence=found.confidence,
+        delimiter_runner_up=found.runner_up,
+    )
+    table = _Table(records, layout, decisions, sep_line=found.sep_line)
+    return table if own is None else _without_own_columns(table)
+
+
+def _without_own_columns(table: _Table) -> _Table:
+    header = table.layout.header or ()
+    kept = [at for at, name in enumerate(header) if name not in META]
+    cells = [[row[at] for at in kept if at < len(row)] for row in table.records.cells]
+    layout = replace(
+        table.layout, header=tuple(header[at] for at in kept), width=len(kept), usual=len(kept)
+    )
+    dropped = tuple(name for name in header if name in META)
+    return replace(
+        table,
+        records=replace(table.records, cells=cells),
+        layout=layout,
+        decisions=replace(table.decisions, dropped_columns=dropped),
+    )
+
+
+def _lead_file(source: Source, table: _Table) -> LeadFile:
+    records, layout = table.records, table.layout
+    names = unique_names(layout.header, layout.width)
+    cells, faults, warnings = _fit(table)
+    starts = np.asarray(records.starts, dtype=np.int64)
+    leads = np.asarray(layout.leads, dtype=np.int64)
+    first = min([*layout.leads, *(at for at, _ in layout.furniture)], default=0)
+    header_line = None if layout.header_record is None else int(starts[layout.header_record]) + 1
+    decisions = replace(
+        table.decisions,
+        header_line=header_line,
+        header_confidence=layout.confidence,
+        preamble_lines=tuple(records.starts[at] + 1 for at, _ in layout.preface),
+    )
+    return LeadFile(
+        path=source.path,
+        frame=_frame(cells, names),
+        header=layout.header,
+        lines=starts[leads] + 1,
+        rows=leads - first + 1,
+        skipped=_skipped(table, names, first),
+        decisions=decisions,
+        sha256=source.sha256,
+        faults=MappingProxyType(faults),
+        warnings=MappingProxyType(warnings),
+        raws=MappingProxyType({at: records.raw(layout.leads[at]) for at in faults}),
+    )
+
+
+def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tuple[str, ...]]]:
+    """Cells of each lead in the table's width, with the faults and warnings of its row."""
+    records, layout = table.records, table.layout
+    repaired = _repaired_records(records, table.repaired)
+    cells: list[list[str]] = []
+    faults: dict[int, str] = {}
+    warnings: dict[int, tuple[str, ...]] = {}
+    for at, record in enumerate(layout.leads):
+        row = records.cells[record]
+        fault = records.faults.get(record)
+        if fault is None and len(row) > layout.width and not is_blank(row[layout.width :]):
+            fault = "too_many_cells"
+        codes = [records.warnings[record]] if record in records.warnings else []
+        if fault is None and len(row) < layout.usual:
+            codes.append("short_row")
+        if record in repaired:
+            codes.append("encoding_repaired")
+        if fault is not None:
+            faults[at] = fault
+        if codes:
+            warnings[at] = tuple(codes)
+        cells.append(_wide(row, layout.width))
+    return cells, faults, warnings
+
+
+def _wide(row: list[str], width: int) -> list[str]:
+    return row if len(row) == width else [*row, *[""] * (width - len(row))][:width]
+
+
+def _frame(cells: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
+    columns = list(zip(*cells, strict=True)) if cells else [()] * len(names)
+    arrays: Mapping[str, object] = {
+        name: pd.array(list(column), dtype="str")
+        for name, column in zip(names, columns, strict=True)
+    }
+    return pd.DataFrame(arrays, index=pd.RangeIndex(len(cells)))
+
+
+def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
+    records, layout = table.records, table.layout
+    found = [*layout.preface, *layout.furniture]
+    frame = _frame([_wide(records.cells[at], layout.width) for at, _ in found], names)
+    lines = [records.starts[at] + 1 for at, _ in found]
+    preface = len(layout.preface)
+    rows = [*[None] * preface, *(at - first + 1 for at, _ in layout.furniture)]
+    meta = pd.DataFrame(
+        {
+            "_line": pd.array(lines, dtype="Int64"),
+            "_row": pd.array(rows, dtype="Int64"),
+            "_code": pd.array([code for _, code in found], dtype="str"),
+            "_raw": pd.array([records.raw(at) for at, _ in found], dtype="str"),
+        }
+    )
+    both = pd.concat([frame, meta], axis=1)
+    return _with_sep_line(both, records) if table.sep_line else both
+
+
+def _with_sep_line(skipped: pd.DataFrame, records: Records) -> pd.DataFrame:
+    """The skipped lines with `sep=;`, the first line of the file, on top."""
+    top = {name: "" for name in skipped.columns if name not in ("_line", "_row")}
+    top |= {"_code": "sep_line", "_raw": records.lines.texts[0]}
+    row = pd.DataFrame([{**top, "_line": 1, "_row": pd.NA}], columns=skipped.columns)
+    return pd.concat([row.astype(skipped.dtypes.to_dict()), skipped], ignore_index=True)
+
+
+def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
+    """0-based physical line of each offset into the text."""
+    if not offsets:
+        return np.array([], dtype=np.int64)
+    lengths = [len(text) + len(end) for text, end in zip(lines.texts, lines.ends, strict=True)]
+    begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    return np.searchsorted(begins, np.asarray(offsets), side="right") - 1
+
+
+def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
+    if not len(lines):
+        return frozenset()
+    found = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
+    return frozenset(np.unique(found).tolist())

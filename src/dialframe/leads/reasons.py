@@ -1,0 +1,154 @@
+"""Every reason for which a record of a lead file is not clean, as one table; knows no file and no frame.
+
+The order of the table is the order of precedence: a record with several reasons is known by the
+first of them. Words of the service's own answers are kept where it has one (`missing_phone`,
+`invalid_phone`, `blocked_country`, `field_rule`, `on_dnc`: contract, "LeadResult"), the others are
+local and never sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Outcome = Literal["rejected", "do_not_call", "duplicate", "skipped"]
+
+#: Every outcome of a record, and the key under which it is counted.
+COUNT_KEYS: Final[dict[str, str]] = {
+    "clean": "clean",
+    "rejected": "rejected",
+    "duplicate": "duplicates",
+    "do_not_call": "do_not_call",
+    "skipped": "skipped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason code.
+
+    Attributes:
+        code: Stable name, as it stands in `_reason` and in the report.
+        outcome: What becomes of a record with this reason first.
+        meaning: What is wrong, for a person.
+        remedy: What a person can do about it.
+    """
+
+    code: str
+    outcome: Outcome
+    meaning: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """One warning code: the record stays clean, and what was done to it is named."""
+
+    code: str
+    meaning: str
+
+
+_FIX_QUOTES = "mend the quotes around the record's cells, then clean the reject file"
+
+#: All reasons in order of precedence.
+REASONS: Final[tuple[Reason, ...]] = (
+    Reason("blank", "skipped", "the record has no filled cell", "nothing to do"),
+    Reason("footer", "skipped", "a total or a remark, not a lead", "nothing to do"),
+    Reason("repeated_header", "skipped", "the header line again", "nothing to do"),
+    Reason("undecodable", "rejected", "the record cannot be read as its format", "mend the line"),
+    Reason("unclosed_quote", "rejected", "a quote opens and never closes", _FIX_QUOTES),
+    Reason(
+        "too_many_cells",
+        "rejected",
+        "the record has more cells than the file has columns",
+        "quote the cell that holds the delimiter",
+    ),
+    Reason(
+        "row_too_large",
+        "rejected",
+        "the record is larger than a request may be",
+        "shorten the long cells, or map fewer columns",
+    ),
+    Reason("missing_phone", "rejected", "no phone column is filled", "add a number"),
+    Reason("fax_only", "rejected", "the only number is a fax number", "add a phone number"),
+    Reason(
+        "phone_precision_lost",
+        "rejected",
+        "a spreadsheet rounded the number, its last digits are gone",
+        "export the list again with the phone column formatted as text",
+    ),
+    Reason("phone_placeholder", "rejected", "digits typed to get past a form", "add a number"),
+    Reason(
+        "phone_ambiguous_region",
+        "rejected",
+        "a national number, and no region was given",
+        "pass the region, or write the number with + and country code",
+    ),
+    Reason("phone_too_short", "rejected", "digits are missing", "correct the number"),
+    Reason("phone_too_long", "rejected", "there are too many digits", "correct the number"),
+    Reason(
+        "invalid_phone", "rejected", "no numbering plan knows this number", "correct the number"
+    ),
+    Reason("opt_out", "do_not_call", "the record says not to call", "nothing to do"),
+    Reason("no_consent", "do_not_call", "the consent column does not say yes", "nothing to do"),
+    Reason(
+        "opt_out_unclear",
+        "do_not_call",
+        "the opt-out or consent column holds a word that is neither yes nor no",
+        "write yes or no there",
+    ),
+    Reason(
+        "on_dnc", "do_not_call", "the number is on the do-not-call list given", "nothing to do"
+    ),
+    Reason(
+        "opt_out_elsewhere",
+        "do_not_call",
+        "another record with the same number says not to call",
+        "nothing to do",
+    ),
+    Reason("blocked_country", "rejected", "the number's country is blocked", "nothing to do"),
+    Reason(
+        "external_id_length",
+        "rejected",
+        "the external id is longer than the service allows",
+        "shorten it, or map another column",
+    ),
+    Reason("name_length", "rejected", "a name is longer than the service allows", "shorten it"),
+    Reason("email_invalid", "rejected", "the e-mail address is malformed", "correct it"),
+    Reason("email_length", "rejected", "the e-mail address is too long", "correct it"),
+    Reason("field_rule", "rejected", "a field rule is not met", "correct the field"),
+    Reason(
+        "duplicate_in_file",
+        "duplicate",
+        "an earlier record has the same number",
+        "nothing to do",
+    ),
+    Reason(
+        "duplicate_external_id",
+        "duplicate",
+        "an earlier record has the same external id and another number",
+        "decide which of the two records holds",
+    ),
+)
+
+#: All warnings; a record can have several.
+WARNINGS: Final[tuple[Warned, ...]] = (
+    Warned("short_row", "the record has fewer cells than the others; empty cells were added"),
+    Warned("stray_quote", "a quote stands inside a cell; it was read as text"),
+    Warned("encoding_repaired", "bytes of another encoding were read as that encoding"),
+    Warned("phone_repaired", "what a spreadsheet added to the number was taken off"),
+    Warned(
+        "phone_split", "the phone cell holds more than one number; the first valid one is used"
+    ),
+    Warned("phone_fallback", "the preferred phone column is not valid; a further one is used"),
+    Warned("email_invalid", "the e-mail address is malformed and was left out"),
+    Warned("email_length", "the e-mail address is too long and was left out"),
+    Warned("email_repaired", "a small slip in the e-mail address was mended"),
+    Warned("email_split", "the e-mail cell holds more than one address; the first is used"),
+)
+
+#: Reason by code.
+BY_CODE: Final[dict[str, Reason]] = {reason.code: reason for reason in REASONS}
+
+#: Rank of each code: the lower one is the record's reason.
+RANK: Final[dict[str, int]] = {reason.code: rank for rank, reason in enumerate(REASONS)}

@@ -1,0 +1,225 @@
+"""JSON lines, JSON arrays and Parquet as text; knows their syntax, not what fields mean.
+
+Nothing is coerced: a number stays the digits that stand in the file, null becomes an empty cell,
+an object inside a record becomes columns `outer.inner`, a list stays JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dialframe.errors import LeadFileError
+from dialframe.leads.parser import Lines, Records
+from dialframe.leads.workbook import shown
+
+_SPACE: Final = re.compile(r"\s*")
+_LINE_END: Final = re.compile("\r\n|\n|\r")
+_LIST_SEPARATOR: Final = "; "
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Records whose cells have names.
+
+    Attributes:
+        names: Every name, in order of first appearance.
+        records: Cells in the order of `names`.
+        format: `jsonl`, `json` or `parquet`.
+    """
+
+    names: tuple[str, ...]
+    records: Records
+    format: str
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """A JSON object as its pairs, so that order and repeated names survive."""
+
+
+class _Number(str):
+    """A JSON number as its own digits."""
+
+    __slots__ = ()
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_Pairs, parse_float=_Number, parse_int=_Number, parse_constant=_Number
+)
+
+
+def read_json(path: Path, text: str, lines: Lines) -> Keyed | None:
+    """The records of a JSON file, or None where the text is no JSON.
+
+    One object a line, an array of objects, or an object that holds such an array.
+
+    Raises:
+        LeadFileError: An array of objects begins and breaks off.
+    """
+    begin = _SPACE.match(text).end()  # type: ignore[union-attr]  # it matches anything
+    if not text.startswith(("{", "["), begin):
+        return None
+    first = next(line for line in lines.texts if line.strip())
+    if isinstance(_load(first), _Pairs) and (len(lines.texts) > 1 or _array(text, begin) is None):
+        return _from_lines(lines)
+    array = _array(text, begin)
+    return None if array is None else _from_array(path, text, array)
+
+
+def read_parquet(path: Path, data: bytes) -> Keyed:
+    """The records of a Parquet file, in its order.
+
+    Raises:
+        LeadFileError: It is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as problem:
+        why = str(problem).splitlines()[0]
+        raise LeadFileError(f"{path} is a damaged Parquet file: {why}", path=path) from None
+    columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
+    cells = [list(row) for row in zip(*columns, strict=True)]
+    places = list(range(len(cells)))
+    records = Records(cells, places, [place + 1 for place in places])
+    return Keyed(tuple(table.column_names), records, "parquet")
+
+
+def _from_lines(lines: Lines) -> Keyed:
+    values = [_load(line) if line.strip() else _Pairs() for line in lines.texts]
+    places = list(range(len(values)))
+    return _keyed(values, places, [place + 1 for place in places], lines.texts, "jsonl")
+
+
+def _from_array(path: Path, text: str, begin: int) -> Keyed:
+    values: list[Any] = []
+    starts: list[int] = []
+    stops: list[int] = []
+    raws: list[str] = []
+    line, seen = 0, 0
+    for value, start, end in _elements(path, text, begin):
+        line += len(_LINE_END.findall(text, seen, start))
+        values.append(value)
+        starts.append(line)
+        raws.append(text[start:end])
+        line += len(_LINE_END.findall(text, start, end))
+        stops.append(line + 1)
+        seen = end
+    return _keyed(values, starts, stops, raws, "json")
+
+
+def _elements(path: Path, text: str, begin: int) -> Iterator[tuple[Any, int, int]]:
+    """Each element of the array whose bracket stands before `begin`, with its place."""
+    at = _skip(text, begin)
+    while not text.startswith("]", at):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, len(text)
+        behind = _skip(text, end)
+        if text[behind : behind + 1] not in (",", "]"):
+            line = len(_LINE_END.findall(text, 0, at)) + 1
+            raise LeadFileError(
+                f"{path} is damaged JSON in the record that begins on line {line}",
+                path=path,
+                line=line,
+            )
+        yield value, at, end
+        at = _skip(text, behind + 1) if text[behind] == "," else behind
+
+
+def _array(text: str, begin: int) -> int | None:
+    """Where the elements of the first array of objects begin, or None."""
+    if text.startswith("[", begin):
+        inner = _skip(text, begin + 1)
+        return begin + 1 if text.startswith("{", inner) else None
+    at = _skip(text, begin + 1)
+    while text.startswith('"', at):
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+            colon = _skip(text, end)
+            value = _skip(text, colon + 1)
+            if text.startswith("[", value) and text.startswith("{", _skip(text, value + 1)):
+                return value + 1
+            _, end = _DECODER.raw_decode(text, value)
+        except (ValueError, RecursionError):
+            return None
+        at = _skip(text, _skip(text, end) + 1)
+    return None
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _load(line: str) -> Any:
+    """The line's value, or None where it is none."""
+    try:
+        return _DECODER.decode(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _keyed(
+    values: list[Any], starts: list[int], stops: list[int], raws: Sequence[str], form: str
+) -> Keyed:
+    flats = [_flat(value) if isinstance(value, _Pairs) else None for value in values]
+    names = tuple(dict.fromkeys(name for flat in flats if flat for name in flat))
+    cells = [[flat.get(name, "") for name in names] if flat else [] for flat in flats]
+    bad = [at for at, flat in enumerate(flats) if flat is None]
+    records = Records(
+        cells,
+        starts,
+        stops,
+        faults=dict.fromkeys(bad, "undecodable"),
+        raws={at: raws[at] for at in bad},
+    )
+    return Keyed(names, records, form)
+
+
+def _flat(pairs: _Pairs, prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in pairs:
+        if isinstance(value, _Pairs):
+            flat |= _flat(value, f"{prefix}{key}.")
+            continue
+        name, copy = f"{prefix}{key}", 2
+        while name in flat:
+            name, copy = f"{prefix}{key} ({copy})", copy + 1
+        flat[name] = _text(value)
+    return flat
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        plain = not any(isinstance(item, list) for item in value)
+        return _LIST_SEPARATOR.join(map(_text, value)) if plain else _json(value)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else "true" if value else "false"
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, _Pairs):
+        return "{" + ",".join(f"{json.dumps(key)}:{_json(one)}" for key, one in value) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_json, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _value(cell: Any) -> str:
+    """A Parquet value as text."""
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", errors="backslashreplace")
+    if isinstance(cell, (list, dict)):
+        return json.dumps(cell, ensure_ascii=False, default=str)
+    return shown(cell)

@@ -1,0 +1,136 @@
+"""Sheets of XLSX, XLS and ODS workbooks as text, as a person sees them; knows cells, not leads."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import python_calamine as calamine
+
+from dialframe.errors import LeadFileError
+from dialframe.leads import headers
+from dialframe.leads.parser import Records, has_many_digits
+
+#: Whole numbers below this are exact in the floating point that spreadsheets store.
+EXACT_BELOW: Final = 2**53
+
+_LOOKED_AT_ROWS: Final = 200
+_NAME_POINTS: Final = 3.0
+_VISIBLE: Final = calamine.SheetVisibleEnum.Visible
+_WORKSHEET: Final = calamine.SheetTypeEnum.WorkSheet
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet's rows and why it was chosen.
+
+    Attributes:
+        name: The sheet.
+        records: A record for each row; its physical line is the row's number in the sheet.
+        others: Names of the other sheets, hidden ones with ` (hidden)`.
+    """
+
+    name: str
+    records: Records
+    others: tuple[str, ...]
+
+
+def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet:
+    """The sheet that looks most like a list of leads, or the one named.
+
+    Args:
+        path: For messages.
+        data: The workbook.
+        sheet: Name or 0-based place of the sheet; hidden ones are taken only when named.
+
+    Raises:
+        LeadFileError: It is no workbook, has a password, or has no such sheet or no rows.
+    """
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
+        names = _wanted(path, book, sheet)
+        rows = {name: _rows(book, name) for name in names}
+    except calamine.PasswordError:
+        raise LeadFileError(
+            f"{path} has a password; save it without one first", path=path
+        ) from None
+    except calamine.CalamineError as problem:
+        raise LeadFileError(f"{path} is a damaged workbook: {problem}", path=path) from None
+    name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
+    if not rows[name]:
+        raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
+    return Sheet(name, _records(rows[name]), _others(book, name))
+
+
+def shown(cell: object) -> str:
+    """The cell as a person sees it: no `.0` behind whole numbers, dates as ISO 8601."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        whole = cell.is_integer() and abs(cell) < EXACT_BELOW
+        return f"{cell:.0f}" if whole else repr(cell)
+    if isinstance(cell, dt.datetime) and cell.time() == dt.time():
+        return cell.date().isoformat()
+    if isinstance(cell, (dt.date, dt.time)):
+        return cell.isoformat()
+    return str(cell)
+
+
+def _wanted(path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None) -> list[str]:
+    if sheet is None:
+        visible = [
+            meta.name
+            for meta in book.sheets_metadata
+            if meta.visible == _VISIBLE and meta.typ == _WORKSHEET
+        ]
+        if not visible:
+            raise LeadFileError(
+                f"{path} has no visible sheet; name one with sheet=, it has: {_list(book)}",
+                path=path,
+            )
+        return visible
+    if isinstance(sheet, int) and 0 <= sheet < len(book.sheet_names):
+        return [book.sheet_names[sheet]]
+    if sheet not in book.sheet_names:
+        raise LeadFileError(f"{path} has no sheet {sheet!r}; it has: {_list(book)}", path=path)
+    return [str(sheet)]
+
+
+def _list(book: calamine.CalamineWorkbook) -> str:
+    return ", ".join(book.sheet_names)
+
+
+def _others(book: calamine.CalamineWorkbook, chosen: str) -> tuple[str, ...]:
+    return tuple(
+        meta.name if meta.visible == _VISIBLE else f"{meta.name} (hidden)"
+        for meta in book.sheets_metadata
+        if meta.name != chosen
+    )
+
+
+def _rows(book: calamine.CalamineWorkbook, name: str) -> list[list[str]]:
+    rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    return [[shown(cell) for cell in row] for row in rows]
+
+
+def _likeness(rows: list[list[str]]) -> float:
+    """How much a sheet looks like a list of leads: known headers, and rows with many digits."""
+    looked_at = rows[:_LOOKED_AT_ROWS]
+    if not looked_at:
+        return -1.0
+    names = max(len({headers.known(cell) for cell in row} - {None}) for row in looked_at)
+    numbered = sum(any(map(has_many_digits, row)) for row in looked_at)
+    return _NAME_POINTS * names + numbered / len(looked_at) + min(len(rows), 10**6) / 10**7
+
+
+def _records(rows: list[list[str]]) -> Records:
+    width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
+    places = list(range(len(rows)))
+    return Records([row[:width] for row in rows], places, [place + 1 for place in places])

@@ -1,0 +1,21 @@
+"""Phone numbers to E.164 and what a numbering plan says of them; knows nothing of files or leads."""
+
+from dialframe.phones.numbers import (
+    COLUMNS,
+    TYPES,
+    Reading,
+    check_region,
+    is_placeholder,
+    normalise,
+    read_number,
+)
+
+__all__ = [
+    "COLUMNS",
+    "TYPES",
+    "Reading",
+    "check_region",
+    "is_placeholder",
+    "normalise",
+    "read_number",
+]

@@ -1,0 +1,181 @@
+"""How every picture looks: colours, type, size and layout; knows no data.
+
+A picture looks the same whatever the reader's own matplotlib settings are: it is drawn inside a
+context of its own, on a `Figure` of its own, and pyplot is never touched. The colours are those of
+Okabe and Ito, which people with colour blindness tell apart; a second sign (hatch, marker, words)
+always goes with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any, Final, Literal
+
+import matplotlib.style
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+Look = Literal["light", "dark"]
+
+WIDTH_IN: Final = 8.0
+#: Pixels of a page to the inch: a picture is 800 wide.
+PAGE_DPI: Final = 100
+
+BLUE: Final = "#0072B2"
+SKY: Final = "#56B4E9"
+GREEN: Final = "#009E73"
+ORANGE: Final = "#E69F00"
+VERMILLION: Final = "#D55E00"
+PURPLE: Final = "#CC79A7"
+YELLOW: Final = "#F0E442"
+
+_MARGIN_IN: Final = 0.18
+_TITLE_LINE_IN: Final = 0.27
+_SUBTITLE_LINE_IN: Final = 0.20
+_KEY_LINE_IN: Final = 0.30
+_FOOTER_LINE_IN: Final = 0.16
+# What fits on a line of 800 pixels in the sizes below.
+_TITLE_CHARS: Final = 64
+_SUBTITLE_CHARS: Final = 98
+_FOOTER_CHARS: Final = 118
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of one look; the background belongs to the picture, so it reads on any page.
+
+    `alert` is vermillion as dark or as light as words need it.
+    """
+
+    background: str
+    text: str
+    muted: str
+    rule: str
+    ghost: str
+    blue: str
+    alert: str
+
+
+THEMES: Final[dict[Look, Theme]] = {
+    "light": Theme("#FFFFFF", "#1B1F24", "#57606A", "#D0D7DE", "#EEF1F4", BLUE, "#A84400"),
+    "dark": Theme("#15191E", "#E8ECF0", "#A6B0BB", "#3A424C", "#232A32", SKY, "#FF9557"),
+}
+
+
+@contextmanager
+def context(look: Look = "light") -> Iterator[Theme]:
+    """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
+    theme = THEMES[look]
+    with matplotlib.style.context(_settings(theme), after_reset=True):
+        yield theme
+
+
+def canvas(
+    theme: Theme,
+    height_in: float,
+    title: str,
+    subtitle: str = "",
+    footer: str = "",
+    key: Sequence[Artist] = (),
+) -> Figure:
+    """A figure 800 pixels wide with its words in place and room between them for axes.
+
+    Args:
+        theme: Colours, from `context`.
+        height_in: Height of the axes and their labels, inches; title and footer come on top.
+        title: What the picture finds.
+        subtitle: What is shown.
+        footer: What was left out, how to read it.
+        key: What the colours and signs mean: labelled artists for a legend in one line.
+    """
+    head, under, foot = (
+        _wrapped(title, _TITLE_CHARS),
+        _wrapped(subtitle, _SUBTITLE_CHARS),
+        _wrapped(footer, _FOOTER_CHARS),
+    )
+    header = _MARGIN_IN + len(head) * _TITLE_LINE_IN + len(under) * _SUBTITLE_LINE_IN
+    header += _KEY_LINE_IN if key else 0
+    below = _MARGIN_IN + len(foot) * _FOOTER_LINE_IN
+    total = round(header + height_in + below, 2)
+    rect = (0, below / total, 1, 1 - (header + below) / total)
+    layout = ConstrainedLayoutEngine(rect=rect, w_pad=_MARGIN_IN, h_pad=0.06)
+    figure = Figure(figsize=(WIDTH_IN, total), layout=layout)
+    left, top = _MARGIN_IN / WIDTH_IN, 1 - _MARGIN_IN / total
+    figure.text(left, top, "\n".join(head), size=14, weight="bold", va="top")
+    top -= len(head) * _TITLE_LINE_IN / total
+    figure.text(left, top, "\n".join(under), size=10, va="top", color=theme.muted)
+    top -= (len(under) * _SUBTITLE_LINE_IN + 0.06) / total
+    if key:
+        figure.legend(
+            handles=list(key),
+            loc="upper left",
+            bbox_to_anchor=(left, top),
+            ncols=len(key),
+            borderaxespad=0,
+            borderpad=0,
+            handlelength=1.8,
+            columnspacing=1.6,
+            labelcolor=theme.text,
+        ).set_in_layout(False)
+    bottom = _MARGIN_IN / 2 / total
+    figure.text(left, bottom, "\n".join(foot), size=8.5, va="bottom", color=theme.muted)
+    return figure
+
+
+def settle(figure: Figure) -> Figure:
+    """Lay the figure out once and for all, so that writing it twice gives the same bytes."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def bare(axes: Axes) -> None:
+    """Take away every line of the axes, for pictures whose numbers stand beside their bars."""
+    axes.spines[:].set_visible(False)
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+
+
+def _wrapped(text: str, chars: int) -> list[str]:
+    """Lines of about the same length, none longer than `chars`."""
+    lines = wrap(text, chars)
+    while chars > 1 and len(wrap(text, chars - 1)) == len(lines):
+        chars -= 1
+    return wrap(text, chars)
+
+
+def _settings(theme: Theme) -> dict[str, Any]:
+    return {
+        "font.family": ["DejaVu Sans"],
+        "font.size": 10,
+        "figure.facecolor": theme.background,
+        "figure.dpi": PAGE_DPI,
+        "savefig.facecolor": theme.background,
+        "savefig.edgecolor": theme.background,
+        "axes.facecolor": theme.background,
+        "axes.edgecolor": theme.rule,
+        "axes.labelcolor": theme.muted,
+        "axes.labelsize": 9.5,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "text.color": theme.text,
+        "xtick.color": theme.rule,
+        "ytick.color": theme.rule,
+        "xtick.labelcolor": theme.text,
+        "ytick.labelcolor": theme.text,
+        "xtick.labelsize": 9.5,
+        "ytick.labelsize": 10.5,
+        "grid.color": theme.rule,
+        "grid.linewidth": 0.6,
+        "hatch.linewidth": 1.0,
+        "legend.frameon": False,
+        "legend.fontsize": 9.5,
+        "svg.hashsalt": "dialframe",
+        "svg.fonttype": "path",
+    }

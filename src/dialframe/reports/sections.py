@@ -1,0 +1,188 @@
+"""Results put into words, pictures and tables, one function per kind of result; computes nothing new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pandas as pd
+
+from dialframe import plots
+from dialframe.analytics import Funnel
+from dialframe.compliance import Audit
+from dialframe.plots import Picture
+from dialframe.privacy import mask_phone
+from dialframe.reports.page import Figure, Section, Sheet
+
+FUNNEL_HEADINGS: Final = {
+    "stage": "Stage",
+    "count": "Leads",
+    "denominator": "Of (stage before)",
+    "of_previous": "Share of stage before",
+    "low": "95 % from",
+    "high": "to",
+    "of_loaded": "Share of loaded",
+    "definition": "What is counted",
+}
+_CHECK_HEADINGS: Final = {
+    "title": "Check",
+    "checked": "Checked",
+    "pass": "Pass",
+    "violation": "Violations",
+    "uncertain": "Uncertain",
+    "not_evaluable": "Not evaluable",
+    "citation": "Rules",
+}
+_FINDING_COLUMNS: Final = ["check", "grade", "phone", "at", "local_times", "reason", "citation"]
+_GRAVEST_FIRST: Final = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1}
+
+
+def lead_file(
+    counts: Mapping[str, int], reasons: pd.DataFrame, mapping: pd.DataFrame, name: str
+) -> Section:
+    """A lead file that was cleaned and screened.
+
+    Args:
+        counts: `records, clean, rejected, duplicates, do_not_call, skipped`.
+        reasons: Columns `outcome`, `reason`, `records`, `meaning`.
+        mapping: Columns `field`, `column`, `confidence`.
+        name: Name of the file.
+    """
+    parts = ("clean", "rejected", "duplicates", "do_not_call", "skipped")
+    told = ", ".join(f"{counts[part]:,} {part.replace('_', ' ')}" for part in parts)
+    return Section(
+        title="A lead file, cleaned and screened",
+        finding=f"{name}: {counts['records']:,} records in, {told}; every record has one outcome.",
+        sheets=(
+            Sheet("Why records were set aside", reasons),
+            Sheet("Which column was taken for which field", mapping),
+        ),
+    )
+
+
+def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str) -> Section:
+    """What the service said to every lead that was sent."""
+    frame = pd.DataFrame(
+        {"answer": list(reasons), "leads": pd.array(list(reasons.values()), dtype="Int64")}
+    )
+    return Section(
+        title="The import",
+        finding=(
+            f"{counts['sent']:,} leads sent to {campaign}: {counts['accepted']:,} accepted, "
+            f"{counts['refused']:,} refused, {counts['unknown']:,} unknown; each under one "
+            "idempotency key, each joined back to its source line."
+        ),
+        sheets=(Sheet("The service's answers", frame),),
+    )
+
+
+def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
+    """A funnel, the same funnel by group, and the outcomes behind it."""
+    table = result.table[list(FUNNEL_HEADINGS)]
+    figures = [_figure(plots.funnel(result))]
+    sheets = [Sheet("Leads by stage", table, FUNNEL_HEADINGS)]
+    if by is not None:
+        figures.append(_figure(plots.funnel_by(by)))
+        names = [str(by.by), *FUNNEL_HEADINGS]
+        sheets.append(Sheet(f"Leads by stage and {by.by}", by.table[names], FUNNEL_HEADINGS))
+    figures.append(_figure(plots.outcomes(mix)))
+    sheets.append(Sheet("Attempts by disposition and outcome class", mix))
+    counts = dict(zip(table["stage"], table["count"], strict=True))
+    return Section(
+        title="Campaign funnel",
+        finding=(
+            f"Of {counts['accepted']:,} leads accepted, {counts['attempted']:,} were attempted, "
+            f"{counts['human']:,} reached a person, {counts['right_party']:,} the right one, and "
+            f"{counts['appointment']:,} made an appointment."
+        ),
+        figures=tuple(figures),
+        sheets=tuple(sheets),
+        notes=tuple(result.explain().splitlines()[-6:]),
+    )
+
+
+def audit(result: Audit) -> tuple[Section, ...]:
+    """An audit: the verdict with its checks, then what is behind each."""
+    return (_verdict(result), _coverage(result), _listed(result), _hours(result))
+
+
+def _verdict(result: Audit) -> Section:
+    order = result.findings["grade"].map(_GRAVEST_FIRST).fillna(2).argsort(kind="stable")
+    findings = result.masked().iloc[order][_FINDING_COLUMNS]
+    return Section(
+        title="Compliance audit",
+        finding=result.verdict,
+        sheets=(
+            Sheet("Checks", result.checks[list(_CHECK_HEADINGS)], _CHECK_HEADINGS),
+            Sheet("Findings, gravest first (numbers masked; the CSV has them whole)", findings),
+        ),
+        notes=(*result.checks["sentence"], *result.notes),
+    )
+
+
+def _coverage(result: Audit) -> Section:
+    summary = result.coverage.summary
+    shown = pd.DataFrame(
+        {
+            "group": summary["population"],
+            "fresh": summary["fresh"],
+            "stale": summary["stale"],
+            "never": summary["never"],
+        }
+    )
+    row = summary.loc[summary["population"] == "callable or called"].iloc[0]
+    return Section(
+        title="Do-Not-Call coverage",
+        finding=(
+            f"{row['fresh']:,} of {row['numbers']:,} numbers that are callable or were called have "
+            f"a record of at most {result.coverage.max_age_days} days; {row['listed']:,} are listed."
+        ),
+        figures=(_figure(plots.coverage(shown)),),
+        sheets=(Sheet("Numbers by age of their newest record", summary),),
+    )
+
+
+def _listed(result: Audit) -> Section:
+    listed = result.listed
+    grades = listed["grade"].value_counts()
+    told = ", ".join(
+        f"{int(grades.get(g, 0)):,} {g}" for g in ("proven", "indeterminate", "clear")
+    )
+    columns = ["to_number", "created_at", "grade", "listed_after", "listed_by", "reason"]
+    rows = listed.loc[listed["grade"].isin(["proven", "indeterminate"]), columns]
+    masked = rows.assign(to_number=rows["to_number"].map(mask_phone).astype("str"))
+    return Section(
+        title="Calls to listed numbers",
+        finding=f"Of the calls to numbers that are listed or asked not to be called: {told}.",
+        figures=(_figure(plots.listed_calls(listed)),),
+        sheets=(Sheet("Calls that are not clear", masked),),
+        notes=(
+            "Proven: the number was known to be listed, or its owner had asked, before the call.",
+            "Indeterminate: it became listed between two records, and the call lies between them.",
+        ),
+    )
+
+
+def _hours(result: Audit) -> Section:
+    hours = result.hours
+    grades = hours["grade"].value_counts()
+    names = ("violation", "uncertain", "not evaluable")
+    told = ", ".join(f"{int(grades.get(name, 0)):,} {name}" for name in names)
+    columns = ["to_number", "created_at", "grade", "local_times", "zone_source", "reason"]
+    rows = hours.loc[hours["grade"] != "pass", columns]
+    masked = rows.assign(
+        to_number=rows["to_number"].map(mask_phone, na_action="ignore").astype("str")
+    )
+    return Section(
+        title="Calling hours",
+        finding=f"{len(hours):,} outbound calls against 08:00-21:00 where the called party may be: {told}.",
+        figures=(_figure(plots.calling_hours(hours)),),
+        sheets=(Sheet("Calls outside the hours in some candidate zone", masked),),
+        notes=(
+            "Inside in every candidate zone is a pass, outside in every one a violation, else uncertain.",
+        ),
+    )
+
+
+def _figure(picture: Picture) -> Figure:
+    return Figure(picture.png(), picture.alt)

@@ -1,0 +1,261 @@
+"""What the calls leave behind: leads, callbacks, appointments and the Do-Not-Call list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dialframe.sandbox.seed.dialling import PENDING, Callbacks, World
+from dialframe.sandbox.seed.faults import DNC_NOT_LISTED, Cast
+from dialframe.sandbox.seed.hours import DAY, HOUR, MINUTE, SECOND, is_sunday
+from dialframe.sandbox.seed.marks import Marks
+from dialframe.sandbox.seed.outcomes import CODE, FINAL
+from dialframe.sandbox.seed.places import ONE_ZONE, REGISTRY_BLOCKS
+from dialframe.sandbox.seed.population import ATTEMPT_CAP, REGISTRY_LINES
+from dialframe.sandbox.seed.sizes import Size
+from dialframe.sandbox.seed.tables import Ints
+from dialframe.sandbox.seed.traffic import Traffic
+
+LEAD_STATUSES = ("new", "contacted", "callback", "dnc", "completed")
+APPOINTMENT_STATUSES = ("scheduled", "confirmed", "completed", "no-show", "cancelled")
+DNC_SOURCES = ("registry", "request", "console")
+REGISTRY, REQUEST, CONSOLE = range(3)
+
+LISTED_PER_MONTH = 0.003
+_MONTH = 30 * DAY
+_CONSOLE_NUMBERS = 5
+_FAR = 2**62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeadStates:
+    """Where each lead stands at the end; instants are UTC milliseconds, -1 where there is none.
+
+    Attributes:
+        status: Index into `LEAD_STATUSES`.
+        attempts: Outbound calls that name the lead.
+        last: Row of the last of them, or -1.
+        last_at: When it began.
+        next_at: When the platform means to dial next.
+        updated: When the last of them ended, or when the lead came.
+    """
+
+    status: Ints
+    attempts: Ints
+    last: Ints
+    last_at: Ints
+    next_at: Ints
+    updated: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Appointments:
+    """Booked appointments, one value each; instants are UTC milliseconds.
+
+    Attributes:
+        row: The call in which it was booked.
+        status: Index into `APPOINTMENT_STATUSES`.
+        due: For when.
+        minutes: How long.
+        created: When it was booked.
+        updated: When it last changed.
+    """
+
+    row: Ints
+    status: Ints
+    due: Ints
+    minutes: Ints
+    created: Ints
+    updated: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DncList:
+    """The Do-Not-Call list; instants are UTC milliseconds.
+
+    Attributes:
+        phones: E.164, each once.
+        listed: When each was listed.
+        source: Index into `DNC_SOURCES`.
+        later: Leads whose number came onto the list after their import, through no call.
+    """
+
+    phones: list[str] = field(repr=False)
+    listed: Ints
+    source: Ints
+    later: Ints
+
+
+def first_calls(traffic: Traffic, leads: int) -> Ints:
+    """The first call of each lead's number in any direction, UTC milliseconds, or -1."""
+    first = np.full(leads, _FAR)
+    np.minimum.at(first, traffic.calls.who, traffic.calls.created)
+    return np.where(first == _FAR, -1, first)
+
+
+def lead_states(
+    world: World,
+    traffic: Traffic,
+    marks: Marks,
+    callbacks: Callbacks,
+    planned: Ints,
+    created: Ints,
+    cast: Cast,
+) -> LeadStates:
+    """Where the calls leave each lead: what the last one says, a Do-Not-Call request for good."""
+    calls, count = traffic.calls, len(created)
+    rows = np.flatnonzero(~calls.inbound & ~traffic.detached)
+    who = calls.who[rows]
+    attempts = np.bincount(who, minlength=count)
+    last = np.full(count, -1)
+    np.maximum.at(last, who, rows)
+    dialled = last >= 0
+    said = np.where(dialled, marks.logged[last], -1)
+    refused = np.zeros(count, dtype=np.bool_)
+    refused[calls.who[marks.logged == CODE["DNC"]]] = True
+    refused[list(cast.parts[DNC_NOT_LISTED])] = False
+    waiting = np.full(count, -1)
+    open_ = callbacks.state == PENDING
+    waiting[callbacks.who[open_]] = callbacks.due[open_]
+    done = dialled & ((said >= 0) & FINAL[said] | (attempts >= ATTEMPT_CAP))
+    done[list(cast.parts[DNC_NOT_LISTED])] = False
+    choices = [~dialled, refused, done, waiting >= 0]
+    status = np.select(
+        choices,
+        [_lead("new"), _lead("dnc"), _lead("completed"), _lead("callback")],
+        default=_lead("contacted"),
+    )
+    return LeadStates(
+        status,
+        attempts,
+        last,
+        np.where(dialled, calls.created[last], -1),
+        _next(world, status, planned, waiting),
+        np.where(dialled, calls.ended[last], created),
+    )
+
+
+def appointments(
+    rng: np.random.Generator, world: World, traffic: Traffic, marks: Marks
+) -> Appointments:
+    """An appointment from every call that booked one: 70 % kept, 18 % not, 15 % moved once."""
+    calendar, calls = world.calendar, traffic.calls
+    row = np.flatnonzero((marks.logged == CODE["APPT"]) & ~calls.inbound)
+    count, zone = len(row), world.people.zone[calls.who[row]]
+    booked = calls.ended[row]
+    moved = rng.random(count) < 0.15
+    day = calendar.to_local(zone, booked) // DAY + rng.integers(1, 15, count)
+    day += np.where(moved, rng.integers(1, 8, count), 0)
+    day += is_sunday(day * DAY)
+    due = calendar.to_utc(zone, day * DAY + 9 * HOUR + rng.integers(0, 17, count) * 30 * MINUTE)
+    minutes = rng.choice(np.array([30, 45, 60]), count)
+    over = due + minutes * MINUTE < calendar.ends
+    fate = np.searchsorted([0.70, 0.88], rng.random(count), side="right")
+    cancelled = (fate == 2) & (over | (rng.random(count) < 0.5))
+    confirmed = ~over & (rng.random(count) < 0.3)
+    status = np.select(
+        [cancelled, over & (fate == 0), over, confirmed],
+        [_appointment(name) for name in ("cancelled", "completed", "no-show", "confirmed")],
+        default=_appointment("scheduled"),
+    )
+    latest = np.minimum(due - HOUR, calendar.ends - MINUTE)
+    between = booked + (rng.random(count) * np.maximum(latest - booked, 0)).astype(np.int64)
+    updated = np.where(cancelled | moved | confirmed, between, booked)
+    updated = np.where(over & ~cancelled, due + minutes * MINUTE, updated)
+    return Appointments(row, status, due, minutes, booked, updated)
+
+
+def dnc_list(
+    rng: np.random.Generator,
+    world: World,
+    traffic: Traffic,
+    marks: Marks,
+    created: Ints,
+    cast: Cast,
+    size: Size,
+) -> DncList:
+    """The registry, numbers that asked, numbers listed since their import, and a few by hand."""
+    calls, ends = traffic.calls, world.calendar.ends
+    asked = np.flatnonzero((marks.logged == CODE["DNC"]) & ~calls.inbound)
+    asked = asked[~np.isin(calls.who[asked], list(cast.parts[DNC_NOT_LISTED]))]
+    later, later_at = _listed_later(rng, world, traffic, created, asked)
+    phone = world.people.phone
+    registry = _registry(rng, size.registry + _CONSOLE_NUMBERS)
+    old = world.calendar.starts - rng.integers(10 * DAY, 3_000 * DAY, len(registry))
+    old[-_CONSOLE_NUMBERS:] = ends - rng.integers(DAY, 60 * DAY, _CONSOLE_NUMBERS)
+    blocks = len(registry) - _CONSOLE_NUMBERS
+    request_at = calls.ended[asked] + rng.integers(SECOND, 5 * MINUTE, len(asked))
+    return DncList(
+        [
+            *registry,
+            *(phone[lead] for lead in calls.who[asked].tolist()),
+            *(phone[lead] for lead in later.tolist()),
+        ],
+        np.concatenate([old, np.minimum(request_at, ends - SECOND), later_at]),
+        np.repeat(
+            [REGISTRY, CONSOLE, REQUEST, REGISTRY],
+            [blocks, _CONSOLE_NUMBERS, len(asked), len(later)],
+        ),
+        later,
+    )
+
+
+def _next(world: World, status: Ints, planned: Ints, waiting: Ints) -> Ints:
+    """Callbacks for when they were promised; else what the interrupted rounds had planned."""
+    plans = np.array([plan.status in ("running", "paused") for plan in world.campaigns.plans])
+    goes_on = plans[world.people.campaign] & (status == _lead("contacted"))
+    running = np.array([plan.status == "running" for plan in world.campaigns.plans])
+    soonest = np.where(running[world.people.campaign], world.calendar.ends + MINUTE, 0)
+    following = np.where(goes_on & (planned >= 0), np.maximum(planned, soonest), -1)
+    return np.where(status == _lead("callback"), waiting, following)
+
+
+def _listed_later(
+    rng: np.random.Generator, world: World, traffic: Traffic, created: Ints, asked: Ints
+) -> tuple[Ints, Ints]:
+    """Leads whose number came onto the registry while they were in the account, and when.
+
+    Every fourth of them was dialled on both sides of that instant.
+    """
+    calls, ends = traffic.calls, world.calendar.ends
+    free = ~world.people.scripted
+    free[calls.who[asked]] = False
+    months = np.maximum(ends - created - 2 * DAY, 0) / _MONTH * free
+    wanted = max(2, round(LISTED_PER_MONTH * float(months.sum())))
+    outbound = ~calls.inbound
+    first, last = _span(calls.who[outbound], calls.created[outbound], len(created))
+    often = np.flatnonzero(free & (last - first > DAY))
+    across = rng.choice(often, -(-wanted // 4), replace=False)
+    months[across] = 0.0
+    rest = rng.choice(len(created), wanted - len(across), replace=False, p=months / months.sum())
+    at = created[rest] + DAY
+    at = at + (rng.random(len(rest)) * (ends - HOUR - at)).astype(np.int64)
+    middle = (first[across] + last[across]) // 2
+    return np.concatenate([across, rest]), np.concatenate([middle, at])
+
+
+def _span(who: Ints, when: Ints, count: int) -> tuple[Ints, Ints]:
+    """First and last instant of each lead; the same one where there is none or one."""
+    first, last = np.full(count, _FAR), np.full(count, -1)
+    np.minimum.at(first, who, when)
+    np.maximum.at(last, who, when)
+    none = last < 0
+    return np.where(none, 0, first), np.where(none, 0, last)
+
+
+def _registry(rng: np.random.Generator, count: int) -> list[str]:
+    """The fixed blocks and `count` numbers on lines that no lead has."""
+    slots = rng.choice(len(ONE_ZONE) * len(REGISTRY_LINES), count, replace=False)
+    place, line = np.divmod(slots, len(REGISTRY_LINES))
+    lines = REGISTRY_LINES[line].tolist()
+    codes = [ONE_ZONE[number].code for number in place.tolist()]
+    return [*REGISTRY_BLOCKS, *(f"+1{c}555{n:04d}" for c, n in zip(codes, lines, strict=True))]
+
+
+def _lead(status: str) -> int:
+    return LEAD_STATUSES.index(status)
+
+
+def _appointment(status: str) -> int:
+    return APPOINTMENT_STATUSES.index(status)

@@ -1,0 +1,262 @@
+"""Campaigns, leads and caller IDs before a call is made; knows their latent traits, no calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dialframe.sandbox.seed.hours import DAY, HOUR, MINUTE, ZONES, Calendar
+from dialframe.sandbox.seed.places import LOCAL_CODES, ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed.sizes import CampaignPlan, Size
+from dialframe.sandbox.seed.tables import Flags, Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where leads come from: share, quality, and the mean chance to reach one."""
+
+    code: str
+    share: float
+    bad: float
+    wrong: float
+    reach: float
+    factor: float
+
+
+SOURCES: tuple[Source, ...] = (
+    Source("web_form", 0.30, 0.04, 0.03, 0.20, 1.8),
+    Source("partner", 0.25, 0.07, 0.05, 0.15, 1.0),
+    Source("purchased_a", 0.25, 0.11, 0.08, 0.12, 0.7),
+    Source("purchased_b", 0.12, 0.19, 0.12, 0.09, 0.5),
+    Source("reactivation", 0.08, 0.12, 0.09, 0.14, 1.1),
+)
+WEB_FORM = 0
+
+PLACES = (*ONE_ZONE, *SEVERAL_ZONES)
+PLACE: dict[str, int] = {place.code: number for number, place in enumerate(PLACES)}
+PLACE_ZONE = np.array([ZONES.index(place.zones[0]) for place in PLACES])
+
+ATTEMPT_CAP = 8
+_SPREAD = 5.0
+"""Sum of the two parameters of the Beta law of reach: small means leads differ much."""
+_LOCAL_SHARE = 0.44
+_BATCH_EVERY = 14 * DAY
+_OPENING = 11 * HOUR + 30 * MINUTE
+_CLOSING = 23 * HOUR + 30 * MINUTE
+
+# Lines 0100-0179 go to leads, 0180-0189 to caller IDs, 0190-0199 to `places.REGISTRY_BLOCKS`.
+NARROW_LINES = np.arange(100, 180)
+# The 555 exchange reaches nobody's home: 0100-0199 are reserved for fiction, the rest were given
+# to information services and are out of use but for these two.
+WIDE_LINES = np.concatenate([NARROW_LINES, np.setdiff1d(np.arange(200, 9_000), [1212, 4334])])
+REGISTRY_LINES = np.arange(9_000, 10_000)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Campaigns:
+    """The campaigns; instants are UTC milliseconds, -1 where there is none.
+
+    Attributes:
+        plans: What each was made from.
+        created: When each was created.
+        opens: When dialling began.
+        closes: When dialling ended, or the history's end.
+    """
+
+    plans: tuple[CampaignPlan, ...]
+    created: Ints
+    opens: Ints
+    closes: Ints
+
+    def with_trait(self, trait: str) -> int:
+        """The campaign that has a fault as a whole."""
+        return next(place for place, plan in enumerate(self.plans) if plan.trait == trait)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Callers:
+    """The account's own numbers.
+
+    Attributes:
+        numbers: E.164.
+        places: Area code of each, as an index into `PLACES`.
+        local: Caller ID of each place, or -1.
+        mains: Caller IDs used where no local one is.
+        new: The caller ID that is taken into use during the history and then shown as spam.
+        new_from: First instant of its use.
+        new_flagged: First instant at which it is shown as spam.
+        new_until: First instant after its use.
+    """
+
+    numbers: tuple[str, ...]
+    places: Ints
+    local: Ints
+    mains: Ints
+    new: int
+    new_from: int
+    new_flagged: int
+    new_until: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class People:
+    """The leads, one value each.
+
+    Attributes:
+        campaign: Index into the campaigns.
+        source: Index into `SOURCES`.
+        place: Index into `PLACES`.
+        zone: Index into `hours.ZONES`.
+        phone: E.164.
+        bad: The number is out of service.
+        reach: Chance that its owner answers, on average.
+        voicemail: Chance that a machine answers when no person does.
+        target: Attempts after which the platform gives up.
+        first: Naive local time of the first attempt, or -1 when the lead is never dialled.
+        scripted: The lead's calls are written by `faults`, not drawn.
+    """
+
+    campaign: Ints
+    source: Ints
+    place: Ints
+    zone: Ints
+    phone: list[str] = field(repr=False)
+    bad: Flags
+    reach: Floats
+    voicemail: Floats
+    target: Ints
+    first: Ints
+    scripted: Flags
+
+
+def campaigns(calendar: Calendar, size: Size) -> Campaigns:
+    """The campaigns of a size, placed on the calendar."""
+    days = size.history_days
+    created, opens, closes = [], [], []
+    for number, plan in enumerate(size.campaigns):
+        opening = plan.opens if plan.opens is not None else 0.85 + 0.01 * number
+        day = calendar.starts + int(days * opening) * DAY
+        created.append(day - 5 * DAY + (13 + number) * HOUR)
+        opens.append(day + _OPENING if plan.opens is not None else -1)
+        last = calendar.starts + int(days * plan.closes) * DAY + _CLOSING
+        closes.append(calendar.ends if plan.closes >= 1 else last)
+    return Campaigns(size.campaigns, np.array(created), np.array(opens), np.array(closes))
+
+
+def callers(calendar: Calendar, size: Size) -> Callers:
+    """The account's caller IDs: a local one in each of its area codes, and five for the rest."""
+    codes = (*LOCAL_CODES[: size.local_codes], "202", "646", "213", "773", "470")
+    numbers = tuple(f"+1{code}5550180" for code in codes)
+    places = np.array([PLACE[code] for code in codes])
+    local = np.full(len(PLACES), -1)
+    local[places[: size.local_codes]] = np.arange(size.local_codes)
+    mains = np.arange(size.local_codes, len(codes))
+    new_from = calendar.starts + int(size.history_days * 0.4) * DAY + _OPENING
+    return Callers(
+        numbers,
+        places,
+        local,
+        mains[:-1],
+        int(mains[-1]),
+        new_from,
+        new_from + 13 * DAY,
+        new_from + 60 * DAY,
+    )
+
+
+def people(
+    rng: np.random.Generator, calendar: Calendar, size: Size, campaigns: Campaigns
+) -> People:
+    """The leads of a size, with what chance has given them."""
+    count = size.leads
+    campaign = rng.permutation(_portions([plan.share for plan in size.campaigns], count))
+    source = rng.permutation(_portions([source.share for source in SOURCES], count))
+    mean = np.array([source.reach for source in SOURCES])[source]
+    place, phone = _numbers(rng, size)
+    return People(
+        campaign=campaign,
+        source=source,
+        place=place,
+        zone=PLACE_ZONE[place],
+        phone=phone,
+        bad=rng.random(count) < np.array([source.bad for source in SOURCES])[source],
+        reach=rng.beta(_SPREAD * mean, _SPREAD * (1 - mean)),
+        voicemail=rng.beta(6.0, 2.6, count),
+        target=_targets(rng, count, size.further_attempts),
+        first=_first_attempts(rng, calendar, campaigns, campaign),
+        scripted=np.zeros(count, dtype=np.bool_),
+    )
+
+
+def created_at(
+    rng: np.random.Generator, people: People, campaigns: Campaigns, first_call: Ints, ends: int
+) -> Ints:
+    """When each lead came into the account, UTC milliseconds; always before its first call.
+
+    Web forms come minutes before they are dialled, bought lists in fortnightly batches.
+
+    Args:
+        rng: Source of chance.
+        people: The leads.
+        campaigns: Their campaigns.
+        first_call: First call of each, or -1.
+        ends: End of the history.
+    """
+    count = len(first_call)
+    opened = np.maximum(campaigns.opens, campaigns.created + DAY)[people.campaign]
+    closed = np.minimum(campaigns.closes, ends - HOUR)[people.campaign]
+    known = np.where(first_call >= 0, first_call, closed - rng.integers(0, 10 * DAY, count))
+    wait = np.exp(np.log(40 * MINUTE) + 1.5 * rng.standard_normal(count))
+    wait = np.clip(wait, MINUTE, 20 * DAY).astype(np.int64)
+    first_batch = opened - 2 * DAY
+    batches = np.maximum(known - 2 * HOUR - first_batch, 0) // _BATCH_EVERY
+    batch = first_batch + batches * _BATCH_EVERY + rng.integers(0, 10 * MINUTE, count)
+    came = np.where(people.source == WEB_FORM, known - wait, batch)
+    earliest = campaigns.created[people.campaign] + rng.integers(HOUR, 2 * HOUR, count)
+    created: Ints = np.minimum(np.maximum(came, earliest), known - MINUTE)
+    return created
+
+
+def _portions(shares: list[float], count: int) -> Ints:
+    """Each index as often as its share says, so that the counts add up to `count`."""
+    edges = np.rint(np.cumsum(shares) / sum(shares) * count).astype(np.int64)
+    return np.repeat(np.arange(len(shares)), np.diff(edges, prepend=0))
+
+
+def _targets(rng: np.random.Generator, count: int, further: float) -> Ints:
+    target: Ints = 1 + rng.exponential(further, count).astype(np.int64)
+    return np.minimum(target, ATTEMPT_CAP)
+
+
+def _first_attempts(
+    rng: np.random.Generator, calendar: Calendar, campaigns: Campaigns, campaign: Ints
+) -> Ints:
+    """Even in volume time over the campaign; a few fall behind its end and are never dialled."""
+    dialled = campaigns.opens >= 0
+    opens = calendar.volume(np.maximum(campaigns.opens, calendar.starts) // DAY * DAY)
+    closes = calendar.volume(campaigns.closes)
+    length = (closes - opens)[campaign]
+    first = calendar.moment(opens[campaign] + rng.uniform(0.0, 1.03, len(campaign)) * length)
+    return np.where(dialled[campaign], first, -1)
+
+
+def _numbers(rng: np.random.Generator, size: Size) -> tuple[Ints, list[str]]:
+    """A number for each lead, all different, spread evenly over the area codes."""
+    local = np.array([PLACE[code] for code in LOCAL_CODES[: size.local_codes]])
+    others = np.setdiff1d(np.arange(len(ONE_ZONE)), local)
+    at_home = int(size.leads * _LOCAL_SHARE)
+    place = np.concatenate([_around(local, at_home), _around(others, size.leads - at_home)])
+    lines = WIDE_LINES if size.wide_lines else NARROW_LINES
+    slots = rng.permuted(np.tile(lines, (len(ONE_ZONE), 1)), axis=1)
+    rank = np.concatenate(
+        [np.arange(at_home) // len(local), np.arange(size.leads - at_home) // len(others)]
+    )
+    order = rng.permutation(size.leads)
+    place, line = place[order], slots[place, rank][order]
+    codes = [PLACES[number].code for number in place.tolist()]
+    return place, [f"+1{c}555{n:04d}" for c, n in zip(codes, line.tolist(), strict=True)]
+
+
+def _around(places: Ints, count: int) -> Ints:
+    return np.resize(places, count)

@@ -1,0 +1,176 @@
+"""One SQLite file: connections, transactions, permissions, and its failures in words; knows no rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from dialframe.errors import StoreError
+from dialframe.store.layout import APPLICATION_ID, SCHEMA_VERSION, statements
+from dialframe.store.lock import exclusive
+
+FILE: Final = "store.sqlite"
+BUSY_S: Final = 30.0
+
+FOLDER_MODE: Final = 0o700
+FILE_MODE: Final = 0o600
+
+#: SQLite's result codes, primary part, in words that name the next step.
+WORDS: Final[dict[int, str]] = {
+    sqlite3.SQLITE_FULL: "the disk is full; what was stored before is intact: make room and run it again",
+    sqlite3.SQLITE_BUSY: "another process has been writing to it for too long; try again",
+    sqlite3.SQLITE_LOCKED: "another connection is using it; try again",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; move it away and sync again, or restore a copy",
+    sqlite3.SQLITE_NOTADB: "this is not a store, or it is damaged; move it away and sync again",
+    sqlite3.SQLITE_READONLY: "it may not be written to; check the folder's permissions",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that the folder exists and is yours",
+    sqlite3.SQLITE_PERM: "permission is denied; check the folder's permissions",
+    sqlite3.SQLITE_IOERR: "the disk refused; check its space and health, then run it again",
+}
+
+
+class Database:
+    """A pool of connections to one store file; threads and processes may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the store file of a folder, making both where they are not there yet.
+
+        Raises:
+            StoreError: It cannot be opened, is damaged, is something else, or is of a newer dialframe.
+        """
+        self.folder = folder
+        self.path = folder / FILE
+        self._idle: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        self._process = os.getpid()
+        with translated(self.path):
+            self._make()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection inside one read transaction: everything read is of one moment."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A connection inside one write transaction: all of it happens, or nothing."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    def compact(self) -> None:
+        """Rewrite the file without what was erased, and empty its log.
+
+        Raises:
+            StoreError: Somebody is still reading, so that old bytes may remain.
+        """
+        with translated(self.path), self._borrowed() as connection:
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreError(
+                f"{self.path}: another process is still reading, so old bytes may remain in its log; "
+                "close the other process and run it again"
+            )
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        with self._guard:
+            idle, self._idle = self._idle, []
+        if self._process == os.getpid():
+            for connection in idle:
+                connection.close()
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with translated(self.path), self._borrowed() as connection:
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[sqlite3.Connection]:
+        connection = self._taken() or self._connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._guard:
+            self._idle.append(connection)
+
+    def _taken(self) -> sqlite3.Connection | None:
+        with self._guard:
+            if self._process != os.getpid():
+                # A connection must not cross a fork: the child leaves the parent's alone.
+                self._idle, self._process = [], os.getpid()
+            return self._idle.pop() if self._idle else None
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _make(self) -> None:
+        self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        self.folder.chmod(FOLDER_MODE)
+        # One at a time: two processes that both find no schema would both make it.
+        with exclusive(self.folder / "lock.schema", wait=True):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE))
+            self.path.chmod(FILE_MODE)
+            with self._borrowed() as connection:
+                self._make_schema(connection)
+
+    def _make_schema(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        empty = connection.execute("SELECT count(*) = 0 FROM sqlite_schema").fetchone()[0]
+        if version == 0 and empty:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in statements():
+                connection.execute(statement)
+            key = json.dumps(secrets.token_hex(32))
+            connection.execute("INSERT INTO meta VALUES ('forget_key', ?)", (key,))
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("COMMIT")
+        elif application != APPLICATION_ID:
+            raise StoreError(f"{self.path}: this is another program's file; choose another folder")
+        elif version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path}: it was written by a newer dialframe (layout {version}, this one reads "
+                f"{SCHEMA_VERSION}); update dialframe"
+            )
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say of a file into one `StoreError`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        known = WORDS.get(code & 0xFF) if isinstance(code, int) else None
+        raise StoreError(f"{path}: {known or error}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}; choose another folder") from error

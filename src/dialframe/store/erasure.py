@@ -1,0 +1,136 @@
+"""What "forgotten" means: keyed marks of numbers, and rows without them; pure, and knows no database.
+
+A forgotten number is not kept: only a keyed hash of its digits is, by which it is recognised when the
+service sends it again. A row whose own number it is, or which belongs to a forgotten lead, is dropped. In
+the text of other people's rows (notes, custom fields) it is replaced. It is found with or without `+`,
+brackets, blanks, dots, hyphens and slashes between the digits; a national writing is found from nine digits on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dialframe.frames.build import as_json
+from dialframe.store.encode import Row, Value
+from dialframe.store.layout import Layout
+
+REPLACED: Final = "[forgotten]"
+#: A national number shorter than this would be found inside too many innocent figures.
+NATIONAL_DIGITS: Final = 9
+
+_RUN: Final = re.compile(r"\+?\d(?:[\s().\-/\u00a0\u2010-\u2015]{0,3}\d){6,}")
+_MARK_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The marks of one store, and the key that makes them.
+
+    Attributes:
+        key: The store's own secret.
+        marks: Keyed hashes of digits and of ids.
+        lengths: How many digits the forgotten numbers have.
+    """
+
+    key: bytes
+    marks: frozenset[bytes] = frozenset()
+    lengths: frozenset[int] = frozenset()
+
+    def mark(self, kind: str, text: str) -> bytes:
+        """Keyed hash of a number's digits (`phone`, `national`) or of an id (`id`)."""
+        return hmac.digest(self.key, f"{kind}:{text}".encode(), hashlib.sha256)[:_MARK_BYTES]
+
+    def has_phone(self, phone: Value) -> bool:
+        """Whether this text is a forgotten number."""
+        return isinstance(phone, str) and self.mark("phone", digits_of(phone)) in self.marks
+
+    def has_id(self, identifier: Value) -> bool:
+        """Whether this is the id of a forgotten lead."""
+        return isinstance(identifier, str) and self.mark("id", identifier) in self.marks
+
+    def owns(self, layout: Layout, row: Row) -> bool:
+        """Whether the row is about a forgotten person."""
+        if any(self.has_phone(row.values[place]) for place in layout.phone_places):
+            return True
+        if layout.by_id and self.has_id(row.key):
+            return True
+        return "lead_id" in layout.names and self.has_id(row.values[layout.place("lead_id")])
+
+    def without(self, layout: Layout, row: Row) -> Row:
+        """The row with every mention in its text replaced; the very row where there is none."""
+        values = list(row.values)
+        for place, kind in layout.prose_places:
+            cell = values[place]
+            if isinstance(cell, str):
+                values[place] = self._json(cell) if kind == "json" else self.text(cell)
+        return row if tuple(values) == row.values else Row(row.key, tuple(values))
+
+    def keep(self, layout: Layout, rows: Iterable[Row]) -> list[Row]:
+        """Rows that may be stored."""
+        if not self.marks:
+            return list(rows)
+        return [self.without(layout, row) for row in rows if not self.owns(layout, row)]
+
+    def text(self, text: str) -> str:
+        """The text with forgotten numbers replaced."""
+        return _RUN.sub(self._run, text) if self.lengths else text
+
+    def _json(self, text: str) -> str:
+        if not _RUN.search(text):
+            return text
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return self.text(text)
+        cleaned = self._value(value)
+        return text if cleaned == value else as_json(cleaned)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {self.text(name): self._value(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self._value(inner) for inner in value]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
+        text = value if isinstance(value, str) else repr(value)
+        cleaned = self.text(text)
+        return value if cleaned == text else cleaned
+
+    def _run(self, match: re.Match[str]) -> str:
+        run = match.group()
+        places = [i for i, character in enumerate(run) if character.isdigit()]
+        digits = digits_of(run)
+        for length in sorted(self.lengths, reverse=True):
+            for start in range(len(digits) - length + 1):
+                abroad = start == 0 and run[0] == "+"
+                if self._written(digits[start : start + length], international=abroad):
+                    first, end = 0 if abroad else places[start], places[start + length - 1] + 1
+                    return self.text(run[:first]) + REPLACED + self.text(run[end:])
+        return run
+
+    def _written(self, digits: str, *, international: bool) -> bool:
+        # "+212..." is Morocco, whatever number of Manhattan has these national digits.
+        kinds = ("phone",) if international else ("phone", "national")
+        return any(self.mark(kind, digits) in self.marks for kind in kinds)
+
+
+def digits_of(text: str) -> str:
+    """The digits of a text and nothing else."""
+    return "".join(character for character in text if character in "0123456789")
+
+
+def national_digits(phone: str) -> str | None:
+    """The digits of an E.164 number without its country code, if they are many enough to search for."""
+    import phonenumbers
+
+    try:
+        national = str(phonenumbers.parse(phone, None).national_number)
+    except phonenumbers.NumberParseException:
+        return None
+    return national if len(national) >= NATIONAL_DIGITS else None

@@ -1,0 +1,290 @@
+"""The local store: tables of row versions in one folder; knows disk, neither the service nor walks.
+
+A version of a row is added only when its content differs from the latest one of that id. The *current* table
+is the last version of each id by the instant it was observed; *as of T*, the last one observed by T. Rows and
+the walk's checkpoint are written in one transaction, so a process killed at any moment leaves both consistent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dialframe.errors import ConfigError, StoreError
+from dialframe.frames.columns import Table
+from dialframe.store import write
+from dialframe.store.checkpoints import Checkpoint, read_checkpoints, save_checkpoint
+from dialframe.store.database import Database
+from dialframe.store.encode import Bad, Value, microseconds, rows
+from dialframe.store.facts import Check, Info, campaign_ids, last_checks, oldest, read_info
+from dialframe.store.layout import BY_NAME
+from dialframe.store.lock import exclusive
+from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
+MISSES = 2
+
+E164 = re.compile(r"\+[1-9][0-9]{6,14}")
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of records: `rows` given, `versions` added, `quarantined`, `forgotten` (dropped)."""
+
+    rows: int
+    versions: int
+    quarantined: int
+    forgotten: int
+
+
+class Store:
+    """One client's tables in one folder (mode 0700, files 0600)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, folder: Path | str, identity: Identity | None = None) -> Store:
+        """Open the store of a folder, making it where there is none.
+
+        Args:
+            folder: The partition's own folder.
+            identity: Whose data it must be; a new store is marked with it.
+
+        Raises:
+            StoreError: It cannot be opened, is damaged, newer than this dialframe, or somebody else's.
+        """
+        database = Database(Path(folder))
+        try:
+            if identity is not None:
+                claim(database, identity)
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds everything."""
+        return self._database.folder
+
+    @property
+    def owner(self) -> Owner | None:
+        """Whose data it is, or None where that was never said."""
+        return read_owner(self._database)
+
+    def admit(self, identity: Identity) -> None:
+        """Let a further key of the same client in."""
+        admit(self._database, identity)
+
+    def name_client(self, client_id: str) -> None:
+        """Write down the client's id, by which a further key of it is recognised."""
+        owner = self.owner
+        if owner is not None:
+            write_owner(self._database, replace(owner, client_id=client_id))
+
+    def append(
+        self,
+        table: Table,
+        records: Iterable[Mapping[str, Any]],
+        *,
+        observed_at: datetime,
+        request_id: str | None,
+        checkpoint: Checkpoint | None = None,
+        quarantined: Sequence[Bad] = (),
+    ) -> Appended:
+        """Store one answer of the service, and where its walk stands, in one transaction.
+
+        Args:
+            table: The column table of the records.
+            records: Rows as mappings; instants are aware datetimes or ISO 8601 text.
+            observed_at: When the request was sent.
+            request_id: The service's id of the answer.
+            checkpoint: Where the walk stands after these rows.
+            quarantined: Records of the same answer that did not validate.
+
+        Raises:
+            StoreError: The disk is full or refuses; nothing of this answer is stored then.
+        """
+        layout = BY_NAME[table.name]
+        good, bad = rows(layout, records)
+        bad = [*quarantined, *bad]
+        stamp = write.Stamp(microseconds(observed_at), request_id)
+        with self._database.writing() as connection:
+            known = write.forgotten(connection)
+            kept = known.keep(layout, good)
+            versions = write.append_rows(connection, layout, kept, stamp)
+            safe = [record for record in bad if known.text(record.raw) == record.raw]
+            write.set_aside(connection, layout, safe, stamp)
+            if checkpoint is not None:
+                save_checkpoint(connection, checkpoint)
+        return Appended(len(good), versions, len(bad), len(good) - len(kept))
+
+    def reconcile(
+        self,
+        table: Table,
+        *,
+        seen_before: datetime,
+        at: datetime,
+        checkpoint: Checkpoint | None = None,
+        campaign: str | None = None,
+        days: tuple[str, str] | None = None,
+        misses: int = MISSES,
+    ) -> int:
+        """After a full walk: rows that it did not return are missed, and gone when missed often enough.
+
+        A gone row is hidden from the current table and stays in the history.
+
+        Args:
+            table: The column table.
+            seen_before: When the walk began.
+            at: When it ended.
+            checkpoint: Where the walk stands now.
+            campaign: Only rows of this campaign were walked.
+            days: Only these days (first and last, ISO 8601) were read.
+            misses: Walks that a row must be missing from.
+
+        Returns:
+            How many rows are gone by this walk.
+        """
+        layout = BY_NAME[table.name]
+        condition: tuple[str, list[Value]] = ("1", [])
+        if campaign is not None:
+            condition = (f"v.{layout.campaign_column} = ?", [campaign])
+        elif days is not None:
+            condition = (f"v.{layout.time_column} BETWEEN ? AND ?", [*days])
+        with self._database.writing() as connection:
+            gone = write.mark_missing(
+                connection, layout, condition, microseconds(seen_before), microseconds(at), misses
+            )
+            if checkpoint is not None:
+                save_checkpoint(connection, checkpoint)
+        return gone
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write down where a walk stands, by itself."""
+        with self._database.writing() as connection:
+            save_checkpoint(connection, checkpoint)
+
+    def state(self, name: str) -> dict[str, Any] | None:
+        """Where a walk stands, or None."""
+        return self.states(name).get(name)
+
+    def states(self, name: str) -> dict[str, dict[str, Any]]:
+        """Checkpoints by name: the one of that name, and its parts' (`name/...`)."""
+        with self._database.reading() as connection:
+            return read_checkpoints(connection, name)
+
+    def frame(
+        self,
+        table: Table,
+        *,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+    ) -> pd.DataFrame:
+        """A table as it is known now, or as it was known at an instant.
+
+        Args:
+            table: The column table.
+            as_of: Rows as last observed by this instant.
+            since: First instant (of `created_at`, `checked_at` or `date`) wanted.
+            until: First instant not wanted any more.
+            campaign: Only rows of this campaign id.
+
+        Returns:
+            The table's columns, `_observed_at` and `_request_id`; oldest first. Dtypes as in
+            `frames.columns.DTYPES`, whatever the rows.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        from dialframe.store.read import Selection, read_frame
+
+        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
+        with self._database.reading() as connection:
+            return read_frame(connection, BY_NAME[table.name], selection)
+
+    def campaign_ids(self, *tables: Table) -> set[str]:
+        """Every campaign id that versions of these tables ever named."""
+        layouts = [BY_NAME[table.name] for table in tables]
+        with self._database.reading() as connection:
+            return campaign_ids(connection, layouts)
+
+    def last_checks(self, phones: Sequence[str]) -> dict[str, Check]:
+        """The latest Do-Not-Call answer about each number that was ever asked about."""
+        with self._database.reading() as connection:
+            return last_checks(connection, phones)
+
+    def oldest(self, table: Table) -> datetime | None:
+        """Creation of the oldest row that a table ever had, or None."""
+        with self._database.reading() as connection:
+            return oldest(connection, BY_NAME[table.name])
+
+    def info(self) -> Info:
+        """What the store holds: rows, versions, sizes; numbers of rows only, no content."""
+        with self._database.reading() as connection:
+            return read_info(connection, self._database.path)
+
+    def forget(self, phone: str, *, at: datetime) -> int:
+        """Erase a number from every version of every table, and from the file's bytes.
+
+        Rows of that number (calls from or to it, its leads, their callbacks, its appointments and
+        checks) are deleted; in other rows' text it is replaced. A keyed hash stays, so that a later
+        sync does not bring it back.
+
+        Args:
+            phone: E.164.
+            at: When this was asked for.
+
+        Returns:
+            How many versions were erased or rewritten.
+
+        Raises:
+            ConfigError: It is no E.164 number.
+            StoreError: Another process is reading, so that old bytes may remain.
+        """
+        if not E164.fullmatch(phone):
+            raise ConfigError("the number to forget must be E.164, such as +12125550142")
+        with self._database.writing() as connection:
+            erased = write.forget(connection, phone, microseconds(at))
+        self._database.compact()
+        return erased
+
+    def vacuum(self) -> None:
+        """Give back the space of what was erased.
+
+        Raises:
+            StoreError: Another process is reading.
+        """
+        self._database.compact()
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[bool]:
+        """Hold a lock of that name among all processes; yields False when another one has it."""
+        if not name.isidentifier():
+            raise StoreError(f"a lock's name must be a plain word, not {name!r}")
+        with exclusive(self.folder / f"lock.{name}", wait=False) as held:
+            yield held
+
+    def close(self) -> None:
+        """Close the file; the store can still be used, and opens it again."""
+        self._database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.folder)!r})"

@@ -1,0 +1,128 @@
+"""A call finds its lead by campaign and number, by number alone if that is clear, or not at all."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.made import CAMPAIGN, call, calls, lead, leads, phone
+from dialframe import frames
+from dialframe.analytics import match
+from dialframe.errors import ConfigError
+
+
+def _one(made: dict[str, object], *people: dict[str, object]) -> tuple[str | None, str]:
+    row = match(calls(made), leads(*people)).iloc[0]
+    return None if pd.isna(row["lead_id"]) else row["lead_id"], row["match_quality"]
+
+
+def test_by_campaign_and_number() -> None:
+    """Campaign and number name the lead, though other campaigns have the number too."""
+    other = lead(1, id="lead_x", campaign_id="cmp_autumn")
+    assert _one(call(1), other, lead(1)) == ("lead_1", "campaign_and_number")
+
+
+@pytest.mark.parametrize("campaign", [None, "cmp_winter"])
+def test_by_number_alone(campaign: str | None) -> None:
+    """Without its campaign the number decides, if one lead only has it."""
+    assert _one(call(1, campaign_id=campaign), lead(1), lead(2)) == ("lead_1", "number_only")
+
+
+def test_several_leads_are_not_chosen_from() -> None:
+    """Several leads with the number, none in the call's campaign: no lead is given."""
+    people = lead(1), lead(1, id="lead_x", campaign_id="cmp_autumn")
+    assert _one(call(1, campaign_id="cmp_winter"), *people) == (None, "ambiguous")
+
+
+def test_twice_in_one_campaign_is_ambiguous() -> None:
+    """Two leads with the number in the call's own campaign cannot be told apart."""
+    assert _one(call(1), lead(1), lead(1, id="lead_x")) == (None, "ambiguous")
+
+
+@pytest.mark.parametrize("number", [phone(9), None])
+def test_no_lead(number: str | None) -> None:
+    """A number that no lead has, or no number: no lead."""
+    assert _one(call(1, to_number=number), lead(1)) == (None, "none")
+
+
+def test_a_missing_phone_matches_nothing() -> None:
+    """No number is not a number that two rows share."""
+    assert _one(call(1, to_number=None), lead(1, phone=None)) == (None, "none")
+
+
+def test_two_missing_campaigns_are_not_one() -> None:
+    """A call outside any campaign matches a lead outside any by its number alone."""
+    assert _one(call(1, campaign_id=None), lead(1, campaign_id=None)) == ("lead_1", "number_only")
+
+
+def test_inbound_calls_match_by_the_caller() -> None:
+    """The customer's number is where an inbound call comes from."""
+    made = call(9, direction="inbound", from_number=phone(1), to_number="+13125550199")
+    assert _one(made, lead(1)) == ("lead_1", "campaign_and_number")
+
+
+def test_counts_and_index() -> None:
+    """The result stands on the calls' index and counts each quality."""
+    frame = calls(call(1), call(2, campaign_id=None), call(9), call(1, 5))
+    frame.index = pd.Index(list("abcd"))
+    found = match(frame, leads(lead(1), lead(2)))
+    assert found.index.tolist() == list("abcd")
+    assert found.attrs["match_quality"] == {
+        "campaign_and_number": 2,
+        "number_only": 1,
+        "ambiguous": 0,
+        "none": 1,
+    }
+    assert found.dtypes.astype(str).tolist() == ["str", "str"]
+
+
+@pytest.mark.parametrize("empty", ["calls", "leads", "both"])
+def test_nothing_to_match(empty: str) -> None:
+    """Without calls there is no row, without leads there is no match."""
+    frame = frames.empty(frames.CALLS) if empty != "leads" else calls(call(1))
+    people = frames.empty(frames.LEADS) if empty != "calls" else leads(lead(1))
+    found = match(frame, people)
+    assert found["match_quality"].tolist() == ["none"] * len(frame)
+
+
+def test_other_frames_are_refused() -> None:
+    """A leads frame without phone is refused by name."""
+    with pytest.raises(ConfigError, match="leads frame has no column 'phone'"):
+        match(calls(call(1)), pd.DataFrame({"id": ["x"]}))
+
+
+numbers = st.none() | st.integers(0, 3)
+campaigns = st.sampled_from([None, CAMPAIGN, "cmp_autumn"])
+rows = st.lists(st.tuples(numbers, campaigns), max_size=8)
+
+
+@given(made=rows, people=rows)
+def test_agrees_with_looking_through_every_lead(
+    made: list[tuple[int | None, str | None]], people: list[tuple[int | None, str | None]]
+) -> None:
+    """The fast way gives what reading the whole list of leads for each call gives."""
+    frame = calls(
+        *(call(0, to_number=n if n is None else phone(n), campaign_id=c) for n, c in made)
+    )
+    table = leads(
+        *(
+            lead(i, phone=n if n is None else phone(n), campaign_id=c)
+            for i, (n, c) in enumerate(people)
+        )
+    )
+    found = match(frame, table)
+    for (number, campaign), (_, row) in zip(made, found.iterrows(), strict=True):
+        named = [i for i, (n, _) in enumerate(people) if n is not None and n == number]
+        exact = [i for i in named if campaign is not None and people[i][1] == campaign]
+        if len(exact) == 1:
+            expected = (f"lead_{exact[0]}", "campaign_and_number")
+        elif len(exact) > 1 or len(named) > 1:
+            expected = (None, "ambiguous")
+        elif named:
+            expected = (f"lead_{named[0]}", "number_only")
+        else:
+            expected = (None, "none")
+        lead_id = None if pd.isna(row["lead_id"]) else row["lead_id"]
+        assert (lead_id, row["match_quality"]) == expected

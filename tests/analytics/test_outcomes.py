@@ -1,0 +1,70 @@
+"""The flags of the classes agree with each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.analytics import OUTCOMES, Outcome
+from dialframe.analytics.outcomes import BY_NAME
+
+every = pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: outcome.name)
+
+
+def test_every_name_is_used_once() -> None:
+    """A name means one class."""
+    assert len(BY_NAME) == len(OUTCOMES) == 25
+
+
+@every
+def test_flags_agree(outcome: Outcome) -> None:
+    """Whoever is the right party is a person, whatever a person did needed an answered call."""
+    if outcome.right_party:
+        assert outcome.human
+    if outcome.human or outcome.human is None or outcome.machine:
+        assert outcome.when == "answered"
+    if outcome.positive or outcome.dnc_request:
+        assert outcome.right_party
+    if outcome.appointment or outcome.conversion:
+        assert outcome.positive
+    assert not (outcome.machine and outcome.human)
+    assert (outcome.right_party is None) == (outcome.human is None)
+
+
+@every
+def test_final_classes_are_not_redialled(outcome: Outcome) -> None:
+    """What is final is not dialled again, and what is not final may be."""
+    assert (outcome.redial in {"no", "never"}) == outcome.final
+
+
+@every
+def test_every_class_says_what_it_means(outcome: Outcome) -> None:
+    """The meaning is words for a person."""
+    assert " " in outcome.meaning
+
+
+FAMILIES = {
+    "human": {
+        "early_hangup",
+        "dead_air",
+        "dropped_by_us",
+        "gatekeeper_third_party",
+        "wrong_number",
+        "right_party_neutral",
+        "not_interested",
+        "callback",
+        "positive",
+        "appointment",
+        "conversion",
+        "dnc_request",
+    },
+    "machine": {"machine", "fax"},
+    "unknown": {"connected_unknown"},
+    "no_attempt": {"dnc_screened", "in_progress", "system_noise"},
+}
+
+
+@every
+def test_family(outcome: Outcome) -> None:
+    """Each class is of the coarse kind that it is drawn as; the rest was not connected."""
+    expected = [family for family, names in FAMILIES.items() if outcome.name in names]
+    assert outcome.family == (expected[0] if expected else "not_connected")

@@ -1,0 +1,104 @@
+"""A taxonomy is a value: it can be extended, compared and named by its version."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import pytest
+
+from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        ("603+ Network Blocked", "blocked_or_rejected"),
+        ("16 (NORMAL_CLEARING)", "connected_unknown"),
+        ("480 Temporarily Unavailable", "no_answer"),
+        ("SIP 599", "network_fail"),
+        ("504", "network_fail"),
+        ("503", "temp_unavailable"),
+        ("Q.850;cause=20", "temp_unavailable"),
+        ("user busy", "busy"),
+    ],
+)
+def test_causes_in_the_wild(code: str, outcome: str) -> None:
+    """Causes are read as carriers and switches write them."""
+    assert DEFAULT.outcome("hangup_cause", code) == outcome
+
+
+@pytest.mark.parametrize("code", ["", "0", "128", "299", "SIP 499", "1234", "16th", "SOMETHING"])
+def test_unknown_causes_are_not_guessed(code: str) -> None:
+    """A number that no table has is no cause, though it looks like one."""
+    assert DEFAULT.outcome("hangup_cause", code) is None
+
+
+def test_a_slash_is_not_a_dash() -> None:
+    """N/A is not NA: what does not apply was not a call without an answer."""
+    assert DEFAULT.outcome("disposition", "NA") == "no_answer"
+    assert DEFAULT.outcome("disposition", "N/A") is None
+
+
+def test_a_number_is_a_cause_only_in_the_cause() -> None:
+    """The number 17 as a disposition says nothing about a busy line."""
+    assert DEFAULT.outcome("disposition", "17") is None
+
+
+def test_own_codes_in_any_spelling() -> None:
+    """A code of one's own is found however it is written, and the default stays as it was."""
+    mine = DEFAULT.with_codes(
+        {"ZZ-top": "not_interested"}, causes={"X9": "busy"}, statuses={"Parked": "in_progress"}
+    )
+    assert mine.outcome("disposition", "zz TOP") == "not_interested"
+    assert mine.outcome("hangup_cause", "x9") == "busy"
+    assert mine.outcome("status", "PARKED") == "in_progress"
+    assert DEFAULT.outcome("disposition", "ZZTOP") is None
+
+
+def test_own_meaning_of_a_known_code() -> None:
+    """A code that the tables have can be given another meaning, a number too."""
+    mine = DEFAULT.with_codes({"SALE": "positive"}, causes={"Q.850 16": "early_hangup"})
+    assert mine.outcome("disposition", "Sale") == "positive"
+    assert mine.outcome("hangup_cause", "NORMAL_CLEARING") == "connected_unknown"
+    assert mine.outcome("hangup_cause", "16") == "early_hangup"
+
+
+def test_unknown_class_is_refused() -> None:
+    """A class that does not exist is refused with the list of those that do."""
+    with pytest.raises(ConfigError, match=r"'\?'.*use one of no_answer"):
+        DEFAULT.with_codes({"ZZTOP": "?"})
+
+
+def test_unknown_preset_is_refused() -> None:
+    """A preset that does not exist is refused with the list of those that do."""
+    with pytest.raises(ConfigError, match="vicidial, freeswitch"):
+        Taxonomy.of("nortel")  # type: ignore[arg-type]
+
+
+def test_presets_can_be_chosen() -> None:
+    """A taxonomy of one preset does not know the words of the others."""
+    freeswitch = Taxonomy.of("freeswitch")
+    assert freeswitch.outcome("hangup_cause", "ORIGINATOR_CANCEL") == "no_answer"
+    assert freeswitch.outcome("hangup_cause", "17") == "busy"
+    assert freeswitch.outcome("disposition", "NI") is None
+    assert freeswitch.name == "freeswitch"
+
+
+def test_version_follows_the_content() -> None:
+    """The version is the same for the same codes and another for others."""
+    assert re.fullmatch(r"1-[0-9a-f]{12}", DEFAULT.version)
+    assert Taxonomy.of().version == DEFAULT.version
+    mine = DEFAULT.with_codes({"ZZTOP": "busy"})
+    assert mine.version != DEFAULT.version
+    assert mine.version == DEFAULT.with_codes({"zz top": "busy"}).version
+    assert mine.version != DEFAULT.with_codes({"ZZTOP": "fax"}).version
+    assert DEFAULT.with_codes({"NA": "no_answer"}).codes == DEFAULT.codes
+
+
+def test_a_taxonomy_can_be_sent() -> None:
+    """It pickles and comes back equal."""
+    back = pickle.loads(pickle.dumps(DEFAULT))  # noqa: S301 - our own bytes
+    assert back == DEFAULT
+    assert back.version == DEFAULT.version

@@ -1,0 +1,350 @@
+"""Calling hours: every edge by hand, and the whole against a slow audit of one call at a time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compliance import hand
+from dialframe import frames
+from dialframe.compliance import hours, rulebook, zones
+from dialframe.compliance.hours import COLUMNS
+from dialframe.errors import ConfigError
+
+BOOK = rulebook.load()
+EASTERN, CENTRAL = "America/New_York", "America/Chicago"
+
+
+def _audit(*rows: dict[str, Any], **further: Any) -> pd.DataFrame:
+    return hours.audit(hand.calls(*rows), rules=BOOK, **further)
+
+
+def _at(local: str, zone: str) -> datetime:
+    return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def _grade(phone: str, local: str, zone: str) -> str:
+    return str(_audit(hand.call(phone, _at(local, zone)))["grade"].item())
+
+
+@pytest.mark.parametrize(
+    ("local", "grade"),
+    [
+        ("2026-07-01T00:00:00", "violation"),
+        ("2026-07-01T07:59:59.999999", "violation"),
+        ("2026-07-01T08:00:00", "pass"),
+        ("2026-07-01T12:00:00", "pass"),
+        ("2026-07-01T20:59:59.999999", "pass"),
+        ("2026-07-01T21:00:00", "violation"),
+        ("2026-07-01T23:59:59.999999", "violation"),
+        ("2026-07-05T12:00:00", "pass"),
+    ],
+)
+def test_the_window_is_half_open(local: str, grade: str) -> None:
+    """Eight is inside, nine is outside, to the microsecond; Sundays are as other days."""
+    assert _grade(hand.NEW_YORK, local, EASTERN) == grade
+
+
+@pytest.mark.parametrize(
+    ("phone", "zone", "local", "grade"),
+    [
+        # Clocks go forward on 2026-03-08 and back on 2026-11-01.
+        (hand.NEW_YORK, EASTERN, "2026-03-07T20:59:59", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-03-07T21:00:00", "violation"),
+        (hand.NEW_YORK, EASTERN, "2026-03-08T07:59:59", "violation"),
+        (hand.NEW_YORK, EASTERN, "2026-03-08T08:00:00", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-03-08T20:59:59", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-10-31T20:59:59", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-10-31T21:00:00", "violation"),
+        (hand.NEW_YORK, EASTERN, "2026-11-01T07:59:59", "violation"),
+        (hand.NEW_YORK, EASTERN, "2026-11-01T08:00:00", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-11-01T20:59:59", "pass"),
+        (hand.NEW_YORK, EASTERN, "2026-11-01T21:00:00", "violation"),
+        # Most of Arizona and all of Hawaii keep standard time.
+        (hand.PHOENIX, "America/Phoenix", "2026-03-09T08:00:00", "pass"),
+        (hand.PHOENIX, "America/Phoenix", "2026-07-01T07:59:59", "violation"),
+        (hand.PHOENIX, "America/Phoenix", "2026-07-01T20:59:59", "pass"),
+        (hand.HONOLULU, "Pacific/Honolulu", "2026-07-01T08:00:00", "pass"),
+        (hand.HONOLULU, "Pacific/Honolulu", "2026-07-01T07:59:59", "violation"),
+        (hand.HONOLULU, "Pacific/Honolulu", "2026-12-01T21:00:00", "violation"),
+    ],
+)
+def test_daylight_saving_is_that_of_the_place_on_the_day(
+    phone: str, zone: str, local: str, grade: str
+) -> None:
+    """The same clock time means the same on both sides of a change, where there is one."""
+    assert _grade(phone, local, zone) == grade
+
+
+def test_the_same_instant_moves_with_the_clocks() -> None:
+    """01:30 UTC is 20:30 in New York in winter and 21:30 in summer."""
+    winter, summer = hand.utc("2026-03-08T01:30"), hand.utc("2026-03-09T01:30")
+    found = _audit(hand.call(at=winter), hand.call(at=summer))
+    assert found["grade"].tolist() == ["pass", "violation"]
+    assert found["local_minute"].tolist() == [20 * 60 + 30, 21 * 60 + 30]
+
+
+@pytest.mark.parametrize(
+    ("utc", "grade", "minute"),
+    [
+        ("2026-07-01T12:59", "uncertain", 7 * 60 + 59),
+        ("2026-07-01T13:00", "pass", 8 * 60),
+        ("2026-07-02T00:59", "pass", 20 * 60 + 59),
+        ("2026-07-02T01:00", "uncertain", 21 * 60),
+        ("2026-07-02T01:59", "uncertain", 21 * 60 + 59),
+        ("2026-07-02T02:00", "violation", 22 * 60),
+        ("2026-07-01T11:59", "violation", 6 * 60 + 59),
+    ],
+)
+def test_a_number_in_two_zones_is_uncertain_between_them(
+    utc: str, grade: str, minute: int
+) -> None:
+    """Inside in both passes, outside in both is a violation; the most exposed zone is shown."""
+    found = _audit(hand.call(hand.FLORIDA_PANHANDLE, hand.utc(utc)))
+    assert found["grade"].item() == grade
+    assert found["local_minute"].item() == minute
+
+
+def test_an_uncertain_call_shows_both_local_times_and_where_it_is_inside() -> None:
+    """The reader can check it by hand."""
+    found = _audit(hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-07-02T01:30")))
+    assert found["zones"].item() == "America/Chicago; America/New_York"
+    assert found["local_times"].item() == (
+        "2026-07-01T20:30:00-05:00 America/Chicago; 2026-07-01T21:30:00-04:00 America/New_York"
+    )
+    assert found["reason"].item() == (
+        "inside 08:00-21:00 in America/Chicago, outside in America/New_York"
+    )
+    assert found["rule_id"].item() == "us-tsr-hours; us-tcpa-hours"
+    assert found["citation"].item() == "16 CFR 310.4(c); 47 CFR 64.1200(c)(1)"
+
+
+def test_arizona_is_uncertain_where_the_navajo_nation_keeps_summer_time() -> None:
+    """928 has both clocks in summer, one in winter."""
+    summer, winter = hand.utc("2026-07-01T14:30"), hand.utc("2026-12-01T14:30")
+    found = _audit(hand.call("+19285550142", summer), hand.call("+19285550142", winter))
+    assert found["grade"].tolist() == ["uncertain", "violation"]
+
+
+@pytest.mark.parametrize(
+    ("row", "missing"),
+    [
+        (hand.call(hand.TOLL_FREE, hand.utc("2026-07-01T16:00")), "the number's time zone"),
+        (hand.call("+17105550142", hand.utc("2026-07-01T16:00")), "the number's time zone"),
+        (hand.call(hand.LONDON, hand.utc("2026-07-01T16:00")), zones.NO_RULES),
+        (hand.call(hand.TORONTO, hand.utc("2026-07-01T16:00")), zones.NO_RULES),
+        (hand.call(None, hand.utc("2026-07-01T16:00")), "to_number"),
+        (hand.call("anonymous", hand.utc("2026-07-01T16:00")), "to_number"),
+        (hand.call(), "created_at"),
+        (hand.call(at=hand.utc("2026-07-01T16:00"), direction=None), "direction"),
+        (hand.call(at=hand.utc("2026-07-01T16:00"), direction="internal"), "direction"),
+    ],
+)
+def test_a_missing_input_is_named_and_never_passes(row: dict[str, Any], missing: str) -> None:
+    """At noon in New York nothing passes that cannot be placed."""
+    found = _audit(row)
+    assert found["grade"].item() == "not evaluable"
+    assert found["missing"].item() == missing
+    assert found["reason"].notna().item()
+    assert hand.missing(found[["rule_id", "local_minute"]].iloc[0]) == [None, None]
+
+
+def test_a_known_state_places_a_toll_free_number() -> None:
+    """All zones of the state count, with low confidence."""
+    row = hand.call(hand.TOLL_FREE, hand.utc("2026-07-02T01:30"))
+    found = _audit(row, states={hand.TOLL_FREE: "FL"})
+    assert found["grade"].item() == "uncertain"
+    assert found["zone_source"].item() == "state FL"
+    assert found["zone_confidence"].item() == "low"
+
+
+def test_a_state_that_contradicts_the_area_code_makes_a_pass_uncertain() -> None:
+    """Eight in New York is five in California; which one is true nobody knows."""
+    row = hand.call(hand.NEW_YORK, hand.utc("2026-07-01T12:00"))
+    assert _audit(row)["grade"].item() == "pass"
+    found = _audit(row, states={hand.NEW_YORK: "CA"})
+    assert found["grade"].item() == "uncertain"
+    assert found["reason"].item().endswith("area code and state disagree")
+
+
+def test_inbound_calls_are_left_out_and_counted() -> None:
+    """The rules speak of calls that one makes; a repeated row counts once."""
+    at = hand.utc("2026-07-01T03:00")
+    found = _audit(
+        hand.call(at=at, id="call_1", direction="inbound"),
+        hand.call(at=at, id="call_2"),
+        hand.call(at=at, id="call_2"),
+        hand.call(at=at, id=None),
+        hand.call(at=at, id=None, direction=" Inbound "),
+    )
+    assert hand.missing(found["call_id"]) == ["call_2", None]
+    assert found.attrs["excluded"] == {
+        "inbound call": 2,
+        "call after the moment of the audit": 0,
+        "second row of a call that is already counted": 1,
+    }
+
+
+LATE = hand.utc("2026-07-02T01:30")
+
+
+def _callback(minutes: int, **fields: Any) -> dict[str, Any]:
+    made = {
+        "id": "cb_1",
+        "lead_id": f"lead_{hand.NEW_YORK}",
+        "campaign_id": "cmp_1",
+        "scheduled_at": LATE - timedelta(minutes=minutes),
+        "status": "pending",
+    }
+    return made | fields
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        (_callback(0), True),
+        (_callback(-15), True),
+        (_callback(-16), False),
+        (_callback(60), True),
+        (_callback(61), False),
+        (_callback(0, status="completed"), True),
+        (_callback(0, status="cancelled"), False),
+        (_callback(0, campaign_id="cmp_2"), False),
+        (_callback(0, lead_id="lead_other"), False),
+        (_callback(0, lead_id=None), False),
+        (_callback(0, scheduled_at=None), False),
+    ],
+)
+def test_a_callback_that_was_due_is_named_and_the_grade_stays(
+    row: dict[str, Any], named: bool
+) -> None:
+    """From 15 minutes before its time to 60 after, same campaign and number, not cancelled."""
+    found = _audit(
+        hand.call(at=LATE), leads=hand.leads(hand.lead()), callbacks=hand.callbacks(row)
+    )
+    assert found["grade"].item() == "violation"
+    assert ("exempt candidate: callback cb_1 was due at " in found["reason"].item()) == named
+
+
+def test_of_many_callbacks_the_one_that_is_near_is_named() -> None:
+    """An older and a later callback of the number do not hide it; a pass is not marked."""
+    rows = [
+        _callback(3000, id="cb_old"),
+        _callback(30, id="cb_near"),
+        _callback(-40, id="cb_next"),
+    ]
+    found = _audit(
+        hand.call(at=LATE),
+        hand.call(at=LATE - timedelta(hours=3)),
+        leads=hand.leads(hand.lead()),
+        callbacks=hand.callbacks(*rows, _callback(200, id="cb_noon")),
+    )
+    assert "callback cb_near was due at 2026-07-02T01:00:00Z" in found["reason"].iloc[0]
+    assert found["reason"].iloc[1] == "inside 08:00-21:00 in America/New_York"
+
+
+def _book(*changes: tuple[str, str]) -> rulebook.RuleBook:
+    from importlib import resources
+
+    text = (resources.files("dialframe.compliance") / "data" / "rules.toml").read_text("utf-8")
+    for old, new in changes:
+        text = text.replace(old, new, 1)
+    return rulebook.parse(text)
+
+
+def test_the_strictest_rule_in_force_decides_and_is_the_one_named() -> None:
+    """One rule ends at 20:00 from July on: before that day it does not bind."""
+    book = _book(
+        ("end = 21:00:00", "end = 20:00:00"),
+        ('confidence = "high"', 'confidence = "high"\neffective_from = 2026-07-01'),
+    )
+    rows = [hand.call(at=_at(f"2026-{day}T20:30", EASTERN)) for day in ("06-30", "07-01")]
+    found = hours.audit(hand.calls(*rows), rules=book)
+    assert found["grade"].tolist() == ["pass", "violation"]
+    assert found["rule_id"].tolist() == ["us-tcpa-hours", "us-tsr-hours"]
+    assert found["reason"].iloc[1] == "outside 08:00-20:00 in America/New_York"
+
+
+def test_without_a_rule_in_force_nothing_passes() -> None:
+    """Before the first day of every rule, and with an empty book, the missing rule is named."""
+    dated = ('confidence = "high"', 'confidence =  "high"\neffective_from = 2030-01-01')
+    for book in (_book(dated, dated), rulebook.RuleBook("0", BOOK.generated_on, "", "none", ())):
+        found = hours.audit(hand.calls(hand.call(at=LATE)), rules=book)
+        assert found["grade"].item() == "not evaluable"
+        assert found["missing"].item() == "a rule in force on the day"
+
+
+def test_an_empty_frame_has_the_same_columns() -> None:
+    """Schema and dtypes do not depend on the data."""
+    empty = hours.audit(frames.empty(frames.CALLS), rules=BOOK)
+    full = _audit(hand.call(at=LATE))
+    assert list(empty.columns) == [column.name for column in COLUMNS]
+    assert empty.dtypes.equals(full.dtypes)
+    assert len(empty) == 0
+
+
+def test_rows_keep_their_order_and_any_index_is_accepted() -> None:
+    """The index of the frame means nothing."""
+    rows = [hand.call(at=LATE - timedelta(hours=2 * n), id=f"call_{n}") for n in range(5)]
+    frame = hand.calls(*rows).set_index(pd.Index([7, 7, 1, 0, -3]))
+    found = hours.audit(frame, rules=BOOK)
+    assert found["call_id"].tolist() == [f"call_{n}" for n in range(5)]
+    assert found.index.tolist() == list(range(5))
+
+
+def test_a_frame_of_another_shape_is_refused_in_words() -> None:
+    """A column that is missing, or an instant without a zone, is said at the door."""
+    frame = hand.calls(hand.call(at=LATE))
+    with pytest.raises(ConfigError, match="calls frame has no column to_number, created_at"):
+        hours.audit(frame.drop(columns=["to_number", "created_at"]), rules=BOOK)
+    naive = frame.assign(created_at=frame["created_at"].dt.tz_localize(None))
+    with pytest.raises(ConfigError, match="created_at of the calls frame is not an instant"):
+        hours.audit(naive, rules=BOOK)
+
+
+def _slowly(phone: str, at: datetime, state: str | None) -> str:
+    """The grade of one call, written down from the rule and nothing else."""
+    names = zones.of_number(phone, state or ()).names
+    if not names:
+        return "not evaluable"
+    clocks = [at.astimezone(ZoneInfo(name)).time() for name in names]
+    inside = {time(8) <= clock < time(21) for clock in clocks}
+    return "uncertain" if len(inside) == 2 else "pass" if inside == {True} else "violation"
+
+
+PHONES = st.sampled_from(
+    [f"+1{code}5550142" for code in sorted(zones.area_codes())] + [hand.LONDON, "unknown"]
+)
+# Half of the moments lie within seconds of an edge, in some zone and some season.
+EDGES = st.builds(
+    lambda day, hour, shift: day + timedelta(hours=hour, microseconds=shift),
+    st.datetimes(datetime(2024, 1, 1), datetime(2027, 1, 1), timezones=st.just(UTC)).map(  # noqa: DTZ001
+        lambda moment: moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    ),
+    st.integers(0, 23),
+    st.sampled_from([-1, 0, 1]),
+)
+MOMENTS = EDGES | st.datetimes(
+    datetime(2024, 1, 1),
+    datetime(2027, 1, 1),
+    timezones=st.just(UTC),  # noqa: DTZ001
+)
+STATES = st.sampled_from(["FL", "TX", "ID", "AK", "HI", "Nowhere"]) | st.none()
+
+
+@given(st.lists(st.tuples(PHONES, MOMENTS, STATES), max_size=25))
+def test_the_audit_grades_as_a_slow_one_does(
+    cases: list[tuple[str, datetime, str | None]],
+) -> None:
+    """All at once or one by one, the grade is the same."""
+    states = {phone: state for phone, _, state in cases if state}
+    rows = [hand.call(phone, at, id=f"call_{n}") for n, (phone, at, _) in enumerate(cases)]
+    found = _audit(*rows, states=states)
+    wanted = [_slowly(phone, at, states.get(phone)) for phone, at, _ in cases]
+    assert found["grade"].tolist() == wanted

@@ -1,0 +1,101 @@
+"""The funnel's pictures say what the funnel's table says."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from analytics.made import call, calls, lead, leads
+from dialframe import plots
+from dialframe.analytics import funnel
+from dialframe.errors import ConfigError
+from plots.examples import CALLS, PEOPLE, shown
+from plots.looked_at import overlapping, words
+
+
+def test_title_states_the_finding() -> None:
+    """The title gives the appointments, the line below it the narrowest step."""
+    said = words(shown("funnel"))
+    assert said.startswith("3 of 60 leads reached an appointment (5.0 %)\nThe narrowest step")
+    assert "from “Right person” to “Positive”: 25.0 % go on" in said
+
+
+def test_every_number_is_in_the_picture_and_the_words() -> None:
+    """Counts, shares and intervals are labels, and the words have the counts too."""
+    result = funnel(PEOPLE, CALLS)
+    picture = plots.funnel(result)
+    said = words(picture)
+    for row in result.table.to_dict("records"):
+        assert f"\n{row['count']}\n" in said
+        assert f"{row['of_loaded']:.1%}".replace("%", " %") in said
+        assert f" {row['count']} (" in picture.alt
+    assert "(8.9 to 53.2 %)" in said
+    assert result.taxonomy_version in said
+
+
+def test_groups_and_their_shares() -> None:
+    """Each group has its name, its leads and its shares; long names are shortened."""
+    picture = shown("funnel_by")
+    said = words(picture)
+    assert "web 20 leads" in said
+    assert "a purchased l…g name 20 leads" in said
+    assert "fair & co: 20 leads loaded, Accepted 100.0 %" in picture.alt
+
+
+def test_no_group_is_called_ahead_by_chance() -> None:
+    """Overlapping intervals are not a finding."""
+    assert words(shown("funnel_by")).startswith("No src is clearly ahead")
+
+
+def test_a_group_that_is_ahead() -> None:
+    """A group beyond the others' uncertainty is named."""
+    people = leads(
+        *(lead(i, custom_fields={"src": "web" if i < 50 else "fair"}) for i in range(90))
+    )
+    made = calls(*(call(i, answered=True, disposition="APPT") for i in range(25)))
+    picture = plots.funnel_by(funnel(people, made, by="src"))
+    said = words(picture)
+    assert said.startswith(
+        "50.0 % of the leads of web reach an appointment, more than of any other src"
+    )
+
+
+def test_one_group() -> None:
+    """A single group is not compared with anything."""
+    picture = plots.funnel_by(funnel(PEOPLE, CALLS, by="campaign_id"))
+    assert words(picture).startswith("5.0 % of the leads of cmp_spring reach an appointment\n")
+
+
+def test_many_groups_are_cut_and_it_says_so() -> None:
+    """The greatest groups are drawn, and the picture says how many are not."""
+    people = leads(*(lead(i, custom_fields={"src": f"s{i % 15:02d}"}) for i in range(45)))
+    picture = plots.funnel_by(funnel(people, CALLS, by="src"))
+    assert "3 smaller groups not shown." in words(picture)
+    assert "s14" not in words(picture)
+    assert overlapping(picture) == []
+
+
+def test_great_numbers_have_room() -> None:
+    """Millions of leads do not run into their neighbours."""
+    result = funnel(PEOPLE, CALLS)
+    table = result.table.assign(count=result.table["count"] * 1_234_567)
+    object.__setattr__(result, "table", table)
+    assert overlapping(plots.funnel(result)) == []
+    split = funnel(PEOPLE, CALLS, by="src")
+    object.__setattr__(split, "table", split.table.assign(count=split.table["count"] * 123_456))
+    assert overlapping(plots.funnel_by(split)) == []
+
+
+def test_each_picture_wants_its_funnel() -> None:
+    """A split funnel is not drawn as one, nor one as split."""
+    with pytest.raises(ConfigError, match="draw it with funnel_by"):
+        plots.funnel(funnel(PEOPLE, CALLS, by="src"))
+    with pytest.raises(ConfigError, match=r"draw it with funnel$"):
+        plots.funnel_by(funnel(PEOPLE, CALLS))
+
+
+def test_leads_that_nobody_called() -> None:
+    """A funnel that ends at once is drawn with dashes, not with divisions by nothing."""
+    picture = plots.funnel(funnel(PEOPLE, CALLS[:0]))
+    assert words(picture).startswith("0 of 60 leads reached an appointment (0.0 %)")
+    assert isinstance(PEOPLE, pd.DataFrame)

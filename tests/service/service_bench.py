@@ -1,0 +1,967 @@
+"""The bench on which a running service is judged over plain HTTP.
+
+It starts the service, speaks as its console and as API clients, and knows the contract's text.
+It knows nothing of the service's code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+import dialframe
+
+MIB = 1_048_576
+LAG_S = 15  # "Access changes take effect within 15 seconds"
+DAY_S = 86_400
+AUTO = "auto"
+Json = dict[str, Any]
+
+SCOPES = (
+    "leads:read leads:write campaigns:read campaigns:pause campaigns:resume calls:read "
+    "calls:originate recordings:read transcripts:read summaries:read webhooks:read "
+    "webhooks:write dnc:check dnc:add consent:write callbacks:read callbacks:cancel "
+    "callbacks:write appointments:read appointments:write sms:read messages:send "
+    "whatsapp:send reports:read"
+).split()
+SWITCHES = {
+    "campaigns:resume": "tier2_campaign_resume_enabled",
+    "callbacks:write": "tier2_callback_write_enabled",
+    "appointments:write": "tier2_appointment_write_enabled",
+    "consent:write": "tier2_consent_write_enabled",
+    "messages:send": "tier2_sms_send_enabled",
+    "calls:originate": "tier2_calls_originate_enabled",
+}
+EVENT_TYPES = (
+    "call.completed ai_call.completed disposition.logged "
+    "appointment.booked appointment.moved appointment.cancelled"
+).split()
+NOBODY = "00000000-0000-4000-8000-000000000000"
+LEAD, CAMPAIGN, CALL = f"lead_{NOBODY}", f"cmp_{NOBODY}", f"call_{NOBODY}"
+CALLBACK, APPOINTMENT = f"cb_{NOBODY}", f"appt_{NOBODY}"
+WEBHOOK, EVENT = f"wh_{NOBODY}", f"evt_{NOBODY}"
+SOON = "2031-03-01T15:00:00Z"
+PHONE, LONDON = "+12125550123", "+442079460123"
+PUBLIC_URL = "https://8.8.8.8/hooks/dialing"
+
+BASELINE = {
+    "rate_limits": None,
+    "calling_hours": None,
+    "consent_required": False,
+    "registry_stale": False,
+    "block_stale_registry": False,
+    "dnc_screen_available": True,
+    "sending_suspended": False,
+    "outbound_approved": True,
+    "balance": 1000,
+    "daily_cap": None,
+    "spend_cap": None,
+    "per_minute_cap": None,
+    "blocked_countries": [],
+    "sanctioned_countries": [],
+    "webhooks_enabled": True,
+    "api_access_enabled": True,
+    "sandbox_enabled": True,
+    "allow_loopback_webhooks": True,
+    "ip_allow": [],
+    **dict.fromkeys(SWITCHES.values(), True),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation as the contract's Endpoints and Scopes tables give it."""
+
+    name: str
+    method: str
+    path: str
+    scope: str | None
+    write: bool = False
+    body: Any = None
+    params: Json = field(default_factory=dict)
+    sending: bool = False
+    shown: bool = True
+
+    @property
+    def switch(self) -> str | None:
+        """The account switch of a tier 2 operation."""
+        return SWITCHES.get(self.scope or "")
+
+
+def _op(name: str, call: str, scope: str | None, **more: Any) -> Operation:
+    method, path = call.split()
+    write = method in ("POST", "DELETE") and name != "dnc.check"
+    return Operation(name, method, path, scope, write, **more)
+
+
+OPERATIONS = (
+    _op("me", "GET /v1/me", None, shown=False),
+    _op("leads.list", "GET /v1/leads", "leads:read"),
+    _op("leads.get", f"GET /v1/leads/{LEAD}", "leads:read", shown=False),
+    _op("leads.history", f"GET /v1/leads/{LEAD}/history", "leads:read", shown=False),
+    _op(
+        "leads.import",
+        "POST /v1/leads/import",
+        "leads:write",
+        body={"leads": [{"phone": PHONE}]},
+        params={"campaign_id": CAMPAIGN},
+    ),
+    _op(
+        "leads.create",
+        "POST /v1/leads",
+        "leads:write",
+        body={"campaign_id": CAMPAIGN, "phone": PHONE},
+    ),
+    _op("leads.update", f"PATCH /v1/leads/{LEAD}", "leads:write", body={"full_name": "Ada"}),
+    _op("campaigns.list", "GET /v1/campaigns", "campaigns:read"),
+    _op("campaigns.get", f"GET /v1/campaigns/{CAMPAIGN}", "campaigns:read", shown=False),
+    _op(
+        "campaigns.progress",
+        f"GET /v1/campaigns/{CAMPAIGN}/progress",
+        "campaigns:read",
+        shown=False,
+    ),
+    _op("campaigns.pause", f"POST /v1/campaigns/{CAMPAIGN}/pause", "campaigns:pause", body={}),
+    _op("campaigns.resume", f"POST /v1/campaigns/{CAMPAIGN}/resume", "campaigns:resume", body={}),
+    _op("calls.list", "GET /v1/calls", "calls:read"),
+    _op("calls.get", f"GET /v1/calls/{CALL}", "calls:read", shown=False),
+    _op(
+        "calls.start",
+        "POST /v1/calls",
+        "calls:originate",
+        body={"to": PHONE, "agent_extension": "100"},
+        sending=True,
+    ),
+    _op("calls.recording", f"GET /v1/calls/{CALL}/recording", "recordings:read", shown=False),
+    _op("calls.transcript", f"GET /v1/calls/{CALL}/transcript", "transcripts:read", shown=False),
+    _op("calls.summary", f"GET /v1/calls/{CALL}/summary", "summaries:read", shown=False),
+    _op("webhooks.list", "GET /v1/webhooks", "webhooks:read", shown=False),
+    _op("webhooks.get", f"GET /v1/webhooks/{WEBHOOK}", "webhooks:read"),
+    _op(
+        "webhooks.create",
+        "POST /v1/webhooks",
+        "webhooks:write",
+        body={"url": PUBLIC_URL, "events": ["call.completed"]},
+    ),
+    _op(
+        "webhooks.update",
+        f"PATCH /v1/webhooks/{WEBHOOK}",
+        "webhooks:write",
+        body={"description": "x"},
+    ),
+    _op("webhooks.delete", f"DELETE /v1/webhooks/{WEBHOOK}", "webhooks:write", shown=False),
+    _op("webhooks.test", f"POST /v1/webhooks/{WEBHOOK}/test", "webhooks:write", shown=False),
+    _op(
+        "webhooks.rotate_secret",
+        f"POST /v1/webhooks/{WEBHOOK}/rotate-secret",
+        "webhooks:write",
+        body={},
+    ),
+    _op("events.list", "GET /v1/webhook-events", "webhooks:read", shown=False),
+    _op("events.get", f"GET /v1/webhook-events/{EVENT}", "webhooks:read"),
+    _op("events.replay", f"POST /v1/webhook-events/{EVENT}/replay", "webhooks:write", body={}),
+    _op("dnc.check", "POST /v1/dnc/check", "dnc:check", body={"phones": [PHONE]}),
+    _op("dnc.add", "POST /v1/dnc", "dnc:add", shown=False),
+    _op("consents.record", "POST /v1/consents", "consent:write", shown=False),
+    _op("callbacks.list", "GET /v1/callbacks", "callbacks:read", params={"campaign_id": CAMPAIGN}),
+    _op(
+        "callbacks.create",
+        "POST /v1/callbacks",
+        "callbacks:write",
+        body={"lead_id": LEAD, "scheduled_at": SOON},
+    ),
+    _op("callbacks.cancel", f"POST /v1/callbacks/{CALLBACK}/cancel", "callbacks:cancel", body={}),
+    _op(
+        "callbacks.reschedule",
+        f"POST /v1/callbacks/{CALLBACK}/reschedule",
+        "callbacks:write",
+        body={"scheduled_at": SOON},
+    ),
+    _op("appointments.list", "GET /v1/appointments", "appointments:read", shown=False),
+    _op(
+        "appointments.get",
+        f"GET /v1/appointments/{APPOINTMENT}",
+        "appointments:read",
+        shown=False,
+    ),
+    _op(
+        "appointments.create",
+        "POST /v1/appointments",
+        "appointments:write",
+        body={"phone": PHONE, "scheduled_at": SOON},
+    ),
+    _op(
+        "appointments.cancel",
+        f"POST /v1/appointments/{APPOINTMENT}/cancel",
+        "appointments:write",
+        body={},
+    ),
+    _op(
+        "appointments.reschedule",
+        f"POST /v1/appointments/{APPOINTMENT}/reschedule",
+        "appointments:write",
+        shown=False,
+    ),
+    _op(
+        "sms.send",
+        "POST /v1/sms",
+        "messages:send",
+        body={"to": PHONE, "body": "Hello", "client_reference": "reference-of-nobody"},
+        sending=True,
+    ),
+    _op("sms.delivery_reports", "GET /v1/sms/delivery-reports", "sms:read", shown=False),
+    _op("sms.usage", "GET /v1/sms/usage", "sms:read", shown=False),
+    _op("whatsapp.send", "POST /v1/whatsapp/messages", "whatsapp:send", shown=False),
+    _op("reports.dispositions", "GET /v1/reports/dispositions", "reports:read", shown=False),
+)
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
+
+# --- shapes -----------------------------------------------------------------------------------
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+_REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}|edge_[0-9a-f]{32}")
+Check = Callable[[Any], bool]
+
+
+def typed(prefix: str) -> Check:
+    """A typed identifier: the prefix plus a lower-case UUID."""
+    pattern = re.compile(prefix + _UUID)
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def array(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def instant(value: Any) -> bool:
+    return isinstance(value, str) and _INSTANT.fullmatch(value) is not None
+
+
+def maybe(check: Check) -> Check:
+    """The contract's `T?`: the value may be null."""
+    return lambda value: value is None or check(value)
+
+
+def among(*values: str | None) -> Check:
+    """One of the values that the contract lists."""
+    return lambda value: value in values
+
+
+SHAPES: dict[str, dict[str, Check]] = {
+    "lead": {
+        "id": typed("lead_"),
+        "campaign_id": maybe(typed("cmp_")),
+        "external_id": maybe(text),
+        "phone": text,
+        "full_name": maybe(text),
+        "email": maybe(text),
+        "status": among("new", "contacted", "callback", "dnc", "completed"),
+        "attempts": integer,
+        "custom_fields": maybe(mapping),
+        "last_attempt_at": maybe(instant),
+        "next_attempt_at": maybe(instant),
+        "disposition_code": maybe(text),
+        "hangup_cause": maybe(text),
+        "created_at": instant,
+        "updated_at": instant,
+    },
+    "campaign": {
+        "id": typed("cmp_"),
+        "name": text,
+        "status": among("draft", "ready", "running", "paused", "completed"),
+        "dialer_mode": text,
+        "created_at": instant,
+        "updated_at": maybe(instant),
+        "started_at": maybe(instant),
+        "completed_at": maybe(instant),
+    },
+    "call": {
+        "id": typed("call_"),
+        "direction": among("inbound", "outbound"),
+        "from_number": text,
+        "to_number": text,
+        "status": text,
+        "created_at": instant,
+        "answered_at": maybe(instant),
+        "ended_at": maybe(instant),
+        "duration_seconds": maybe(number),
+        "campaign_id": maybe(typed("cmp_")),
+        "disposition": maybe(text),
+        "hangup_cause": maybe(text),
+    },
+    "started call": {
+        "call_id": maybe(typed("call_")),
+        "status": among("dialing"),
+        "to": text,
+        "agent_extension": text,
+        "caller_id": maybe(text),
+        "campaign_id": maybe(typed("cmp_")),
+        "lead_id": maybe(typed("lead_")),
+        "recording": boolean,
+        "created_at": instant,
+    },
+    "callback": {
+        "id": typed("cb_"),
+        "lead_id": maybe(typed("lead_")),
+        "campaign_id": typed("cmp_"),
+        "scheduled_at": instant,
+        "status": among("pending", "completed", "cancelled"),
+        "notes": maybe(text),
+        "created_at": instant,
+    },
+    "appointment": {
+        "id": typed("appt_"),
+        "status": text,
+        "scheduled_at": instant,
+        "timezone": maybe(text),
+        "duration_minutes": integer,
+        "service_type": maybe(text),
+        "contact_name": maybe(text),
+        "phone": text,
+        "email": maybe(text),
+        "notes": maybe(text),
+        "source": text,
+        "created_at": instant,
+        "updated_at": instant,
+    },
+    "endpoint": {
+        "id": typed("wh_"),
+        "url_preview": text,
+        "host": text,
+        "description": text,
+        "events": array,
+        "enabled": boolean,
+        "secret_hint": lambda value: isinstance(value, str) and len(value) == 4,
+        "created_at": instant,
+        "updated_at": instant,
+    },
+    "rotation": {
+        "webhook_id": typed("wh_"),
+        "secret": maybe(text),
+        "secret_hint": text,
+        "previous_secret_expires_at": maybe(instant),
+    },
+    "event": {
+        "id": typed("evt_"),
+        "type": among(*EVENT_TYPES, "webhook.test"),
+        "created_at": instant,
+        "api_version": among("v1"),
+        "schema_version": lambda value: integer(value) and value >= 1,
+        "deliveries": array,
+        "data": mapping,
+    },
+    "delivery": {
+        "id": typed("whd_"),
+        "webhook_id": typed("wh_"),
+        "status": among("pending", "retry_scheduled", "delivered", "failed", "cancelled"),
+        "attempts": integer,
+        "replay_of": maybe(typed("whd_")),
+        "last_status_code": maybe(integer),
+        "last_attempt_at": maybe(instant),
+        "next_attempt_at": maybe(instant),
+        "delivered_at": maybe(instant),
+        "failure_reason": maybe(text),
+        "created_at": instant,
+    },
+    "message": {
+        "id": typed("msg_"),
+        "to": text,
+        "status": text,
+        "client_reference": text,
+        "created_at": instant,
+    },
+    "lead result": {
+        "index": integer,
+        "external_id": maybe(text),
+        "status": among(
+            "accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"
+        ),
+        "reason": among(
+            *("invalid_phone missing_phone field_rule duplicate_in_request").split(),
+            *("duplicate_in_campaign not_stored unrecognised").split(),
+            None,
+        ),
+        "field": maybe(text),
+        "lead_id": maybe(typed("lead_")),
+    },
+    "lead created": {
+        "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country"),
+        "reason": among(
+            *"invalid_phone missing_phone field_rule duplicate_in_campaign".split(),
+            "unknown_source",
+            None,
+        ),
+        "field": maybe(text),
+        "lead_id": maybe(typed("lead_")),
+        "external_id": maybe(text),
+        "campaign_id": typed("cmp_"),
+        "dial_now": mapping,
+    },
+    "dial now": {
+        "status": among(
+            *"not_requested queued campaign_not_running lead_not_accepted unavailable".split()
+        ),
+        "expires_at": maybe(instant),
+    },
+    "dnc check": {"phone": text, "listed": boolean},
+    "envelope": {
+        "id": typed("evt_"),
+        "type": among(*EVENT_TYPES, "webhook.test"),
+        "created_at": instant,
+        "api_version": among("v1"),
+        "schema_version": lambda value: integer(value) and value >= 1,
+        "data": mapping,
+    },
+}
+
+
+def shaped(kind: str, value: Any, *, more: tuple[str, ...] = ()) -> Any:
+    """Hold a value to a shape: every field of the table, right in type, and none besides."""
+    shape = SHAPES[kind]
+    assert isinstance(value, dict), f"{kind} is {value!r}"
+    assert set(value) - set(more) == set(shape), (
+        f"{kind}: missing {sorted(set(shape) - set(value))}, "
+        f"unheard of {sorted(set(value) - set(shape) - set(more))}"
+    )
+    wrong = {name: value[name] for name, check in shape.items() if not check(value[name])}
+    assert not wrong, f"{kind}: wrong values {wrong}"
+    return value
+
+
+def moment(value: str) -> datetime:
+    """The instant that a text of the contract names."""
+    assert instant(value), f"{value!r} is no UTC instant"
+    return datetime.fromisoformat(value)
+
+
+def iso(when: datetime) -> str:
+    """An instant as a request writes it."""
+    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def common(response: httpx.Response) -> httpx.Response:
+    """Hold an answer to what the contract says of every answer."""
+    request_id = response.headers.get("x-request-id", "")
+    assert _REQUEST_ID.fullmatch(request_id), f"X-Request-ID is {request_id!r}"
+    assert response.headers.get("cache-control") == "no-store"
+    assert not 300 <= response.status_code < 400, f"redirected: {response.headers}"
+    if response.status_code >= 400:
+        _is_problem(response)
+    return response
+
+
+def _is_problem(response: httpx.Response) -> None:
+    assert response.headers["content-type"].split(";")[0] == "application/problem+json"
+    body = response.json()
+    assert {"type", "title", "status", "detail", "instance", "code", "request_id"} <= set(body)
+    assert body["type"].endswith("/errors/" + body["code"].replace("_", "-"))
+    assert all(isinstance(body[name], str) for name in ("title", "detail", "instance", "code"))
+    assert body["status"] == response.status_code
+    assert body["instance"] == f"urn:service:request:{body['request_id']}"
+    if "idempotency-replayed" not in response.headers:
+        assert body["request_id"] == response.headers["x-request-id"]
+    if response.status_code in (429, 503):
+        assert re.fullmatch(r"\d+", response.headers.get("retry-after", "")), "no Retry-After"
+    if body["code"] == "validation_failed":
+        assert body["errors"], "validation_failed names no field"
+    for error in body.get("errors", ()):
+        assert {"pointer", "code"} <= set(error)
+        assert re.fullmatch(r"#?(/.*)?", error["pointer"]), f"no pointer: {error['pointer']!r}"
+        assert isinstance(error["code"], str)
+        assert error["code"]
+
+
+def problem(response: httpx.Response, status: int | tuple[int, ...], code: str) -> Json:
+    """Demand an error answer with this status and code; give its body."""
+    common(response)
+    statuses = (status,) if isinstance(status, int) else status
+    seen = (response.status_code, response.json().get("code") if response.content else None)
+    assert seen[0] in statuses, f"{seen}, not {statuses} {code}: {response.text[:300]}"
+    assert seen[1] == code, f"{seen}, not {statuses} {code}: {response.text[:300]}"
+    return response.json()
+
+
+def invalid(response: httpx.Response, field_name: str | None = None) -> Json:
+    """Demand `validation_failed` (400 or 422), naming the field if one is given."""
+    body = problem(response, (400, 422), "validation_failed")
+    if field_name is not None:
+        pointers = [error["pointer"] for error in body["errors"]]
+        assert any(field_name in pointer for pointer in pointers), f"{field_name}: {pointers}"
+    return body
+
+
+def answered(response: httpx.Response, status: int | None = None) -> Any:
+    """Demand a success answer; give its body."""
+    common(response)
+    got = f"{response.status_code} {response.text[:400]}"
+    if status is None:
+        assert response.is_success, got
+    else:
+        assert response.status_code == status, got
+    return response.json() if response.content else None
+
+
+def paged(response: httpx.Response) -> Json:
+    """Demand a list answer with its envelope; give it."""
+    body = answered(response, 200)
+    assert {"data", "page"} <= set(body)
+    assert array(body["data"])
+    page = body["page"]
+    assert {"next_cursor", "has_more"} <= set(page)
+    assert boolean(page["has_more"])
+    assert maybe(text)(page["next_cursor"])
+    assert page["has_more"] == (page["next_cursor"] is not None)
+    assert len(page["next_cursor"] or "") <= 1024
+    return body
+
+
+def fresh_key() -> str:
+    """An idempotency key that nobody has used."""
+    return str(uuid.uuid4())
+
+
+# --- the service as a process -----------------------------------------------------------------
+
+_PROGRAM = "import sys; from dialframe.cli import main; main()"
+
+
+class Service:
+    """A running sandbox: its process, its first line, a pool of connections."""
+
+    def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
+        source = str(Path(dialframe.__file__).parent.parent)
+        path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        command = [sys.executable, "-c", _PROGRAM, "sandbox", "serve", "--port", "0", "--json"]
+        self.process = subprocess.Popen(
+            [*command, *options],
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path, **(env or {})},
+        )
+        self.http = httpx.Client(trust_env=False, timeout=20)
+        try:
+            self.ready: Json = json.loads(self._first_line())
+        except BaseException:
+            self.close()
+            raise
+        self.base_url: str = self.ready["base_url"]
+        self.console = Console(self)
+
+    def _first_line(self) -> str:
+        stdout = self.process.stdout
+        assert stdout is not None
+        readable, _, _ = select.select([stdout], [], [], 60)
+        line = stdout.readline() if readable else ""
+        assert line, f"the service said nothing: {self.log()[-3000:]}"
+        return line
+
+    def log(self) -> str:
+        """What the service wrote to standard error."""
+        self._log.seek(0)
+        return self._log.read().decode("utf-8", "replace")
+
+    def first_client(self) -> Party:
+        """The client that the first line tells of."""
+        return Party(self, self.ready["api_key"], self.ready["client_id"])
+
+    def stop(self, how: signal.Signals) -> tuple[int, float]:
+        """Signal the process; give its exit status and the seconds that it took."""
+        began = time.monotonic()
+        self.process.send_signal(how)
+        status = self.process.wait(timeout=20)
+        return status, time.monotonic() - began
+
+    def close(self) -> None:
+        """End the process and let go of everything."""
+        self.http.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(timeout=20)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self._log.close()
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Console:
+    """The administrator's and operator's side of the service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._url = service.ready["console_url"]
+        self._token = service.ready["console_token"]
+
+    def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """One console call; `path` follows `/console`."""
+        headers = {"Authorization": f"Bearer {self._token}", **more.pop("headers", {})}
+        if body is not None:
+            more["json"] = body
+        return self._service.http.request(method, self._url + path, headers=headers, **more)
+
+    def do(self, method: str, path: str, body: Any = None, *, status: int) -> Any:
+        """A console call that must succeed."""
+        response = self.call(method, path, body)
+        assert response.status_code == status, f"{method} {path}: {response.text[:400]}"
+        return response.json() if response.content else None
+
+    def client(self, *, scopes: Any = None, sending: bool = True, **more: Any) -> Party:
+        """A new API client with every scope, unless told otherwise."""
+        body = {"name": "a client", "scopes": SCOPES if scopes is None else list(scopes)}
+        made = self.do("POST", "/clients", {**body, "sending": sending, **more}, status=201)
+        return Party(self._service, made["api_key"], made["client_id"])
+
+    def further_key(self, party: Party, *, sending: bool = True) -> Party:
+        """The same client with a further key."""
+        path = f"/clients/{party.client_id}/keys"
+        made = self.do("POST", path, {"sending": sending}, status=201)
+        return Party(self._service, made["api_key"], party.client_id)
+
+    def change_client(self, party: Party, **changes: Any) -> Any:
+        """Change a client's access and let the contract's 15 seconds pass."""
+        changed = self.do("PUT", f"/clients/{party.client_id}", changes, status=200)
+        self.advance(LAG_S)
+        return changed
+
+    def account(self) -> Json:
+        """The account's switches and settings."""
+        return self.do("GET", "/account", status=200)
+
+    def change(self, **changes: Any) -> Json:
+        """Change settings and let the contract's 15 seconds pass."""
+        changed = self.do("PUT", "/account", changes, status=200)
+        self.advance(LAG_S)
+        return changed
+
+    @contextlib.contextmanager
+    def settings(self, **changes: Any) -> Iterator[None]:
+        """Change settings for the length of a block."""
+        before = self.account()
+        self.change(**changes)
+        try:
+            yield
+        finally:
+            self.change(**{name: before[name] for name in changes})
+
+    def advance(self, seconds: float) -> datetime:
+        """Move the service's clock on; give its time afterwards."""
+        answer = self.do("POST", "/clock", {"advance_seconds": seconds}, status=200)
+        return moment(answer["now"])
+
+    def now(self) -> datetime:
+        """The service's time."""
+        return self.advance(0)
+
+    def to_next_day(self) -> datetime:
+        """Move the clock a little past the next midnight UTC."""
+        now = self.now()
+        midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        return self.advance(int((midnight - now).total_seconds()) + 5)
+
+    @contextlib.contextmanager
+    def fault(self, operation: str, **failure: Any) -> Iterator[None]:
+        """Order a failure for the length of a block."""
+        self.do("POST", "/faults", {"operation": operation, **failure}, status=201)
+        try:
+            yield
+        finally:
+            self.do("DELETE", "/faults", status=204)
+
+
+class Party:
+    """One API client with one of its keys."""
+
+    def __init__(self, service: Service, key: str, client_id: str) -> None:
+        self.service, self.key, self.client_id = service, key, client_id
+        self.http = service.http
+        self._extensions = itertools.count(1001)
+        self._phones = (
+            f"+1{area}555{line:04d}"
+            for area in itertools.cycle((212, 646, 917, 202, 205, 206, 207, 208, 209, 210, 213))
+            for line in range(100, 200)
+        )
+
+    @property
+    def credential_id(self) -> str:
+        """The public middle part of the key."""
+        return self.key.removeprefix("svc_test_").split("_")[0]
+
+    def phone(self) -> str:
+        """A reserved number that this client has not used yet (1,100 of them)."""
+        return next(self._phones)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idem: str | None = AUTO,
+        auth: str | None = AUTO,
+        headers: Json | None = None,
+        **more: Any,
+    ) -> httpx.Response:
+        """One request, its answer held to what is said of every answer."""
+        sent: Json = {}
+        if auth is not None:
+            sent["Authorization"] = f"Bearer {self.key}" if auth == AUTO else auth
+        if idem == AUTO:
+            idem = fresh_key() if method in ("POST", "DELETE") else None
+        if idem is not None:
+            sent["Idempotency-Key"] = idem
+        if body is not None:
+            more["json"] = body
+        url = self.service.base_url + path
+        return common(self.http.request(method, url, headers={**sent, **(headers or {})}, **more))
+
+    def get(self, path: str, params: Any = None, **more: Any) -> httpx.Response:
+        """A GET."""
+        return self.send("GET", path, params=params, **more)
+
+    def post(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """A POST with a key of its own, unless told otherwise."""
+        return self.send("POST", path, body, **more)
+
+    def patch(self, path: str, body: Any = None, **more: Any) -> httpx.Response:
+        """A PATCH."""
+        return self.send("PATCH", path, body, **more)
+
+    def delete(self, path: str, **more: Any) -> httpx.Response:
+        """A DELETE with a key of its own."""
+        return self.send("DELETE", path, **more)
+
+    def run(self, name: str, **more: Any) -> httpx.Response:
+        """An operation of the table with its schema-valid request."""
+        operation = BY_NAME[name]
+        body = more.pop("body", operation.body)
+        params = more.pop("params", operation.params)
+        return self.send(operation.method, operation.path, body, params=params, **more)
+
+    def walk(self, path: str, **params: Any) -> list[Json]:
+        """Every record of a list, page after page."""
+        records: list[Json] = []
+        while True:
+            page = paged(self.get(path, params))
+            records += page["data"]
+            if not page["page"]["has_more"]:
+                return records
+            params["cursor"] = page["page"]["next_cursor"]
+
+    # What only the console can make.
+
+    def console(self, method: str, path: str, body: Any = None, *, status: int = 201) -> Any:
+        """A console call about this client."""
+        where = f"/clients/{self.client_id}{path}"
+        return self.service.console.do(method, where, body, status=status)
+
+    def campaign(self, status: str = "draft", **more: Any) -> str:
+        """A campaign in a state; its id."""
+        body = {"name": "a campaign", "status": status, **more}
+        return self.console("POST", "/campaigns", body)["id"]
+
+    def lead(self, campaign_id: str | None = None, **more: Any) -> str:
+        """A lead; its id."""
+        body = {"phone": more.pop("phone", None) or self.phone(), **more}
+        body["campaign_id"] = campaign_id or self.campaign("paused")
+        return self.console("POST", "/leads", [body])["ids"][0]
+
+    def calls(self, records: list[Json]) -> list[str]:
+        """Calls as given, with plain values for what is not; their ids."""
+        plain = {
+            "direction": "outbound",
+            "from_number": "+12125550100",
+            "to_number": PHONE,
+            "status": "completed",
+        }
+        return self.console("POST", "/calls", [{**plain, **record} for record in records])["ids"]
+
+    def agent(self, state: str = "ready") -> str:
+        """An agent; its extension."""
+        extension = str(next(self._extensions))
+        body = {"extension": extension, "email": f"{extension}@example.com", "state": state}
+        self.console("POST", "/agents", body)
+        return extension
+
+    def on_dnc(self, *phones: str) -> None:
+        """Put numbers on the Do-Not-Call list."""
+        self.console("POST", "/dnc", {"phones": list(phones)})
+
+    def event(self, kind: str = "call.completed", data: Json | None = None) -> str:
+        """Emit an event; its id."""
+        body = {"type": kind, "data": {"call_id": CALL} if data is None else data}
+        return self.console("POST", "/events", body)["event_id"]
+
+    def outbox(self, kind: str | None = None) -> list[Json]:
+        """What would have been dialled or sent, of one kind or of all."""
+        entries = self.console("GET", "/outbox", status=200)["data"]
+        return [entry for entry in entries if kind is None or entry["kind"] == kind]
+
+    def caller_id(self) -> str:
+        """A verified number of the account, made once."""
+        self.console("POST", "/caller-ids", {"number": "+12125550199"})
+        return "+12125550199"
+
+
+# --- a receiver of deliveries -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Received:
+    """One delivery as it came in."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Receiver:
+    """An HTTP server on loopback that keeps what it gets; one path per endpoint."""
+
+    def __init__(self) -> None:
+        self._got: list[Received] = []
+        self._status: dict[str, int] = {}
+        self._hang: set[str] = set()
+        self._change = threading.Condition()
+        self._closed = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
+                size = int(self.headers.get("content-length", 0))
+                body = self.rfile.read(size)
+                heads = {name.lower(): value for name, value in self.headers.items()}
+                status = receiver.take(Received(self.path, heads, body))
+                self.send_response(status)
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                """Say nothing."""
+
+        return Handler
+
+    def take(self, delivery: Received) -> int:
+        """Keep a delivery; give the status to answer with."""
+        with self._change:
+            self._got.append(delivery)
+            self._change.notify_all()
+        if delivery.path in self._hang:
+            self._closed.wait(30)
+        return self._status.get(delivery.path, 200)
+
+    def url(self, path: str) -> str:
+        """The address of an endpoint."""
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+    def new_path(self, status: int = 200, *, hang: bool = False) -> str:
+        """A path of its own, answering with a status or not at all."""
+        path = f"/hook/{uuid.uuid4().hex}"
+        self._status[path] = status
+        if hang:
+            self._hang.add(path)
+        return path
+
+    def answer(self, path: str, status: int) -> None:
+        """Answer with this status from now on."""
+        self._status[path] = status
+
+    def got(self, path: str) -> list[Received]:
+        """What came in at a path so far."""
+        with self._change:
+            return [one for one in self._got if one.path == path]
+
+    def wait(self, path: str, count: int = 1, timeout_s: float = 5) -> list[Received]:
+        """Wait until so many deliveries came in at a path."""
+        until = time.monotonic() + timeout_s
+        with self._change:
+            while True:
+                got = [one for one in self._got if one.path == path]
+                left = until - time.monotonic()
+                if len(got) >= count or left <= 0:
+                    assert len(got) >= count, f"{len(got)} deliveries came in, not {count}"
+                    return got
+                self._change.wait(left)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._closed.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def eventually(look: Callable[[], Any], timeout_s: float = 5) -> Any:
+    """Look again and again until what is seen is true; give it."""
+    until = time.monotonic() + timeout_s
+    while True:
+        seen = look()
+        if seen or time.monotonic() > until:
+            assert seen, "it did not come to pass"
+            return seen
+        time.sleep(0.03)
+
+
+def fill(party: Party, path: str, body: Json, candidates: Json) -> httpx.Response:
+    """Send a request whose shape is not shown, adding the fields that the service misses."""
+    for _ in range(6):
+        response = party.post(path, body)
+        if response.is_success or response.json()["code"] != "validation_failed":
+            return response
+        names = [error["pointer"].lstrip("#/") for error in response.json()["errors"]]
+        known = {name: candidates[name] for name in names if name in candidates}
+        unheard = [name for name in names if name in body and name not in known]
+        assert known or unheard, f"the service asks for {names}"
+        body = {name: value for name, value in body.items() if name not in unheard} | known
+    return response

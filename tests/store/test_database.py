@@ -1,0 +1,291 @@
+"""The store's file: who may read it, what happens when it is damaged, full, shared or killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from store.made import at, call
+
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS
+from dialframe.store import Checkpoint, Store
+from dialframe.store.database import FILE
+
+WRITER = """
+import sys, uuid
+from datetime import UTC, datetime, timedelta
+from dialframe.frames import CALLS
+from dialframe.store import Checkpoint, Store
+
+folder, name, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+start = datetime(2026, 3, 2, tzinfo=UTC)
+with Store.open(folder) as store:
+    number = (store.state(name) or {"next": 0})["next"]
+    while rounds:
+        rounds -= 1
+        records = [
+            {"id": f"call_{name}_{number}_{row}", "created_at": start + timedelta(minutes=number)}
+            for row in range(50)
+        ]
+        store.append(
+            CALLS,
+            records,
+            observed_at=start + timedelta(minutes=number),
+            request_id=None,
+            checkpoint=Checkpoint(name, {"next": number + 1}),
+        )
+        number += 1
+        print(number, flush=True)
+"""
+
+
+def writer(folder: Path, name: str, rounds: int) -> subprocess.Popen[str]:
+    """A process that appends pages of 50 rows and prints the number of those that are stored."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(WRITER), str(folder), name, str(rounds)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_nobody_else_may_read_it(tmp_path: Path) -> None:
+    """Folders are 0700 and files 0600, whatever the umask says, the log and locks among them."""
+    old = os.umask(0)
+    try:
+        with Store.open(tmp_path / "root" / "part") as store, store.lock("calls"):
+            store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+            modes = {path.name: path.stat().st_mode & 0o777 for path in store.folder.iterdir()}
+            folder = store.folder.stat().st_mode & 0o777
+    finally:
+        os.umask(old)
+
+    assert folder == 0o700
+    assert set(modes.values()) == {0o600}
+    assert {FILE, f"{FILE}-wal", "lock.calls"} <= set(modes)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    """Garbage instead of a store is one sentence with the file's name."""
+    file = tmp_path / FILE
+    file.write_bytes(b"not a store at all " * 500)
+
+    with pytest.raises(StoreError, match=f"{FILE}: this is not a store, or it is damaged"):
+        Store.open(tmp_path)
+
+    assert file.read_bytes().startswith(b"not a store")
+
+
+def test_damage_inside_is_found_when_it_is_read(tmp_path: Path) -> None:
+    """Pages overwritten in the middle are an error on reading, never a short table."""
+    with Store.open(tmp_path) as store:
+        store.append(CALLS, [call(n) for n in range(2000)], observed_at=at(1), request_id=None)
+        store.vacuum()
+    file = tmp_path / FILE
+    content = bytearray(file.read_bytes())
+    half = len(content) // 2
+    content[half:] = b"\xa5" * (len(content) - half)
+    file.write_bytes(content)
+
+    with Store.open(tmp_path) as store, pytest.raises(StoreError, match=f"{FILE}: the file is damaged"):
+        store.frame(CALLS)
+
+
+def test_a_store_of_a_newer_dialframe_is_refused(tmp_path: Path) -> None:
+    """A layout that this code does not know is left alone, in words."""
+    Store.open(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+    with pytest.raises(StoreError, match="newer dialframe .layout 99, this one reads 1.; update"):
+        Store.open(tmp_path)
+
+
+def test_another_programs_file_is_refused(tmp_path: Path) -> None:
+    """A SQLite file that is no store is not written to."""
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+
+    with pytest.raises(StoreError, match="another program's file"):
+        Store.open(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """A path through a file is one sentence."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreError, match="Not a directory; choose another folder"):
+        Store.open(tmp_path / "file" / "part")
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+    """An append that finds no room is a sentence; rows and checkpoint of before are intact."""
+    with Store.open(tmp_path) as store:
+        page = [call(n) for n in range(100)]
+        store.append(
+            CALLS, page, observed_at=at(1), request_id=None, checkpoint=Checkpoint("calls", {"n": 1})
+        )
+        with store._database.reading() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+
+        with pytest.raises(StoreError, match="the disk is full; what was stored before is intact"):
+            store.append(
+                CALLS,
+                [call(n) for n in range(100, 2000)],
+                observed_at=at(2),
+                request_id=None,
+                checkpoint=Checkpoint("calls", {"n": 2}),
+            )
+
+        assert len(store.frame(CALLS)) == 100
+        assert store.state("calls") == {"n": 1}
+        assert store.append(CALLS, [call(5000)], observed_at=at(3), request_id=None).versions == 1
+
+
+def test_two_processes_write_at_once(tmp_path: Path) -> None:
+    """Writers wait for each other and readers see whole pages only; nothing is lost or doubled."""
+    writers = [writer(tmp_path / "part", name, 40) for name in ("a", "b")]
+    with Store.open(tmp_path / "part") as store:
+        while any(process.poll() is None for process in writers):
+            assert len(store.frame(CALLS)) % 50 == 0
+            time.sleep(0.02)
+        for process in writers:
+            assert process.stdout is not None
+            assert process.stdout.read().split()[-1] == "40"
+            process.stdout.close()
+        frame = store.frame(CALLS)
+
+    assert [process.returncode for process in writers] == [0, 0]
+    assert len(frame) == 2 * 40 * 50
+    assert frame["id"].is_unique
+
+
+def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
+    """After kill -9 at any moment rows and checkpoint agree, and what was acknowledged is there."""
+    chance = random.Random(3)
+    acknowledged = 0
+    for _ in range(5):
+        process = writer(tmp_path / "part", "a", 100_000)
+        assert process.stdout is not None
+        for _ in range(chance.randint(1, 30)):
+            acknowledged = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        left = process.stdout.read().splitlines()
+        process.stdout.close()
+        acknowledged = max([acknowledged, *(int(line) for line in left if line)])
+
+        with Store.open(tmp_path / "part") as store:
+            frame = store.frame(CALLS)
+            state = store.state("a")
+
+        assert state is not None
+        assert len(frame) == state["next"] * 50
+        assert frame["id"].is_unique
+        assert state["next"] >= acknowledged
+
+
+def test_threads_share_a_store(tmp_path: Path) -> None:
+    """One store object serves several threads, each with its own connection."""
+    with Store.open(tmp_path) as store:
+
+        def work(first: int) -> None:
+            for number in range(first, first + 20):
+                store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+                store.frame(CALLS)
+
+        threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert len(store.frame(CALLS)) == 60
+
+
+def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While somebody reads an old state, erasing says that bytes may remain, rather than that all is well."""
+    monkeypatch.setattr("dialframe.store.database.BUSY_S", 0.1)
+    with Store.open(tmp_path) as store:
+        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        reader = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM row_calls").fetchone()
+
+        with pytest.raises(StoreError, match="another process is still reading"):
+            store.forget(call(1)["to_number"], at=at(2))
+
+        reader.close()
+        store.forget(call(1)["to_number"], at=at(3))
+        assert len(store.frame(CALLS)) == 0
+
+
+def test_a_lock_has_one_holder(tmp_path: Path) -> None:
+    """A second taker, in this process or another, is told so; other locks are free."""
+    with Store.open(tmp_path) as first, Store.open(tmp_path) as second, first.lock("calls") as held:
+        assert held
+        with second.lock("calls") as taken, second.lock("leads") as free:
+            assert (taken, free) == (False, True)
+    with second.lock("calls") as held:
+        assert held
+
+
+def test_a_lock_is_free_when_its_holder_dies(tmp_path: Path) -> None:
+    """The system frees the lock of a killed process."""
+    code = (
+        "import sys, time\nfrom dialframe.store import Store\n"
+        "with Store.open(sys.argv[1]) as store, store.lock('calls') as held:\n"
+        "    print(held, flush=True)\n    time.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "True"
+    with Store.open(tmp_path) as store:
+        with store.lock("calls") as held:
+            assert not held
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        with store.lock("calls") as held:
+            assert held
+
+
+def test_a_lock_has_a_plain_name(tmp_path: Path) -> None:
+    """A name that would be a path is refused."""
+    with (
+        Store.open(tmp_path) as store,
+        pytest.raises(StoreError, match="plain word"),
+        store.lock("../calls"),
+    ):
+        pass
+
+
+def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
+    """A connection does not cross a fork: parent and child both go on working."""
+    with Store.open(tmp_path) as store:
+        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        child = os.fork()
+        if child == 0:
+            try:
+                store.append(CALLS, [call(2)], observed_at=at(2), request_id=None)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        store.append(CALLS, [call(3)], observed_at=at(3), request_id=None)
+
+        assert len(store.frame(CALLS)) == 3

@@ -1,0 +1,191 @@
+"""Forgetting a number: no row, no version, no byte, and no return with a later sync."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
+
+from dialframe.errors import ConfigError
+from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, DNC_CHECKS, LEADS
+from dialframe.store import Store, bad_record
+from dialframe.store.erasure import REPLACED, Forgotten
+
+PERSON = "+12125550142"
+OTHER = "+12125550143"
+WRITINGS = (
+    "+12125550142",
+    "0012125550142",
+    "1 (212) 555-0142",
+    "+1 212 555 0142",
+    "(212) 555-0142",
+    "212.555.0142",
+    "2125550142",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store in which a person has left traces in every table."""
+    with Store.open(tmp_path / "part") as opened:
+        fill(opened, 1)
+        yield opened
+
+
+def fill(store: Store, minute: int) -> None:
+    """What a sync at a minute brings."""
+    callback = {"scheduled_at": at(9), "status": "pending", "notes": None, "created_at": at(1)}
+    page: list[tuple[Any, list[dict[str, Any]]]] = [
+        (CALLS, [call(1, to_number=PERSON), call(2, from_number=PERSON, direction="inbound")]),
+        (CALLS, [call(3, to_number=OTHER, noted=f"was {PERSON}")]),
+        (LEADS, [lead(1, phone=PERSON), lead(2, phone=OTHER, full_name="B (212) 555-0142")]),
+        (LEADS, [lead(3, phone=phone(3), custom_fields={"alt": PERSON, "n": 12125550142})]),
+        (
+            CALLBACKS,
+            [
+                callback | {"id": "cb_1", "lead_id": lead(1)["id"], "campaign_id": OTHER_CAMPAIGN},
+                callback | {"id": "cb_2", "lead_id": lead(2)["id"], "campaign_id": OTHER_CAMPAIGN},
+            ],
+        ),
+        (APPOINTMENTS, [{"id": "appt_1", "phone": PERSON, "contact_name": "Ada"}]),
+        (
+            DNC_CHECKS,
+            [
+                {"phone": one, "listed": True, "checked_at": at(minute), "request_id": "req_1"}
+                for one in (PERSON, OTHER)
+            ],
+        ),
+    ]
+    for table, records in page:
+        store.append(table, records, observed_at=at(minute), request_id="req_1")
+    store.append(
+        LEADS,
+        [],
+        observed_at=at(minute),
+        request_id="req_1",
+        quarantined=[bad_record({"id": "lead_q", "phone": PERSON}, f"phone {PERSON} is odd")],
+    )
+
+
+def test_a_forgotten_number_leaves_no_byte(store: Store) -> None:
+    """Neither the file nor its log holds the number afterwards, in any writing."""
+    assert PERSON[1:].encode() in bytes_of(store.folder)
+
+    erased = store.forget(PERSON, at=at(2))
+
+    held = bytes_of(store.folder)
+    assert erased == 10
+    assert PERSON[1:].encode() not in held
+    assert b"2125550142" not in held
+    assert b"555-0142" not in held
+
+
+def test_rows_of_the_person_are_gone_from_every_version(store: Store) -> None:
+    """Calls, leads, their callbacks, appointments and checks go; everybody else's rows stay."""
+    store.append(LEADS, [lead(1, phone=PERSON, attempts=2)], observed_at=at(2), request_id="req_2")
+
+    store.forget(PERSON, at=at(3))
+
+    assert list(store.frame(CALLS, as_of=at(1))["id"]) == [call(3)["id"]]
+    assert list(store.frame(LEADS)["phone"]) == [OTHER, phone(3)]
+    assert list(store.frame(CALLBACKS)["id"]) == ["cb_2"]
+    assert len(store.frame(APPOINTMENTS)) == 0
+    assert list(store.frame(DNC_CHECKS)["phone"]) == [OTHER]
+    assert store.info().table("leads").quarantined == 0
+
+
+def test_mentions_in_other_peoples_rows_are_replaced(store: Store) -> None:
+    """The row stays, the number in its text does not, and JSON stays JSON."""
+    store.forget(PERSON, at=at(2))
+
+    leads = store.frame(LEADS)
+    assert leads["full_name"].iloc[0] == f"B ({REPLACED}"
+    assert json.loads(leads["custom_fields"].iloc[1]) == {"alt": REPLACED, "n": REPLACED}
+    assert json.loads(store.frame(CALLS)["_extra"].iloc[0]) == {"noted": f"was {REPLACED}"}
+
+
+def test_a_later_sync_does_not_bring_it_back(store: Store) -> None:
+    """The same answers again add nothing: neither the person's rows nor new versions of others."""
+    store.forget(PERSON, at=at(2))
+    before = [(facts.name, facts.rows, facts.versions) for facts in store.info().tables[:-1]]
+
+    fill(store, 5)
+
+    assert [(f.name, f.rows, f.versions) for f in store.info().tables[:-1]] == before
+    assert PERSON[1:].encode() not in bytes_of(store.folder)
+    assert list(store.frame(DNC_CHECKS)["phone"]) == [OTHER, OTHER]
+    added = store.append(CALLS, [call(7, to_number=PERSON)], observed_at=at(6), request_id=None)
+    assert (added.rows, added.versions, added.forgotten) == (1, 0, 1)
+
+
+def test_a_number_never_seen_can_be_forgotten_ahead(tmp_path: Path) -> None:
+    """The mark alone is enough to keep a number out."""
+    with Store.open(tmp_path / "part") as store:
+        assert store.forget(PERSON, at=at(1)) == 0
+        store.append(CALLS, [call(1, to_number=PERSON)], observed_at=at(2), request_id=None)
+
+        assert len(store.frame(CALLS)) == 0
+
+
+def test_a_number_abroad_with_the_same_national_digits_stays(tmp_path: Path) -> None:
+    """`+212 555 0142` would be Morocco: it is not the forgotten number of Manhattan."""
+    morocco = "+2125550142"
+    with Store.open(tmp_path / "part") as store:
+        store.append(
+            LEADS,
+            [lead(1, phone=morocco, full_name=f"M {morocco}")],
+            observed_at=at(1),
+            request_id=None,
+        )
+        store.forget(PERSON, at=at(2))
+
+        assert list(store.frame(LEADS)["full_name"]) == [f"M {morocco}"]
+
+
+@pytest.mark.parametrize("text", ["2125550142", "+1", "+1212555014x", "", "+0212555014", "+١٢٣٤٥٦٧"])
+def test_only_a_number_can_be_forgotten(store: Store, text: str) -> None:
+    """Anything but E.164 is refused, and erases nothing."""
+    with pytest.raises(ConfigError, match=r"E\.164"):
+        store.forget(text, at=at(2))
+
+    assert len(store.frame(CALLS)) == 3
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_every_usual_writing_is_found(writing: str) -> None:
+    """The number is found in text with blanks, brackets, dots, hyphens, and without its country."""
+    known = forgotten()
+
+    replaced = known.text(f"call {writing} or {OTHER}.")
+
+    assert "0142" not in replaced
+    assert f"or {OTHER}." in replaced
+    assert known.text(replaced) == replaced
+
+
+@given(text=st.text(alphabet="0123456789+ -().ab", max_size=40))
+def test_text_without_the_number_is_left_alone(text: str) -> None:
+    """Replacing touches nothing but the number, and does it once and for all."""
+    known = forgotten()
+    replaced = known.text(text)
+
+    digits = "".join(filter(str.isdigit, text))
+    assert known.text(replaced) == replaced
+    if "2125550142" not in digits:
+        assert replaced == text
+
+
+def forgotten() -> Forgotten:
+    """Marks of one number."""
+    blank = Forgotten(key=b"k")
+    return Forgotten(
+        key=b"k",
+        marks=frozenset({blank.mark("phone", "12125550142"), blank.mark("national", "2125550142")}),
+        lengths=frozenset({10, 11}),
+    )
