@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
+from hypothesis import strategies as st
 
 from dialframe import frames
 
@@ -23,6 +24,14 @@ LONDON = "+442079460142"
 def utc(text: str) -> datetime:
     """An instant from ISO 8601 text in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def moments(first: str, last: str) -> st.SearchStrategy[datetime]:
+    """Instants to the microsecond between two days."""
+    start = utc(first)
+    return st.integers(0, (utc(last) - start) // timedelta(microseconds=1)).map(
+        lambda shift: start + timedelta(microseconds=shift)
+    )
 
 
 def call(to: str | None = NEW_YORK, at: datetime | None = None, **fields: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -18,11 +18,7 @@ ZONES = sorted(
     {zone for area in zones.area_codes().values() for zone in area.zones}
     | {zone for names in zones.state_zones().values() for zone in names}
 )
-MOMENTS = st.datetimes(
-    datetime(2015, 1, 1),
-    datetime(2035, 1, 1),
-    timezones=st.just(UTC),  # noqa: DTZ001
-)
+MOMENTS = hand.moments("2015-01-01", "2035-01-01")
 US = timedelta(microseconds=1)
 RULE = rulebook.load().hours()[0]
 
@@ -42,7 +38,7 @@ def test_a_local_clock_reads_as_the_standard_library_says(
         since = timedelta(hours=wanted.hour, minutes=wanted.minute, seconds=wanted.second)
         offset = wanted.utcoffset()
         assert offset is not None
-        assert here.day[place] == wanted.date().toordinal() - datetime(1970, 1, 1).toordinal()  # noqa: DTZ001
+        assert here.day[place] == (wanted.date() - date(1970, 1, 1)).days
         assert here.of_day_us[place] == since // US + wanted.microsecond
         assert here.offset_us[place] == offset // US
         cut = wanted.replace(microsecond=0).isoformat()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
+from importlib import resources
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -250,8 +251,6 @@ def test_of_many_callbacks_the_one_that_is_near_is_named() -> None:
 
 
 def _book(*changes: tuple[str, str]) -> rulebook.RuleBook:
-    from importlib import resources
-
     text = (resources.files("dialframe.compliance") / "data" / "rules.toml").read_text("utf-8")
     for old, new in changes:
         text = text.replace(old, new, 1)
@@ -323,18 +322,14 @@ PHONES = st.sampled_from(
 )
 # Half of the moments lie within seconds of an edge, in some zone and some season.
 EDGES = st.builds(
-    lambda day, hour, shift: day + timedelta(hours=hour, microseconds=shift),
-    st.datetimes(datetime(2024, 1, 1), datetime(2027, 1, 1), timezones=st.just(UTC)).map(  # noqa: DTZ001
-        lambda moment: moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    lambda day, hour, shift: (
+        hand.utc("2024-01-01") + timedelta(days=day, hours=hour, microseconds=shift)
     ),
+    st.integers(0, 1095),
     st.integers(0, 23),
     st.sampled_from([-1, 0, 1]),
 )
-MOMENTS = EDGES | st.datetimes(
-    datetime(2024, 1, 1),
-    datetime(2027, 1, 1),
-    timezones=st.just(UTC),  # noqa: DTZ001
-)
+MOMENTS = EDGES | hand.moments("2024-01-01", "2027-01-01")
 STATES = st.sampled_from(["FL", "TX", "ID", "AK", "HI", "Nowhere"]) | st.none()
 
 

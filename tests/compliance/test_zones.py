@@ -38,7 +38,7 @@ OVERLAYS = {
     "930": "812",
     "986": "208",
 }
-MIXED = "208 219 270 308 423 541 574 605 606 620 701 775 785 812 850 906 907 928 986".split()
+MIXED = "208 219 270 308 423 541 574 605 606 620 701 775 785 812 850 906 907 928 986"
 MANY_ZONES = 10
 _US = ("geographic", "US")
 
@@ -77,7 +77,7 @@ def test_the_table_of_area_codes_is_what_the_library_says() -> None:
 def test_nineteen_area_codes_have_more_than_one_zone() -> None:
     """The codes over which a zone boundary runs, by the library's data."""
     us = [code for code in zones.area_codes().values() if code.region == "US"]
-    assert [code.code for code in us if len(code.zones) > 1] == MIXED
+    assert " ".join(code.code for code in us if len(code.zones) > 1) == MIXED
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,11 @@ EMPTY: dict[str, Draw] = {
 
 
 @cache
+def light(draw: Draw) -> Picture:
+    """A picture in the light look; drawn once, since a picture does not change."""
+    return draw("light")
+
+
 def shown(name: str) -> Picture:
-    """One of the full pictures, light; drawn once, since a picture does not change."""
-    return FULL[name]("light")
+    """One of the full pictures, light."""
+    return light(FULL[name])

@@ -41,6 +41,7 @@ def words(picture: Picture) -> str:
 
 def overlapping(picture: Picture) -> list[tuple[str, str]]:
     """Pairs of texts that stand on each other, or off the page."""
+    small(picture)  # texts measure themselves by how they were drawn last
     page = picture.figure.bbox
     texts = [
         (text.get_text(), text.get_window_extent())

@@ -39,7 +39,7 @@ def test_form_and_colour() -> None:
     good = plots.calling_hours(HOURS[HOURS["grade"] == "pass"])
     assert has_colour(picture, VERMILLION)
     assert has_colour(picture, ORANGE)
-    assert words(good).startswith("All 3 calls were made within the hours")
+    assert words(good).startswith("All 3 calls judged were made within the hours")
 
 
 def test_title_and_words() -> None:
@@ -84,8 +84,20 @@ def test_a_hundred_thousand_calls() -> None:
     minute = np.linspace(485, 1255, 100_000)
     frame = pd.DataFrame({"local_minute": minute, "grade": "pass"})
     picture = plots.calling_hours(frame)
-    assert words(picture).startswith("All 100,000 calls were made within the hours")
+    assert words(picture).startswith("All 100,000 calls judged were made within the hours")
     assert overlapping(picture) == []
+
+
+def test_calls_that_could_not_be_judged() -> None:
+    """What could not be judged is neither good nor bad: it is left out of the count and named."""
+    frame = HOURS.assign(grade=["pass", "violation", "not evaluable", *["not_evaluable"] * 3])
+    picture = plots.calling_hours(frame)
+    assert words(picture).startswith("1 of 2 calls was made outside the hours\n")
+    assert "4 calls could not be judged. 1 call without a known local time not drawn." in words(
+        picture
+    )
+    nothing = plots.calling_hours(frame[2:])
+    assert words(nothing).startswith("None of 4 calls could be judged")
 
 
 def test_unknown_grades() -> None:

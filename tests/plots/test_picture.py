@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from dialframe.plots import Picture
 from dialframe.plots.style import THEMES
-from plots.examples import EMPTY, FULL, Draw, shown
+from plots.examples import EMPTY, FULL, Draw, light, shown
 from plots.looked_at import Image, has_colour, overlapping, pixels, small, words
 
 drawn = pytest.mark.parametrize("draw", FULL.values(), ids=FULL)
@@ -27,7 +27,7 @@ anything = pytest.mark.parametrize(
 @anything
 def test_size_and_content(draw: Draw) -> None:
     """A picture is 1,600 pixels wide, on its own background, and not blank."""
-    seen = pixels(draw("light"))
+    seen = pixels(light(draw))
     height, width, _ = seen.shape
     assert width == 1600
     assert 400 <= height <= 2000
@@ -38,7 +38,7 @@ def test_size_and_content(draw: Draw) -> None:
 @anything
 def test_text_stands_clear(draw: Draw) -> None:
     """No text stands on another or off the page."""
-    assert overlapping(draw("light")) == []
+    assert overlapping(light(draw)) == []
 
 
 @drawn
@@ -49,13 +49,13 @@ def test_dark(draw: Draw) -> None:
     assert has_colour(dark, THEMES["dark"].background)
     assert not (seen == 255).all(axis=2).any()
     assert seen.mean() < 100
-    assert dark.alt == draw("light").alt
+    assert dark.alt == light(draw).alt
 
 
 @drawn
 def test_same_bytes(draw: Draw) -> None:
     """Drawn twice and written twice, it is the same to the byte."""
-    first = draw("light")
+    first = light(draw)
     once = first.png()
     assert once == first.png()
     assert once == draw("light").png()
@@ -85,7 +85,7 @@ def test_svg_has_a_name() -> None:
 @anything
 def test_alt_is_there(draw: Draw) -> None:
     """The words are a sentence of their own and not the title alone."""
-    picture = draw("light")
+    picture = light(draw)
     assert picture.alt.endswith(".")
     assert len(picture.alt) > 20
     assert str(picture) == picture.alt
@@ -142,7 +142,7 @@ def test_pyplot_is_not_loaded() -> None:
 @pytest.mark.parametrize("draw", EMPTY.values(), ids=EMPTY)
 def test_nothing_says_so(draw: Draw) -> None:
     """Without data the picture says that there is none."""
-    picture = draw("light")
+    picture = light(draw)
     assert any(f"There are no {what} to show." in words(picture) for what in
                ("calls", "leads", "numbers"))  # fmt: skip
     assert ": no " in picture.alt

@@ -413,9 +413,7 @@ SHAPES: dict[str, dict[str, Check]] = {
     "lead result": {
         "index": integer,
         "external_id": maybe(text),
-        "status": among(
-            "accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"
-        ),
+        "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"),
         "reason": among(
             *("invalid_phone missing_phone field_rule duplicate_in_request").split(),
             *("duplicate_in_campaign not_stored unrecognised").split(),

@@ -195,7 +195,11 @@ def test_both_lists_apply_when_both_are_set(console: Console) -> None:
 def test_a_header_does_not_change_the_source_address(console: Console) -> None:
     """A forwarded-for header of the caller's own making opens no door."""
     client = console.client(ip_allow=["127.0.0.9"])
-    spoof = {"X-Forwarded-For": "127.0.0.9", "X-Real-IP": "127.0.0.9", "Forwarded": "for=127.0.0.9"}
+    spoof = {
+        "X-Forwarded-For": "127.0.0.9",
+        "X-Real-IP": "127.0.0.9",
+        "Forwarded": "for=127.0.0.9",
+    }
     for name, value in spoof.items():
         problem(me_from(client, "127.0.0.1", **{name: value}), 403, "ip_not_allowed")
 
@@ -224,9 +228,7 @@ def test_operation_needs_its_scope(nobody: Party, operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("operation", SCOPED, ids=named)
-def test_operation_takes_its_scope_alone(
-    holders: dict[str, Party], operation: Operation
-) -> None:
+def test_operation_takes_its_scope_alone(holders: dict[str, Party], operation: Operation) -> None:
     """The one scope of the table opens the operation."""
     assert operation.scope is not None
     response = holders[operation.scope].run(operation.name)

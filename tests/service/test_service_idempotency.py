@@ -281,9 +281,7 @@ def test_second_request_while_the_first_runs_conflicts(
     assert again.json() == answers[0].json()
 
 
-def test_slow_write_does_not_hold_up_others(
-    console: Console, party: Party, campaign: str
-) -> None:
+def test_slow_write_does_not_hold_up_others(console: Console, party: Party, campaign: str) -> None:
     """While one write is slow, another client's read and write are answered."""
     answers: list[httpx.Response] = []
     with console.fault("leads.create", delay_seconds=0.5):

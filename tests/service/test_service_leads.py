@@ -208,9 +208,7 @@ def test_import_takes_200_and_no_more(console: Console) -> None:
     campaign = client.campaign("draft")
     leads = [{"phone": client.phone()} for _ in range(201)]
     assert bring(client, campaign, leads[:200])["summary"]["accepted"] == 200
-    response = client.post(
-        "/v1/leads/import", {"leads": leads}, params={"campaign_id": campaign}
-    )
+    response = client.post("/v1/leads/import", {"leads": leads}, params={"campaign_id": campaign})
     problem(response, 400, "batch_too_large")
     assert len(client.walk("/v1/leads", limit="100")) == 200
 

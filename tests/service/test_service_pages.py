@@ -126,9 +126,7 @@ def test_filter_of_calls_holds(console: Console, party: Party, calls: list[str])
     assert len(inbound) + len(outbound) == len(party.walk("/v1/calls"))
     client = console.client()
     campaign = client.campaign("running")
-    made = client.calls(
-        [{"created_at": SOON, "campaign_id": campaign}, {"created_at": SOON}]
-    )
+    made = client.calls([{"created_at": SOON, "campaign_id": campaign}, {"created_at": SOON}])
     found = client.walk("/v1/calls", campaign_id=campaign)
     assert [record["id"] for record in found] == made[:1]
 

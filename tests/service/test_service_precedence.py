@@ -63,9 +63,14 @@ CONDITIONS = [
     Condition("url", 400, "credential_in_url", lambda r, k: with_params(r, api_key=k)),
     Condition("key", 401, "invalid_api_key", lambda r, k: replace(r, auth=False)),
     Condition(
-        "access", 403, "api_access_disabled", lambda r, k: with_settings(r, api_access_enabled=False)
+        "access",
+        403,
+        "api_access_disabled",
+        lambda r, k: with_settings(r, api_access_enabled=False),
     ),
-    Condition("address", 403, "ip_not_allowed", lambda r, k: with_settings(r, ip_allow=["192.0.2.1"])),
+    Condition(
+        "address", 403, "ip_not_allowed", lambda r, k: with_settings(r, ip_allow=["192.0.2.1"])
+    ),
     Condition(
         "rate", 429, "rate_limit_exceeded", lambda r, k: with_settings(r, rate_limits="contract")
     ),

@@ -136,7 +136,7 @@ def _pages(part: Part, state: State, work: Work, tally: Tally) -> Walk:
     """Read pages from where the walk stands, each stored together with where it goes on."""
     walk = state.walk or Walk()
     for page in part.listing().pages(cursor=walk.cursor):
-        records = [record.model_dump() for record in page.records]
+        records = [record.model_dump(warnings=False) for record in page.records]
         walk = step(
             walk,
             [record.get("created_at") for record in records],

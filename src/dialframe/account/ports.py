@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Protocol
+
+from dialframe.contract.models.account import DispositionQuery, DispositionReport
+from dialframe.contract.row import Operation
 
 
 class Record(Protocol):
     """One row, validated."""
 
-    def model_dump(self) -> dict[str, Any]:
+    def model_dump(self, *, warnings: bool = True) -> dict[str, Any]:
         """Its fields as Python values, unknown ones included."""
 
 
@@ -102,22 +105,20 @@ class Dnc(Protocol):
         """One answer per number, in order."""
 
 
-class Report(Protocol):
-    """Aggregated counts; null where the service's shape is another."""
-
-    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
-        """All of it, as values or as JSON values."""
+class ReportAnswer(Protocol):
+    """A disposition report with what came along with it."""
 
     @property
-    def data(self) -> Sequence[Record] | None:
-        """One row per day, campaign and disposition."""
+    def value(self) -> DispositionReport:
+        """The report."""
 
+    @property
+    def request_id(self) -> str | None:
+        """The service's id of the answer."""
 
-class Reports(Protocol):
-    """The service's reports."""
-
-    def dispositions(self, *, start_date: date, end_date: date) -> Report:
-        """Counts of a range of UTC days, both included, at most 92."""
+    @property
+    def observed_at(self) -> datetime:
+        """When it was asked for, UTC."""
 
 
 class Me(Protocol):
@@ -155,9 +156,12 @@ class Source(Protocol):
     def dnc(self) -> Dnc:
         """Do-Not-Call."""
 
-    @property
-    def reports(self) -> Reports:
-        """Reports."""
+    def send_raw(
+        self,
+        operation: Operation[DispositionQuery, DispositionReport],
+        request: DispositionQuery,
+    ) -> ReportAnswer:
+        """The service's answer to a report's request."""
 
     def me(self) -> Me:
         """Who the key belongs to."""

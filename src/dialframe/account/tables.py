@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta
-from typing import Final
+from typing import Any, Final
 
 from dialframe.account.freshness import covered
 from dialframe.account.lists import LeftOpen, Part, Tally, Work, bring_up, is_due
@@ -14,6 +14,8 @@ from dialframe.account.report import TableSync
 from dialframe.account.walk import Mark, Rule, State
 from dialframe.config import Progress
 from dialframe.contract.limits import REPORT_RANGE_DAYS
+from dialframe.contract.models.account import DispositionCount, DispositionQuery, DispositionReport
+from dialframe.contract.operations import REPORTS_DISPOSITIONS
 from dialframe.errors import DialframeError, StoreError
 from dialframe.frames.columns import CALLBACKS, CALLS, CAMPAIGNS, LEADS, Table
 from dialframe.store import Checkpoint, bad_record
@@ -34,6 +36,9 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "callbacks": ("campaigns",),
     "dispositions": ("campaigns",),
 }
+
+#: No account is older: a row that claims so does not make us ask for reports of antiquity.
+EARLIEST: Final = date(2000, 1, 1)
 
 BUSY = "another process is bringing it up to date"
 
@@ -108,17 +113,16 @@ def _list(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) ->
 
 def _callbacks(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
     """Each campaign's list; those of campaigns that are over or archived only when due."""
+    started_at = work.now()
     campaigns = work.store.frame(CAMPAIGNS)
     at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
     for campaign in sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS)):
         part = _campaign_part(campaign, table, source, rule)
         if campaign in at_work or is_due(part, work.store, work.now()):
             bring_up(part, work, tally)
-    # The table as a whole has been looked at now, also where no campaign has a callback.
-    now = work.now()
-    work.store.save(
-        Checkpoint(table.name, State(Mark(synced_at=now, reconciled_at=now)).as_json())
-    )
+    # The table as a whole has been looked at, also where no campaign has a callback.
+    whole = Mark(synced_at=started_at, reconciled_at=started_at)
+    work.store.save(Checkpoint(table.name, State(whole).as_json()))
 
 
 def _campaign_part(campaign: str, table: Table, source: Source, rule: Rule) -> Part:
@@ -138,14 +142,15 @@ def _dispositions(table: Table, source: Source, work: Work, rule: Rule, tally: T
     reconciled_at = state.mark.reconciled_at
     due = reconciled_at is None or started_at - reconciled_at >= rule.reconcile_after
     today = started_at.astimezone(UTC).date()
-    for first, last in _ranges(_beginning(work) if due else None, today):
+    beginning = _beginning(work)
+    for first, last in _ranges(beginning if due else None, today):
         if work.stopped.is_set():
             raise LeftOpen("it was stopped; the next sync reads the report again")
         _range(table, source, work, tally, (first, last))
     mark = Mark(
         synced_at=started_at,
         watermark_at=started_at,
-        reconciled_at=started_at if due else reconciled_at,
+        reconciled_at=started_at if due and beginning is not None else reconciled_at,
     )
     work.store.save(Checkpoint(table.name, State(mark).as_json()))
 
@@ -165,33 +170,45 @@ def _beginning(work: Work) -> date | None:
     """The first UTC day on which the account can have had a call."""
     firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
     known = [instant for instant in firsts if instant is not None]
-    return min(known).date() if known else None
+    return max(min(known).date(), EARLIEST) if known else None
 
 
 def _range(
     table: Table, source: Source, work: Work, tally: Tally, days: tuple[date, date]
 ) -> None:
     """One report: what it has is stored, and what it no longer has is gone."""
-    observed_at = work.now()
-    report = source.reports.dispositions(start_date=days[0], end_date=days[1])
-    records = [record.model_dump() for record in report.data or ()]
-    unread = [bad_record(report.model_dump(mode="json"), "no rows under data")]
+    query = DispositionQuery(start_date=days[0], end_date=days[1])
+    answer = source.send_raw(REPORTS_DISPOSITIONS, query)
+    records = _report_rows(answer.value)
+    unread = [bad_record(answer.value.model_dump(warnings=False), "no rows under data")]
     added = work.store.append(
         table,
-        records,
-        observed_at=observed_at,
-        request_id=None,
-        quarantined=unread if report.data is None else (),
+        records or (),
+        observed_at=answer.observed_at,
+        request_id=answer.request_id,
+        quarantined=unread if records is None else (),
     )
-    tally.page(len(records), added.versions, added.quarantined)
+    tally.page(added.rows, added.versions, added.quarantined)
     work.tell(Progress(table.name, tally.entry.rows))
     if not added.quarantined:
         # A report is one answer of one moment: nothing can have slipped behind a cursor.
         gone = work.store.reconcile(
             table,
-            seen_before=observed_at,
-            at=observed_at,
+            seen_before=answer.observed_at,
+            at=answer.observed_at,
             days=(days[0].isoformat(), days[1].isoformat()),
             misses=1,
         )
         tally.gone(gone)
+
+
+def _report_rows(report: DispositionReport) -> list[dict[str, Any]] | None:
+    """The rows of a report as far as they are rows: its shape is assumed, so anything may be there."""
+    data: object = report.data
+    if not isinstance(data, list):
+        return None
+    rows: list[object] = [
+        row.model_dump(warnings=False) if isinstance(row, DispositionCount) else row
+        for row in data
+    ]
+    return [row if isinstance(row, dict) else {"value": row} for row in rows]

@@ -17,7 +17,7 @@ from dialframe.errors import ConfigError
 Prompt = Callable[[str], str]
 
 _VARIABLE: Final = ENVIRONMENT["api_key"]
-_QUESTION: Final = "API key (svc_test_... or svc_live_...): "
+_QUESTION: Final = "API key (svc_test_… or svc_live_…): "
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
 
 MISSING: Final = (
@@ -95,7 +95,7 @@ def _kind(key: str) -> str:
     for kind, prefix in KEY_PREFIXES.items():
         if key.startswith(prefix) and len(key) > len(prefix) and _SENDABLE.fullmatch(key):
             return kind
-    expected = " or ".join(f"{prefix}..." for prefix in KEY_PREFIXES.values())
+    expected = " or ".join(f"{prefix}…" for prefix in KEY_PREFIXES.values())
     raise ConfigError(f"api_key is malformed: a key reads {expected}, without blanks")
 
 

@@ -56,7 +56,7 @@ def read_object(model: type[Shape], raw: Any, *, assumed: bool) -> Shape:
         if assumed:
             loose: type[Shape] = _loose(model)
             return loose.model_validate(raw)
-        raise _mismatch(error) from None
+        raise _mismatch(error, raw) from None
 
 
 def read_rows(
@@ -80,7 +80,8 @@ def read_rows(
 @cache
 def row_model(page: type[Answer]) -> type[Answer]:
     """The shape of a list's rows."""
-    (row,) = get_args(page.model_fields["data"].annotation)
+    data = page.model_fields.get("data")
+    row = next(iter(get_args(data.annotation)), None) if data else None
     if not (isinstance(row, type) and issubclass(row, Answer)):
         raise TypeError(f"{page.__name__} has no rows of a contract shape")
     return row
@@ -139,10 +140,22 @@ def _keep(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
         return value
 
 
-def _mismatch(error: ValidationError) -> Mismatch:
+def _mismatch(error: ValidationError, raw: Any) -> Mismatch:
     first = error.errors(include_url=False, include_input=False)[0]
     says = first["msg"].removeprefix("Value error, ")
-    return Mismatch(where(first["loc"]), says[:1].lower() + says[1:])
+    return Mismatch(where(_path(first["loc"], raw)), says[:1].lower() + says[1:])
+
+
+def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
+    """A location without the names of a union's branches, which pydantic puts behind a value."""
+    for depth, step in enumerate(location):
+        if isinstance(raw, dict):
+            raw = raw.get(step)
+        elif isinstance(raw, list) and isinstance(step, int) and step < len(raw):
+            raw = raw[step]
+        else:
+            return location[:depth]
+    return location
 
 
 def _kind(raw: Any) -> str:

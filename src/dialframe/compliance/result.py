@@ -120,7 +120,7 @@ class Audit:
         )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         more = f"<p>The first {len(first)} of {len(self.findings):,} findings:</p>"
-        return (
+        return redact(
             f"<p><b>{escape(self.verdict)}</b></p>{counts.to_html(index=False, na_rep='')}"
             f"{more}{first.to_html(index=False, na_rep='')}<ul>{notes}</ul>"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -23,8 +23,9 @@ REQUEST_CLASS = "dnc_request"
 def audit(
     account: Account,
     *,
-    now: datetime,
+    now: Callable[[], datetime],
     max_age: str | None = None,
+    state_field: str | None = None,
     taxonomy: Taxonomy = DEFAULT,
     on_progress: OnProgress = silent,
 ) -> Audit:
@@ -32,9 +33,10 @@ def audit(
 
     Args:
         account: The account; synced before, so that the calls are there.
-        now: The moment of the audit, UTC.
+        now: The clock, UTC; read once the checks are made, since nothing later than it counts.
         max_age: If given, numbers whose newest check is older ("31d") are asked about first; the
             answers are kept as evidence.
+        state_field: Custom field that names the called party's state; it adds candidate zones.
         taxonomy: Which dispositions are requests not to be called.
         on_progress: Told of the checks.
     """
@@ -46,8 +48,8 @@ def audit(
         calls,
         account.dnc_checks(),
         account.callbacks(),
-        now=now,
-        states=known_states(leads),
+        now=now(),
+        states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),
     )
 
@@ -59,9 +61,9 @@ def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     return sorted({*open_leads.dropna(), *called.dropna()})
 
 
-def known_states(leads: pd.DataFrame) -> pd.Series:
-    """State of each number where a lead's custom fields name it; number to state."""
-    states = frames.custom_field(leads, "state")
+def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
+    """State of each number where a lead's custom field names it; number to state."""
+    states = frames.custom_field(leads, state_field)
     known = pd.Series(states.to_numpy(), index=leads["phone"].to_numpy(), dtype="str").dropna()
     return known[~known.index.duplicated()]
 

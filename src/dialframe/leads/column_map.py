@@ -19,6 +19,7 @@ SINGLE: Final = (
     "external_id",
     "source",
     "extension",
+    "phone_other",
 )
 #: Fields that several columns may give; phones in the order in which they are tried.
 SEVERAL: Final = ("phone", "opt_out", "consent", "fax")
@@ -43,6 +44,7 @@ class ColumnMap:
         external_id: Column of the client's own id, or None.
         source: Column that says where the lead is from, or None.
         extension: Column of the extension behind the phone number, or None.
+        phone_other: Column of a second number that is noted, not dialled, or None.
         opt_out: Columns in which a yes forbids the call.
         consent: Columns in which only a yes allows it.
         fax: Fax columns; never dialled.
@@ -59,6 +61,7 @@ class ColumnMap:
     external_id: str | None = None
     source: str | None = None
     extension: str | None = None
+    phone_other: str | None = None
     opt_out: tuple[str, ...] = ()
     consent: tuple[str, ...] = ()
     fax: tuple[str, ...] = ()

@@ -196,9 +196,11 @@ def _untangle(
         return chosen
     if full and last and not first and plain(full[0].column) in _GIVEN_BESIDE_LAST:
         return {**_without(chosen, "full_name"), "first_name": full}
-    if full and first and not last and plain(full[0].column) == "name":
-        if evidence[full[0].column].spaced < _MOSTLY:
-            return {**_without(chosen, "full_name"), "last_name": full}
+    surname = (
+        full and plain(full[0].column) == "name" and evidence[full[0].column].spaced < _MOSTLY
+    )
+    if full and first and not last and surname:
+        return {**_without(chosen, "full_name"), "last_name": full}
     if last and not first and not full and evidence[last[0].column].spaced >= _MOSTLY:
         return {**_without(chosen, "last_name"), "full_name": last}
     return chosen

@@ -155,6 +155,7 @@ NAMES: Final[dict[str, frozenset[str]]] = {
         *("ext", "extension", "phone ext", "phone extension", "tel ext", "extension telefonica"),
         *("poste", "durchwahl", "nebenstelle", "ramal", "anexo", "interno", "内線", "内線番号"),
     ),
+    "phone_other": _plain_set("phone_other"),
     "opt_out": _plain_set(
         *(
             "do not call",

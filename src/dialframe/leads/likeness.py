@@ -52,7 +52,7 @@ def phone_rank(header: str) -> int:
 
 
 def _phone(words: str, tokens: Sequence[str]) -> float:
-    if headers.NOT_PHONE.intersection(tokens):
+    if words in headers.NAMES["phone_other"] or headers.NOT_PHONE.intersection(tokens):
         return 0.0
     if any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens):
         return 0.0
@@ -122,6 +122,7 @@ _PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
     "external_id": _external_id,
     "source": _holding("lead source", "list source", "data source"),
     "extension": _holding("phone ext", "phone extension", "tel ext"),
+    "phone_other": _holding("phone_other"),
     "opt_out": _opt_out,
     "consent": _consent,
 }

@@ -27,6 +27,7 @@ Format = Literal["auto", "csv"]
 
 #: How the header of a file that this package wrote goes on behind its own columns.
 _OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
+_OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
 _OWN_SEARCHED_CHARS: Final = 2**16
 
 
@@ -87,7 +88,7 @@ def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Tab
     sheet = workbook.read_sheet(source.path, source.data, name)
     layout = lay_out(sheet.records, header)
     decisions = Decisions("workbook", sheet=sheet.name, other_sheets=sheet.others)
-    return _Table(sheet.records, layout, decisions)
+    return _without_own_columns(_Table(sheet.records, layout, decisions))
 
 
 def _keyed(keyed: structured.Keyed) -> _Table:
@@ -149,8 +150,6 @@ def _delimited(
     else:
         found = dialects.detect(lines.texts, delimiter, quote)
     records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
-    if own is not None:
-        records = replace(records, cells=[list(map(unescape, row)) for row in records.cells])
     layout = lay_out(records, header, own=own is not None)
     decisions = Decisions(
         "tsv" if found.dialect.delimiter == "\t" else "csv",
@@ -158,17 +157,18 @@ def _delimited(
         delimiter_confidence=found.confidence,
         delimiter_runner_up=found.runner_up,
     )
-    table = _Table(records, layout, decisions, sep_line=found.sep_line)
-    return table if own is None else _without_own_columns(table)
+    return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
 
 
 def _without_own_columns(table: _Table) -> _Table:
+    """A table as it was before this package wrote it: without its columns and apostrophes."""
     header = table.layout.header or ()
+    if not _OWN_COLUMNS.issubset(header):
+        return table
     kept = [at for at, name in enumerate(header) if name not in META]
-    cells = [[row[at] for at in kept if at < len(row)] for row in table.records.cells]
-    layout = replace(
-        table.layout, header=tuple(header[at] for at in kept), width=len(kept), usual=len(kept)
-    )
+    cells = [[unescape(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    names = tuple(unescape(header[at]) for at in kept)
+    layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(
         table,

@@ -19,6 +19,7 @@ from dialframe.leads.workbook import shown
 
 _SPACE: Final = re.compile(r"\s*")
 _LINE_END: Final = re.compile("\r\n|\n|\r")
+_HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _LIST_SEPARATOR: Final = "; "
 
 
@@ -190,7 +191,7 @@ def _flat(pairs: _Pairs, prefix: str = "") -> dict[str, str]:
         if isinstance(value, _Pairs):
             flat |= _flat(value, f"{prefix}{key}.")
             continue
-        name, copy = f"{prefix}{key}", 2
+        name, copy = _text(f"{prefix}{key}"), 2
         while name in flat:
             name, copy = f"{prefix}{key} ({copy})", copy + 1
         flat[name] = _text(value)
@@ -203,7 +204,10 @@ def _text(value: Any) -> str:
         return _LIST_SEPARATOR.join(map(_text, value)) if plain else _json(value)
     if value is None:
         return ""
-    return value if isinstance(value, str) else "true" if value else "false"
+    if isinstance(value, str):
+        # An escape such as \\ud800 alone is no character and could not be written again.
+        return value if value.isascii() else _HALF_PAIR.sub("\ufffd", value)
+    return "true" if value else "false"
 
 
 def _json(value: Any) -> str:

@@ -59,6 +59,7 @@ _ASCENDING: Final = "01234567890123456789"
 _DESCENDING: Final = "98765432109876543210"
 _PLACEHOLDER_DIGITS: Final = 5
 _PLACEHOLDER_TAIL: Final = 7
+_COUNTING_TAIL: Final = 9
 _EXACT_FLOAT: Final = 2**53
 
 
@@ -179,8 +180,10 @@ def is_placeholder(text: str, *, loose: bool = False) -> bool:
         return False
     if len(set(digits)) == 1 or _counts(digits):
         return True
-    tail = digits[-_PLACEHOLDER_TAIL:]
-    return loose and len(digits) > _PLACEHOLDER_TAIL and (len(set(tail)) == 1 or _counts(tail))
+    if not loose or len(digits) <= _PLACEHOLDER_TAIL:
+        return False
+    repeated = len(set(digits[-_PLACEHOLDER_TAIL:])) == 1
+    return repeated or (len(digits) > _COUNTING_TAIL and _counts(digits[-_COUNTING_TAIL:]))
 
 
 def _counts(digits: str) -> bool:

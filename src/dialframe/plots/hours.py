@@ -26,6 +26,9 @@ CLOSES_MIN: Final = 21 * 60
 
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
+#: Grade of a call that could not be judged, for want of a zone or a rule.
+_OPEN: Final = "not evaluable"
+
 _ABOUT: Final = "Calls by the local clock of the person called"
 _BIN_MIN: Final = 30
 #: Step that spreads points evenly over a row without chance.
@@ -61,7 +64,7 @@ def calling_hours(
 
     Args:
         frame: One row per call: `local_minute` (0 to 1439, null where the zone is not known),
-            `grade` (`pass`, `violation`, `uncertain`), and `local_date` (ISO date) or `weekday`
+            `grade` (`pass`, `violation`, `uncertain`, `not evaluable`), and `local_date` (ISO date) or `weekday`
             (0 is Monday) to give each weekday a row.
         opens_min: First minute of the hours that are drawn as the band; the grades come from the
             frame, since the hours differ by state.
@@ -74,21 +77,20 @@ def calling_hours(
     require(frame, ("local_minute", "grade"), "calling hours")
     if not len(frame):
         return nothing("calls", _ABOUT, look)
-    grade = frame["grade"].astype("str")
-    strange = sorted(set(grade.dropna()) - {"pass", "violation", "uncertain"})
+    grade = frame["grade"].astype("str").str.replace("_", " ")
+    strange = sorted(set(grade.fillna("null")) - {"pass", "violation", "uncertain", _OPEN})
     if strange:
         raise ConfigError(
-            f"grade {strange[0]!r} is not known here; use pass, violation or uncertain"
+            f"grade {strange[0]!r} is not known here; use pass, violation, uncertain or {_OPEN}"
         )
     minute = frame["local_minute"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
     day = _weekday(frame)
     if day is not None:
         minute[day < 0] = np.nan
     signs = [(sign, int((grade == sign.grade).sum())) for sign in _SIGNS]
-    title = _title(len(frame), *(number for _, number in signs))
-    unknown = int(np.isnan(minute).sum())
+    title = _title(grade)
     hours = f"{_clock(opens_min)} to {_clock(closes_min)}"
-    foot = f"{plural(unknown, 'call')} without a known local time not drawn." if unknown else ""
+    foot = _left_out(grade, minute)
     heights = [0.3 * (1 if day is None else len(WEEKDAYS)) + 0.3, 1.5]
     with context(look) as theme:
         figure = canvas(
@@ -172,12 +174,28 @@ def _weekday(frame: pd.DataFrame) -> npt.NDArray[np.int64] | None:
     return np.asarray(days.fillna(-1), dtype=np.int64)
 
 
-def _title(calls: int, bad: int, open_: int) -> str:
-    if not bad and not open_:
-        return f"All {count(calls)} calls were made within the hours"
-    more = f"; {count(open_)} cannot be decided" if open_ else ""
+def _title(grade: pd.Series) -> str:
+    """How many calls were outside the hours, among those that could be judged."""
+    judged = int((grade != _OPEN).sum())
+    bad, either = (int((grade == name).sum()) for name in ("violation", "uncertain"))
+    if not judged:
+        return f"None of {plural(len(grade), 'call')} could be judged"
+    if not bad and not either:
+        return f"All {count(judged)} calls judged were made within the hours"
+    more = f"; {count(either)} cannot be decided" if either else ""
     was = "was" if bad == 1 else "were"
-    return f"{count(bad)} of {plural(calls, 'call')} {was} made outside the hours{more}"
+    return f"{count(bad)} of {plural(judged, 'call')} {was} made outside the hours{more}"
+
+
+def _left_out(grade: pd.Series, minute: npt.NDArray[np.float64]) -> str:
+    """What the picture does not show."""
+    open_, unknown = int((grade == _OPEN).sum()), int(np.isnan(minute).sum())
+    said = []
+    if open_:
+        said.append(f"{plural(open_, 'call')} could not be judged.")
+    if unknown:
+        said.append(f"{plural(unknown, 'call')} without a known local time not drawn.")
+    return " ".join(said)
 
 
 def _where(minute: npt.NDArray[np.float64], grade: pd.Series) -> str:

@@ -76,7 +76,7 @@ def load(db: sqlite3.Connection) -> Access:
     return Access(
         Settings.model_validate_json(settings),
         {row[0]: _client(row) for row in clients},
-        {row[0]: Credential(*row[:3], bool(row[3]), bool(row[4])) for row in credentials},
+        {row[0]: _credential(row) for row in credentials},
     )
 
 
@@ -112,9 +112,12 @@ def add_key(db: sqlite3.Connection, client: Client, *, sending: bool, now_us: in
 
 def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
     """Keep the account's settings."""
-    db.execute(
-        "INSERT OR REPLACE INTO meta VALUES ('settings', ?)", (settings.model_dump_json(),)
-    )
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('settings', ?)", (settings.model_dump_json(),))
+
+
+def _credential(row: tuple[Any, ...]) -> Credential:
+    credential_id, client, secret_hash, sending, revoked = row
+    return Credential(credential_id, client, secret_hash, bool(sending), bool(revoked))
 
 
 def _client(row: tuple[Any, ...]) -> Client:

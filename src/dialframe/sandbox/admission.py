@@ -80,9 +80,7 @@ def may_start_calls(caller: Caller) -> None:
     if "calls:originate" not in caller.client.scopes:
         raise Refusal("insufficient_scope", "This also needs the scope calls:originate.")
     if not (caller.settings.tier2_calls_originate_enabled and caller.credential.sending):
-        raise Refusal(
-            "tier_not_enabled", "Click-to-call is not set up for this account and key."
-        )
+        raise Refusal("tier_not_enabled", "Click-to-call is not set up for this account and key.")
 
 
 def _credential_in_url(inbound: Inbound) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,17 +17,16 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from dialframe.contract import operations
-from dialframe.contract.row import Operation
 from dialframe.sandbox import pipeline
 from dialframe.sandbox.console_http import ConsoleEndpoint
 from dialframe.sandbox.deliveries import Courier
 from dialframe.sandbox.edge import CONSOLE, Edge, cut, inbound_of, refused, send_half, send_reply
+from dialframe.sandbox.exchange import Bound
 from dialframe.sandbox.handlers import HANDLERS
+from dialframe.sandbox.offload import in_thread
 from dialframe.sandbox.pipeline import Outcome, Ticket
 from dialframe.sandbox.problems import Refusal
 from dialframe.sandbox.world import World
-
-T = TypeVar("T")
 
 WORKERS = 6
 
@@ -35,22 +34,20 @@ WORKERS = 6
 class Place:
     """One path of the service with its operations, by method."""
 
-    def __init__(
-        self, world: World, pool: ThreadPoolExecutor, rows: dict[str, Operation[Any, Any]]
-    ) -> None:
+    def __init__(self, world: World, pool: ThreadPoolExecutor, bounds: dict[str, Bound]) -> None:
         self._world = world
         self._pool = pool
-        self._rows = rows
+        self._bounds = bounds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or cut its connection."""
-        operation = self._rows.get(scope["method"])
-        if operation is None:
-            allow = ("Allow", ", ".join(sorted(self._rows)))
+        bound = self._bounds.get(scope["method"])
+        if bound is None:
+            allow = ("Allow", ", ".join(sorted(self._bounds)))
             refusal = Refusal("method_not_allowed", headers=(allow,))
             await send_reply(refused(scope, refusal, scope["state"]["request_id"]), send)
             return
-        outcome = await self._outcome(scope, operation)
+        outcome = await self._outcome(scope, bound)
         if outcome.delay_s:
             await asyncio.sleep(outcome.delay_s)
         if outcome.reply is None:
@@ -60,12 +57,11 @@ class Place:
         else:
             await send_reply(outcome.reply, send)
 
-    async def _outcome(self, scope: Scope, operation: Operation[Any, Any]) -> Outcome:
+    async def _outcome(self, scope: Scope, bound: Bound) -> Outcome:
         world, inbound = self._world, inbound_of(scope)
-        bound = HANDLERS.get(operation.name)
 
         def at_once() -> Ticket | Outcome:
-            step = pipeline.prepare(world, inbound, operation, bound)
+            step = pipeline.prepare(world, inbound, bound)
             if isinstance(step, Ticket) and not step.delay_s:
                 return pipeline.perform(world, step)
             return step
@@ -83,11 +79,6 @@ class Place:
         return await in_thread(self._pool, lambda: pipeline.perform(world, ticket))
 
 
-async def in_thread(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """The result of work that waits for the disk, done beside the loop."""
-    return await asyncio.get_running_loop().run_in_executor(pool, work)
-
-
 def build(world: World, pool: ThreadPoolExecutor) -> Starlette:
     """The whole app; it delivers webhooks while it runs."""
     courier = Courier(world, pool)
@@ -99,7 +90,7 @@ def build(world: World, pool: ThreadPoolExecutor) -> Starlette:
             yield {"docs_base": world.docs_base}
 
     routes = [
-        *(Route(path, Place(world, pool, rows)) for path, rows in _paths().items()),
+        *(Route(path, Place(world, pool, bounds)) for path, bounds in _paths().items()),
         Route(CONSOLE, ConsoleEndpoint(world, pool)),
         Route(CONSOLE + "/{rest:path}", ConsoleEndpoint(world, pool)),
     ]
@@ -113,11 +104,12 @@ def build(world: World, pool: ThreadPoolExecutor) -> Starlette:
     return app
 
 
-def _paths() -> dict[str, dict[str, Operation[Any, Any]]]:
-    paths: dict[str, dict[str, Operation[Any, Any]]] = {}
+def _paths() -> dict[str, dict[str, Bound]]:
+    paths: dict[str, dict[str, Bound]] = {}
     # A path without names comes before one that would take its last word for an id.
     for row in sorted(operations.ALL, key=lambda row: row.path.count("{")):
-        paths.setdefault(row.path, {})[row.method] = row
+        if row.name in HANDLERS:
+            paths.setdefault(row.path, {})[row.method] = HANDLERS[row.name]
     return paths
 
 

@@ -12,9 +12,11 @@ from dialframe.sandbox.problems import Refusal, invalid
 
 #: Names that carry a credential wherever they stand in a query or at the top of a body.
 CREDENTIAL_NAMES: Final = frozenset(
-    "api_key apikey api-key x-api-key access_token token authorization bearer credential "
-    "credentials".split()
-)
+    {
+        "api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "authorization",
+        "bearer", "credential", "credentials",
+    }
+)  # fmt: skip
 
 #: What no text may hold: NUL, and halves of a surrogate pair, which are not characters.
 UNFIT: Final = re.compile("[\x00\ud800-\udfff]")

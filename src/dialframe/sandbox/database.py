@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from dialframe.errors import ConfigError
 
 FILE = "sandbox.sqlite"
 LOCK = "in-use.sqlite"
+
+# What a start that was broken off may have left.
+_OURS = {LOCK, FILE.replace(".sqlite", ".new")}
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -30,11 +33,11 @@ _PRAGMAS = (
 class Database:
     """Connections to one file, which nobody else may have open.
 
-    Attributes:
-        is_new: Whether the file was made just now and has no tables yet.
+    A folder without the file gets one: `fill` writes it, and it gets its name when it is whole, so
+    that a start that was broken off leaves nothing behind.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         _own(folder)
         self._lock_file = _exclusive(folder)
         self._path = folder / FILE
@@ -42,9 +45,13 @@ class Database:
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._writing = threading.Lock()
-        _make_private(self._path)
-        self._writer = self._open()
-        self.is_new = not self._writer.execute("SELECT 1 FROM sqlite_master").fetchone()
+        try:
+            if not self._path.exists():
+                _create(self._path, fill)
+            self._writer = self._open()
+        except BaseException:
+            self._lock_file.close()
+            raise
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -95,12 +102,33 @@ class Database:
         return connection
 
 
+def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    unfinished = path.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    _make_private(unfinished)
+    connection = sqlite3.connect(unfinished, isolation_level=None)
+    try:
+        # Nobody reads it before it is finished: it needs neither journal nor order of writes.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA cache_size = -262144")
+        connection.execute("BEGIN")
+        fill(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        unfinished.unlink()
+        raise
+    connection.close()
+    unfinished.replace(path)
+
+
 def _own(folder: Path) -> None:
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
     elif not folder.is_dir():
         raise ConfigError(f"the sandbox's data folder {folder} is a file: name a folder")
-    elif any(folder.iterdir()) and not (folder / FILE).exists():
+    elif not {path.name for path in folder.iterdir()} <= _OURS and not (folder / FILE).exists():
         raise ConfigError(
             f"the folder {folder} holds other files: name an empty folder or one of a sandbox"
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from h11 import Connection, Data, EndOfMessage, Response
+from h11 import Data, EndOfMessage, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -47,17 +47,16 @@ class Line(H11Protocol):
             (b"connection", b"close"),
             *_BASE_HEADERS,
         ]
-        connection = cast(Connection, self.conn)
         for event in (
             Response(status_code=400, headers=headers, reason=b"Bad Request"),
             Data(data=reply.body),
             EndOfMessage(),
         ):
-            self.transport.write(connection.send(event) or b"")
+            self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
 
-class Gone(Exception):  # noqa: N818 - says what happened
+class Gone(Exception):
     """The sender hung up before its request was whole: nothing is done about it."""
 
 

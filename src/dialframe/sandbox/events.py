@@ -17,9 +17,7 @@ from dialframe.sandbox.resources import API_VERSION, CALL, DELIVERY, EVENT, SCHE
 HISTORY_US: Final = limits.WEBHOOK_HISTORY_DAYS * DAY_US
 
 
-def emit(
-    db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int
-) -> str:
+def emit(db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int) -> str:
     """Keep an event and a delivery of it for every endpoint that wants its type."""
     event_id = keep(db, client, kind, data, now_us)
     subscribed = db.execute(

@@ -113,9 +113,7 @@ def taking(
     return bind
 
 
-def answer(
-    body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-) -> Reply:
+def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
     """An answer in JSON."""
     return Reply(status, encode(body), (("Content-Type", "application/json"), *headers))
 

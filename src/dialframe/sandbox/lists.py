@@ -46,16 +46,17 @@ class Source:
     fixed: tuple[str, ...] = ()
 
 
-def page(
-    ask: Ask[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]
-) -> Reply:
+def page(ask: Ask[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]) -> Reply:
     """One page of a list, newest first, ties by id.
 
     Raises:
         Refusal: `invalid_cursor`.
     """
     binding = _binding(ask)
-    conditions, values = ["client = ?", *source.fixed, *source.where], [ask.client, *source.where.values()]
+    conditions, values = (
+        ["client = ?", *source.fixed, *source.where],
+        [ask.client, *source.where.values()],
+    )
     if ask.request.cursor is not None:
         conditions.append("(created_at, id) < (?, ?)")
         values += _open(ask.request.cursor, binding, ask.cursor_key, ask.now_us)

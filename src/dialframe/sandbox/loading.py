@@ -36,9 +36,7 @@ def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> int:
     return sum(_insert(db, name, table, client) for name, table in account.tables.items())
 
 
-def insert(
-    db: sqlite3.Connection, table: str, client: int, values: Mapping[str, object]
-) -> None:
+def insert(db: sqlite3.Connection, table: str, client: int, values: Mapping[str, object]) -> None:
     """Insert one row of a client."""
     columns = ("client", *values)
     marks = ", ".join("?" * len(columns))

@@ -35,7 +35,7 @@ def read(text: str) -> Number | None:
     except phonenumbers.NumberParseException:
         return None
     country = phonenumbers.region_code_for_number(number)
-    countries = phonenumbers.region_codes_for_country_code(number.country_code)
+    countries = phonenumbers.region_codes_for_country_code(number.country_code or 0)
     if country is None and len(countries) == 1:
         country = countries[0]
     return Number(

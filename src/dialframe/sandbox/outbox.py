@@ -43,9 +43,7 @@ def add(db: sqlite3.Connection, client: int, sent: Sent) -> None:
 
 def move(db: sqlite3.Connection, client: int, about: str, at_us: int) -> None:
     """What belongs to an id would be sent at another time."""
-    db.execute(
-        "UPDATE outbox SET at = ? WHERE client = ? AND about = ?", (at_us, client, about)
-    )
+    db.execute("UPDATE outbox SET at = ? WHERE client = ? AND about = ?", (at_us, client, about))
 
 
 def withdraw(db: sqlite3.Connection, client: int, about: str) -> None:

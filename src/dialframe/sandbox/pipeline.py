@@ -57,7 +57,7 @@ class Outcome:
     delay_s: float = 0.0
 
 
-class _Undone(Exception):  # noqa: N818 - ends a transaction on purpose, nothing is wrong
+class _Undone(Exception):
     """The connection is cut during a write: it never happened."""
 
 
@@ -66,21 +66,17 @@ def problem(world: World, refusal: Refusal, request_id: str) -> Reply:
     return refusal_answer(refusal, request_id=request_id, docs_base=world.docs_base)
 
 
-def prepare(
-    world: World, inbound: Inbound, operation: Operation[Any, Any], bound: Bound | None
-) -> Ticket | Outcome:
+def prepare(world: World, inbound: Inbound, bound: Bound) -> Ticket | Outcome:
     """Let a request in, or answer it at once: refused, failed on request, or answered before."""
     try:
         caller = admission.admit(
             inbound,
-            operation,
+            bound.operation,
             access=world.access,
             buckets=world.buckets,
             now_us=world.clock.now_us(),
         )
-        if bound is None:
-            raise Refusal("route_not_available")
-        rule = world.fault_for(operation.name)
+        rule = world.fault_for(bound.operation.name)
         instead = _instead(world, inbound, rule)
         return instead or _accept(world, inbound, bound, caller, rule)
     except Refusal as refusal:

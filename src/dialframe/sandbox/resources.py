@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,17 +38,22 @@ class Resource:
         fields: Its fields that come from columns, in the order in which they are answered.
         columns: Their columns.
         constants: Fields that are the same for every row.
+        converted: Fields whose answer is not what their column holds, with what makes it so.
     """
 
     table: str
     fields: tuple[str, ...]
     columns: tuple[str, ...]
     constants: Mapping[str, object]
+    converted: tuple[tuple[str, Callable[[Any], Any]], ...]
 
     def render(self, row: tuple[Any, ...]) -> Json:
         """One row of `columns` as an object of the contract."""
-        pairs = zip(self.fields, row, strict=True)
-        return {**{name: value_of(name, value) for name, value in pairs}, **self.constants}
+        body: Json = dict(zip(self.fields, row, strict=True))
+        for name, convert in self.converted:
+            if body[name] is not None:
+                body[name] = convert(body[name])
+        return {**body, **self.constants} if self.constants else body
 
     def find(self, db: sqlite3.Connection, client: int, identifier: str) -> Json:
         """The object with this id.
@@ -84,7 +89,10 @@ def _resource(
 ) -> Resource:
     constants, renamed = constants or {}, renamed or {}
     fields = tuple(name for name in shape.model_fields if name not in constants)
-    return Resource(table, fields, tuple(renamed.get(name, name) for name in fields), constants)
+    columns = tuple(renamed.get(name, name) for name in fields)
+    instant = ((name, instants.text) for name in fields if name.endswith("_at"))
+    document = ((name, json.loads) for name in fields if name in DOCUMENTS)
+    return Resource(table, fields, columns, constants, (*instant, *document))
 
 
 CAMPAIGN: Final = _resource("campaigns", Campaign)
@@ -99,15 +107,6 @@ EVENT: Final = _resource(
     constants={"api_version": API_VERSION, "schema_version": SCHEMA_VERSION},
 )
 DELIVERY: Final = _resource("deliveries", WebhookDelivery)
-
-
-def value_of(name: str, value: Any) -> Any:
-    """A column's value as its field has it."""
-    if value is None:
-        return None
-    if name.endswith("_at"):
-        return instants.text(value)
-    return json.loads(value) if name in DOCUMENTS else value
 
 
 def etag(body: Json) -> str:

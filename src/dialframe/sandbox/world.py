@@ -44,15 +44,13 @@ class World:
     """
 
     def __init__(self, folder: Path, birth: Birth, clock: Clock | None = None) -> None:
-        self.database = Database(folder)
         self.clock = clock or Clock()
+        self.database = Database(folder, lambda db: _fill(db, birth, self.clock.now_us()))
         self.buckets = Buckets()
         self.running = Running()
         self.docs_base = ""
         self._listener: Callable[[], None] | None = None
         try:
-            if self.database.is_new:
-                self._create(birth)
             self._remember()
         except BaseException:
             self.database.close()
@@ -113,39 +111,6 @@ class World:
         """Let go of the files."""
         self.database.close()
 
-    def _create(self, birth: Birth) -> None:
-        as_of = birth.as_of or dt.date.fromisoformat(instants.day_of(self.clock.now_us()))
-        account = loading.account_of(
-            seed=birth.seed, size=birth.size, as_of=as_of, client=FIRST
-        )
-        with self.database.write() as db:
-            for statement in schema.table_statements():
-                db.execute(statement)
-            if account is not None:
-                loading.load(db, account, FIRST)
-            for statement in schema.index_statements():
-                db.execute(statement)
-            self._first_client(db)
-            _set(db, "schema", str(schema.VERSION))
-            _set(db, "seed", str(birth.seed))
-            _set(db, "size", birth.size)
-            _set(db, "as_of", as_of.isoformat())
-
-    def _first_client(self, db: sqlite3.Connection) -> None:
-        now_us = self.clock.now_us()
-        client = access.add_client(
-            db,
-            name="First client",
-            scopes=tuple(scope.name for scope in SCOPES),
-            ip_allow=(),
-            now_us=now_us,
-        )
-        _set(db, "first_client", client.client_id)
-        _set(db, "first_key", access.add_key(db, client, sending=True, now_us=now_us))
-        _set(db, "console_token", secrets.token_hex(24))
-        _set(db, "cursor_key", secrets.token_hex(32))
-        access.save_settings(db, Settings())
-
     def _remember(self) -> None:
         with self.database.read() as db:
             self._meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
@@ -157,6 +122,31 @@ class World:
             self.access = access.load(db)
             self.faults = faults.load(db)
         self.clock.ahead_us = int(self._meta.get("clock_ahead_us", "0"))
+
+
+def _fill(db: sqlite3.Connection, birth: Birth, now_us: int) -> None:
+    as_of = birth.as_of or dt.date.fromisoformat(instants.day_of(now_us))
+    account = loading.account_of(seed=birth.seed, size=birth.size, as_of=as_of, client=FIRST)
+    for statement in schema.table_statements():
+        db.execute(statement)
+    if account is not None:
+        loading.load(db, account, FIRST)
+    for statement in schema.index_statements():
+        db.execute(statement)
+    _first_client(db, now_us)
+    _set(db, "schema", str(schema.VERSION))
+    _set(db, "seed", str(birth.seed))
+    _set(db, "size", birth.size)
+    _set(db, "as_of", as_of.isoformat())
+
+
+def _first_client(db: sqlite3.Connection, now_us: int) -> None:
+    scopes = tuple(scope.name for scope in SCOPES)
+    client = access.add_client(db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us)
+    _set(db, "first_key", access.add_key(db, client, sending=True, now_us=now_us))
+    _set(db, "console_token", secrets.token_hex(24))
+    _set(db, "cursor_key", secrets.token_hex(32))
+    access.save_settings(db, Settings())
 
 
 def _set(db: sqlite3.Connection, name: str, value: str) -> None:

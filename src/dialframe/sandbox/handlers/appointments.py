@@ -42,7 +42,7 @@ def create(ask: Ask[AppointmentCreate]) -> Reply:
     wanted = ask.request
     _check_zone(wanted.timezone)
     sending.country_reachable(ask, wanted.phone, "/phone")
-    values = {
+    values: Json = {
         "id": identifiers.new("appointment"),
         "status": "scheduled",
         "scheduled_at": instants.from_datetime(wanted.scheduled_at),

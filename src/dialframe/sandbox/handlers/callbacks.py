@@ -45,9 +45,7 @@ def create(ask: Ask[CallbackCreate]) -> Reply:
     }
     insert(ask.db, "callbacks", ask.client, values)
     detail = {"lead_id": wanted.lead_id}
-    outbox.add(
-        ask.db, ask.client, Sent("callback", lead["phone"], due_us, values["id"], detail)
-    )
+    outbox.add(ask.db, ask.client, Sent("callback", lead["phone"], due_us, values["id"], detail))
     return answer(CALLBACK.find(ask.db, ask.client, values["id"]), status=201)
 
 

@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from dialframe.contract import operations
 from dialframe.contract.models.calls import CallQuery, CallRef, CallStart
-from dialframe.sandbox import conversation, identifiers, instants, lists, live_calls, outbox, sending
+from dialframe.sandbox import (
+    conversation,
+    identifiers,
+    instants,
+    lists,
+    live_calls,
+    outbox,
+    sending,
+)
 from dialframe.sandbox.conversation import Spoken
 from dialframe.sandbox.exchange import Ask, Json, Reply, answer, on
 from dialframe.sandbox.outbox import Sent

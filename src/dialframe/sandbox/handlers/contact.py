@@ -35,8 +35,7 @@ def check(ask: Ask[DncCheck]) -> Reply:
     """Listed or not, one result per number in the order given."""
     phones = ask.request.phones
     rows = ask.db.execute(
-        "SELECT phone FROM dnc WHERE client = ?"
-        " AND phone IN (SELECT value FROM json_each(?))",
+        "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
         (ask.client, json.dumps(phones)),
     )
     listed = {phone for (phone,) in rows}

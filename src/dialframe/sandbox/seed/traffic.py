@@ -83,15 +83,21 @@ def _scripted(rng: np.random.Generator, world: World, scripts: Sequence[Script])
 
 
 def _without_surplus(rng: np.random.Generator, drawn: Calls, surplus: int) -> Calls:
-    while surplus > 0:
-        attempts = np.bincount(drawn.who)
-        last = (drawn.attempt == attempts[drawn.who]) & (drawn.attempt > 1)
-        spare = np.flatnonzero(last & np.isin(drawn.outcome, _PASSING) & ~drawn.awaited)
+    spare = _spare(drawn)
+    while surplus > 0 and len(spare):
         kept = np.ones(len(drawn), dtype=np.bool_)
         kept[rng.choice(spare, min(surplus, len(spare)), replace=False)] = False
-        surplus -= len(drawn) - int(kept.sum())
+        surplus -= int((~kept).sum())
         drawn = drawn.take(kept)
+        spare = _spare(drawn)
     return drawn
+
+
+def _spare(drawn: Calls) -> Ints:
+    """Last attempts on a lead that left nothing behind, not counting its only one."""
+    attempts = np.bincount(drawn.who)
+    last = (drawn.attempt == attempts[drawn.who]) & (drawn.attempt > 1)
+    return np.flatnonzero(last & np.isin(drawn.outcome, _PASSING) & ~drawn.awaited)
 
 
 def _returned(rng: np.random.Generator, world: World, drawn: Calls, count: int) -> Calls:

@@ -1,0 +1,146 @@
+"""Single cells of a lead to the values that the service takes: names, addresses, ids; knows no phones."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from email_validator import EmailNotValidError, validate_email
+
+from dialframe.contract.limits import EMAIL_CHARS
+
+#: What people write where they have nothing to write.
+NOTHING: Final = frozenset(
+    {
+        *(
+            "",
+            "-",
+            "--",
+            "---",
+            ".",
+            "?",
+            "n/a",
+            "n.a.",
+            "na",
+            "#n/a",
+            "none",
+            "null",
+            "nil",
+            "nan",
+        ),
+        *("unknown", "not available", "not provided", "tbd", "no phone", "no email", "(none)"),
+        *("keine", "kein", "keine angabe", "k.a.", "unbekannt", "aucun", "aucune", "inconnu"),
+        *(
+            "ninguno",
+            "ninguna",
+            "sin telefono",
+            "sin teléfono",
+            "desconocido",
+            "nenhum",
+            "nao tem",
+        ),
+        *("não tem", "nessuno", "なし", "無し", "不明"),
+    }
+)
+
+_REMOVED: Final = re.compile(
+    "[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+)
+_SIMPLE_EMAIL: Final = re.compile(
+    r"[A-Za-z0-9_%+'-]+(?:\.[A-Za-z0-9_%+'-]+)*@"
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
+)
+_SIMPLE_LOCAL_CHARS: Final = 64
+_ANGLE: Final = re.compile(r".*<([^<>]+@[^<>]+)>.*")
+_EMAIL_SEPARATOR: Final = re.compile(r"[;,|\s]+(?:or\s+|oder\s+)?")
+_AROUND_AT: Final = re.compile(r"\s*@\s*")
+_LAST_FIRST: Final = re.compile(r"([^\W\d_][^,\d]*),\s*([^\W\d_][^,\d]*)")
+_LAST_FIRST_SHARE: Final = 0.8
+
+Value = TypeVar("Value")
+
+
+class EmailReading(NamedTuple):
+    """An e-mail cell: the address, or the reason code why there is none, and warnings."""
+
+    email: str = ""
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def tidy(cell: str) -> str:
+    """The text without control and zero-width characters and without superfluous blanks."""
+    return " ".join(_REMOVED.sub("", cell).split())
+
+
+def is_nothing(text: str) -> bool:
+    """Whether the tidied text only says that there is nothing."""
+    return text.casefold() in NOTHING
+
+
+def read_name(cell: str) -> str:
+    """A name, id or source as the service takes it: tidied, composed, empty for nothing."""
+    text = tidy(cell)
+    return "" if is_nothing(text) else unicodedata.normalize("NFC", text)
+
+
+def turns_names(names: pd.Series) -> bool:
+    """Whether a column of whole names is written `Last, First` throughout."""
+    filled = [name for name in names if name]
+    turned = sum(_LAST_FIRST.fullmatch(name) is not None for name in filled)
+    return bool(filled) and turned >= _LAST_FIRST_SHARE * len(filled)
+
+
+def turn_name(name: str) -> str:
+    """`Smith, Bob` to `Bob Smith`; any other text unchanged."""
+    match = _LAST_FIRST.fullmatch(name)
+    return f"{match[2].strip()} {match[1].strip()}" if match else name
+
+
+def read_email(cell: str) -> EmailReading:
+    """An e-mail address by its syntax only; nothing is looked up.
+
+    A `mailto:`, a display name, blanks around the `@` and punctuation around the address are taken
+    off, and of several addresses the first is used; both with a warning.
+    """
+    text = tidy(cell)
+    if is_nothing(text):
+        return EmailReading()
+    if _is_email(text):
+        return EmailReading(text)
+    warnings: tuple[str, ...] = ("email_repaired",)
+    angle = _ANGLE.fullmatch(text)
+    bare = _AROUND_AT.sub("@", angle[1] if angle else text)
+    parts = [part.strip(" .,;:<>()[]\"'") for part in _EMAIL_SEPARATOR.split(bare)]
+    parts = [part.removeprefix("mailto:").removeprefix("MAILTO:") for part in parts]
+    found = [part for part in parts if _is_email(part)]
+    if len(found) > 1:
+        warnings = ("email_split",)
+    if found and len([part for part in parts if part]) == len(found):
+        return EmailReading(found[0], None, warnings)
+    too_long = len(text) > EMAIL_CHARS and "@" in text
+    return EmailReading(reason="email_length" if too_long else "email_invalid")
+
+
+def by_distinct(cells: pd.Series, read: Callable[[str], Value]) -> list[Value]:
+    """`read` of each cell, asked once for each distinct text."""
+    codes, distinct = pd.factorize(cells)
+    values = np.empty(len(distinct), dtype=object)
+    values[:] = [read(str(cell)) for cell in distinct]
+    return list(values[codes])
+
+
+def _is_email(text: str) -> bool:
+    if len(text) > EMAIL_CHARS:
+        return False
+    if _SIMPLE_EMAIL.fullmatch(text) and text.index("@") <= _SIMPLE_LOCAL_CHARS:
+        return True
+    try:
+        validate_email(text, check_deliverability=False, globally_deliverable=False)
+    except (EmailNotValidError, ValueError):
+        return False
+    return "." in text.rsplit("@", 1)[1]

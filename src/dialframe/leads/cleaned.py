@@ -1,0 +1,118 @@
+"""The outcome of cleaning as one value whose counts add up; it decides nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from dialframe.errors import LeadFileError
+from dialframe.leads.column_map import ColumnMap
+from dialframe.leads.lead_file import Decisions
+from dialframe.leads.reasons import COUNT_KEYS
+
+_FRAMES: Final = tuple(COUNT_KEYS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedFile:
+    """What is to be known of one file that was cleaned.
+
+    Attributes:
+        path: Where it was read from.
+        name: The file's name as it stands in `_file`.
+        stem: Its name without endings.
+        sha256: Hexadecimal digest of the file on disk.
+        records: Its records, skipped ones included.
+        header: Its header, or None.
+        names: Names of its columns in the frames.
+        decisions: How it was read.
+        columns: Its columns by field.
+    """
+
+    path: Path
+    name: str
+    stem: str
+    sha256: str
+    records: int
+    header: tuple[str, ...] | None
+    names: tuple[str, ...]
+    decisions: Decisions
+    columns: ColumnMap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cleaned:
+    """Every record of the input in exactly one of five frames.
+
+    `rejected`, `duplicates`, `do_not_call` and `skipped` have the original columns with their
+    cells as they were, then `_file`, `_line`, `_row`, `_outcome`, `_reason` (the first in the
+    order of `reasons.REASONS`), `_field` and `_value` (what the reason concerns), `_all_reasons`
+    and `_warnings` (codes, joined by `;`), `_kept_file` and `_kept_line` (the record that a
+    duplicate repeats, or that carries the opt-out) and `_raw` (the text of records that could not
+    be read whole).
+
+    Attributes:
+        clean: Leads: `assess.LEAD_COLUMNS` (`phone` in E.164), the other columns under their own
+            names, `_file`, `_line`, `_row`, `_outcome`, `_warnings`.
+        rejected: Records that cannot be called or sent as they are.
+        duplicates: Records that repeat an earlier one; the first is kept.
+        do_not_call: Records that must not be called.
+        skipped: Records that are no leads: blank lines, totals and remarks, repeated headers.
+            What stands above the header, and the header itself, are no records.
+        files: The files, in order.
+        region: Region by which national numbers were read.
+        leftovers: Columns of `clean` that no field explains: the leads' custom fields.
+    """
+
+    clean: pd.DataFrame
+    rejected: pd.DataFrame
+    duplicates: pd.DataFrame
+    do_not_call: pd.DataFrame
+    skipped: pd.DataFrame
+    files: tuple[CleanedFile, ...]
+    region: str | None
+    leftovers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        counts = self.counts
+        outcomes = sum(counts[name] for name in _FRAMES)
+        places = pd.concat([getattr(self, name)[["_file", "_row"]] for name in _FRAMES])
+        if counts["records"] != outcomes or bool(places.duplicated().any()):
+            raise LeadFileError(
+                f"{counts['records']} records went in and {outcomes} came out; this is a fault of "
+                "the program, nothing was written"
+            )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """`records`, and the outcomes that add up to it."""
+        return {
+            "records": sum(file.records for file in self.files),
+            **{name: len(getattr(self, name)) for name in _FRAMES},
+        }
+
+    @property
+    def reasons(self) -> dict[str, dict[str, int]]:
+        """Records by outcome and reason code, most frequent first."""
+        return {
+            name: _tally(getattr(self, name)["_reason"]) for name in _FRAMES if name != "clean"
+        }
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """Clean records by warning code, most frequent first."""
+        codes = self.clean["_warnings"].str.split(";").explode()
+        return _tally(codes[codes != ""])
+
+    def __repr__(self) -> str:
+        counted = ", ".join(f"{name}={count}" for name, count in self.counts.items())
+        return f"Cleaned({counted})"
+
+
+def _tally(codes: pd.Series) -> dict[str, int]:
+    counted = Counter(map(str, codes))
+    return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -1,0 +1,253 @@
+"""Delivers webhook events by the sandbox's clock (contract, Events: Delivery); decides no event.
+
+The only place of the sandbox that sends anything, and it sends to receivers on this machine alone:
+an endpoint elsewhere gets nothing, which counts as no answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dialframe.contract import limits, webhooks
+from dialframe.sandbox import events, live_calls, webhook_urls
+from dialframe.sandbox.instants import SECOND_US
+from dialframe.sandbox.offload import in_thread
+from dialframe.sandbox.problems import Refusal
+from dialframe.sandbox.world import World
+
+if TYPE_CHECKING:
+    import httpx
+
+MINUTE_US: Final = 60 * SECOND_US
+AT_ONCE: Final = 16
+
+#: Why an attempt was not made, as `failure_reason`.
+ELSEWHERE: Final = "not_sent_off_this_machine"
+NO_ANSWER: Final = "no_answer"
+
+_IDLE_S: Final = 5.0
+_OPEN: Final = ("pending", "retry_scheduled")
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A delivery whose time has come."""
+
+    number: int
+    client: int
+    delivery_id: str
+    webhook_id: str
+    event_id: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One attempt, ready to be sent.
+
+    Attributes:
+        url: Where to, or None where nothing is sent.
+        refused: Why the delivery ends without an attempt: its final status and the reason.
+    """
+
+    due: Due
+    url: str | None = None
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+    refused: tuple[str, str] | None = None
+
+
+class Courier:
+    """Looks for what is due whenever somebody stirs, and at the latest when the next thing is."""
+
+    def __init__(self, world: World, pool: ThreadPoolExecutor) -> None:
+        self._world = world
+        self._pool = pool
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Deliver while inside."""
+        stirred = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def stir() -> None:
+            loop.call_soon_threadsafe(stirred.set)
+
+        self._world.on_stir(stir)
+        round_task = asyncio.create_task(self._rounds(stirred))
+        try:
+            yield
+        finally:
+            self._world.on_stir(None)
+            tasks = [round_task, *self._under_way.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _rounds(self, stirred: asyncio.Event) -> None:
+        while True:
+            stirred.clear()
+            found, wait_s = await in_thread(self._pool, lambda: take_due(self._world))
+            for due in found:
+                if due.number not in self._under_way:
+                    self._under_way[due.number] = asyncio.create_task(self._deliver(due, stirred))
+            try:
+                async with asyncio.timeout(wait_s):
+                    await stirred.wait()
+            except TimeoutError:
+                pass
+
+    async def _deliver(self, due: Due, stirred: asyncio.Event) -> None:
+        world = self._world
+        try:
+            async with self._places:
+                letter = await in_thread(self._pool, lambda: write_letter(world, due))
+                status = await _post(letter)
+                await in_thread(self._pool, lambda: note_attempt(world, letter, status))
+        finally:
+            del self._under_way[due.number]
+            stirred.set()
+
+
+def take_due(world: World) -> tuple[list[Due], float]:
+    """Deliveries that are due, and how many seconds nothing else will be; ends calls on the way."""
+    now_us = world.clock.now_us()
+    with world.database.read() as db:
+        call_us = live_calls.next_end_us(db)
+    if call_us is not None and call_us <= now_us:
+        with world.database.write() as db:
+            live_calls.end_due(db, now_us)
+    with world.database.read() as db:
+        rows = db.execute(
+            "SELECT number, client, id, webhook_id, event_id, attempts FROM deliveries"
+            " WHERE next_attempt_at <= ? ORDER BY next_attempt_at LIMIT 100",
+            (now_us,),
+        )
+        due = [Due(*row) for row in rows]
+        return due, _wait_s(db, now_us)
+
+
+def write_letter(world: World, due: Due) -> Letter:
+    """The next attempt of a delivery: its endpoint looked at afresh, its body signed now."""
+    settings = world.access.settings
+    with world.database.read() as db:
+        row = db.execute(
+            "SELECT url, enabled, secret, previous_secret, previous_until FROM webhooks"
+            " WHERE client = ? AND id = ?",
+            (due.client, due.webhook_id),
+        ).fetchone()
+        (kind,) = db.execute(
+            "SELECT type FROM events WHERE client = ? AND id = ?", (due.client, due.event_id)
+        ).fetchone()
+        body = events.envelope(db, due.client, due.event_id)
+    if not settings.webhooks_enabled:
+        return Letter(due, refused=("cancelled", "webhooks_disabled"))
+    if row is None or not (row[1] or kind == "webhook.test"):
+        return Letter(due, refused=("cancelled", "endpoint_disabled"))
+    try:
+        reach = webhook_urls.reach(row[0], allow_loopback=settings.allow_loopback_webhooks)
+    except Refusal as refusal:
+        return Letter(due, refused=("failed", refusal.code))
+    if reach != "loopback":
+        return Letter(due)
+    current, previous, previous_until = row[2:]
+    still_valid = previous is not None and world.clock.now_us() < previous_until
+    secrets = [current, previous] if still_valid else [current]
+    # Signed with real time: a receiver compares it with its own clock, not with the sandbox's.
+    signed_s = world.clock.real_s()
+    headers = {
+        "Content-Type": "application/json",
+        webhooks.SIGNATURE_HEADER: webhooks.sign(body, timestamp_s=signed_s, secrets=secrets),
+        webhooks.TIMESTAMP_HEADER: str(signed_s),
+        webhooks.EVENT_ID_HEADER: due.event_id,
+        webhooks.EVENT_HEADER: kind,
+        webhooks.DELIVERY_ID_HEADER: due.delivery_id,
+    }
+    return Letter(due, row[0], headers, body)
+
+
+def note_attempt(world: World, letter: Letter, status: int | None) -> None:
+    """Keep what became of an attempt, unless the delivery was cancelled meanwhile."""
+    with world.database.write() as db:
+        (state,) = db.execute(
+            "SELECT status FROM deliveries WHERE number = ?", (letter.due.number,)
+        ).fetchone()
+        if state in _OPEN:
+            _note(db, letter, status, world.clock.now_us())
+
+
+def _note(db: sqlite3.Connection, letter: Letter, status: int | None, now_us: int) -> None:
+    if letter.refused is not None:
+        db.execute(
+            "UPDATE deliveries SET status = ?, failure_reason = ?, next_attempt_at = NULL"
+            " WHERE number = ?",
+            (*letter.refused, letter.due.number),
+        )
+        return
+    made = letter.due.attempts + 1
+    delivered = status is not None and 200 <= status < 300
+    retries_left = made <= len(limits.WEBHOOK_RETRY_MINUTES)
+    next_us: int | None = None
+    reason: str | None = None
+    if delivered:
+        state = "delivered"
+    elif retries_left:
+        state = "retry_scheduled"
+        next_us = now_us + limits.WEBHOOK_RETRY_MINUTES[made - 1] * MINUTE_US
+    else:
+        state = "failed"
+        reason = _reason(letter, status)
+    db.execute(
+        "UPDATE deliveries SET status = ?, attempts = ?, last_status_code = ?,"
+        " last_attempt_at = ?, next_attempt_at = ?, delivered_at = ?, failure_reason = ?"
+        " WHERE number = ?",
+        (state, made, status, now_us, next_us, now_us if delivered else None, reason,
+         letter.due.number),
+    )  # fmt: skip
+
+
+def _reason(letter: Letter, status: int | None) -> str:
+    if letter.url is None:
+        return ELSEWHERE
+    return NO_ANSWER if status is None else f"answered_{status}"
+
+
+def _wait_s(db: sqlite3.Connection, now_us: int) -> float:
+    (delivery_us,) = db.execute(
+        "SELECT min(next_attempt_at) FROM deliveries WHERE next_attempt_at > ?", (now_us,)
+    ).fetchone()
+    ahead = [at for at in (delivery_us, live_calls.next_end_us(db)) if at is not None]
+    return min([_IDLE_S, *((at - now_us) / SECOND_US for at in ahead)])
+
+
+async def _post(letter: Letter) -> int | None:
+    """The status that the receiver answered with within ten seconds, or None."""
+    if letter.url is None:
+        return None
+    import httpx
+
+    # Nothing leaves the machine, and no authority signs certificates of a loopback address.
+    verify = False
+    try:
+        async with (
+            asyncio.timeout(limits.WEBHOOK_ANSWER_S),
+            httpx.AsyncClient(verify=verify, trust_env=False, timeout=None) as client,  # noqa: S113 - one deadline for all of it
+        ):
+            return await _status(client, letter)
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError):
+        return None
+
+
+async def _status(client: httpx.AsyncClient, letter: Letter) -> int:
+    async with client.stream(
+        "POST", letter.url or "", content=letter.body, headers=letter.headers
+    ) as response:
+        return response.status_code

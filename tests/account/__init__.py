@@ -1,0 +1,1 @@
+"""Tests of the account: client and store joined."""

@@ -1,0 +1,350 @@
+"""A hand-written service for tests of the account: mutable lists, newest first, with a clock of its own.
+
+Lists page by key, as the contract's order says; cursors can be refused; any page can fail. What the
+account does to the store can be cut off before or after any transaction.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from dialframe.contract.models.account import DispositionQuery, DispositionReport, Me
+from dialframe.contract.models.appointments import Appointment
+from dialframe.contract.models.callbacks import Callback
+from dialframe.contract.models.calls import Call
+from dialframe.contract.models.campaigns import Campaign
+from dialframe.contract.models.leads import Lead
+from dialframe.contract.models.shape import Answer
+from dialframe.contract.row import Operation
+from dialframe.errors import DialframeError, InvalidRequest
+from dialframe.store import Store
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+CAMPAIGN = f"cmp_{uuid.UUID(int=1)}"
+SECOND = timedelta(seconds=1)
+
+
+class Killed(BaseException):
+    """The process is gone: nothing may catch this."""
+
+
+@dataclass
+class FakePage:
+    """One page, as the client gives it."""
+
+    records: Sequence[Answer]
+    quarantined: Sequence[Any]
+    next_cursor: str | None
+    request_id: str
+    observed_at: datetime
+
+
+@dataclass
+class FakeAside:
+    """One row that did not validate."""
+
+    raw: Any
+    where: str
+    reason: str
+
+
+@dataclass
+class FakeChecked:
+    """One number's answer."""
+
+    phone: str
+    listed: bool
+    checked_at: datetime
+    request_id: str
+
+
+@dataclass
+class FakeReportAnswer:
+    """A report with what came along."""
+
+    value: DispositionReport
+    request_id: str
+    observed_at: datetime
+
+
+@dataclass
+class FakeService:
+    """An account on the service's side, and a client of it."""
+
+    now: datetime = START
+    page_size: int = 5
+    requests: list[str] = field(default_factory=list)
+    rows: dict[str, dict[str, dict[str, Any]]] = field(
+        default_factory=lambda: {
+            name: {} for name in ("calls", "leads", "campaigns", "callbacks", "appointments")
+        }
+    )
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    listed: set[str] = field(default_factory=set)
+    asked: list[list[str]] = field(default_factory=list)
+    broken: dict[str, dict[str, Any]] = field(default_factory=dict)
+    client_id: str | None = "cli_1"
+    refused: set[str] = field(default_factory=set)
+    fails: Callable[[str], DialframeError | BaseException | None] = lambda request: None
+    report: Any = None
+    closed: bool = False
+
+    def __post_init__(self) -> None:
+        self.calls = FakeList(self, "calls", Call)
+        self.leads = FakeList(self, "leads", Lead)
+        self.campaigns = FakeList(self, "campaigns", Campaign)
+        self.appointments = FakeList(self, "appointments", Appointment)
+        self.callbacks = FakeCallbacks(self)
+        self.dnc = FakeDnc(self)
+
+    def clock(self) -> datetime:
+        """The present, which moves on by itself."""
+        self.now += SECOND / 100
+        return self.now
+
+    def ask(self, request: str) -> tuple[datetime, str]:
+        """One request: when it was sent, and the id of its answer."""
+        sent_at = self.clock()
+        failure = self.fails(request)
+        if failure is not None:
+            raise failure
+        self.requests.append(request)
+        self.now += SECOND / 10
+        return sent_at, f"req_{len(self.requests)}"
+
+    def count(self, prefix: str) -> int:
+        """How many requests of that kind were answered."""
+        return sum(request.startswith(prefix) for request in self.requests)
+
+    def put(self, table: str, number: int, created_at: datetime, **changes: Any) -> str:
+        """Make a row, or change it; gives its id."""
+        row = MADE[table](number, created_at)
+        found = self.rows[table].setdefault(row["id"], row)
+        found.update(changes)
+        return str(row["id"])
+
+    def me(self) -> Me:
+        """Who the key belongs to."""
+        self.ask("me")
+        return Me(client_id=self.client_id)
+
+    def send_raw(
+        self, operation: Operation[DispositionQuery, DispositionReport], request: DispositionQuery
+    ) -> FakeReportAnswer:
+        """The disposition report of a range."""
+        first, last = request.start_date.isoformat(), request.end_date.isoformat()
+        sent_at, request_id = self.ask(f"{operation.name} {first} {last}")
+        data = [row for row in self.counts if first <= row["date"] <= last]
+        value = self.report or DispositionReport.model_validate({"data": data})
+        return FakeReportAnswer(value, request_id, sent_at)
+
+    def close(self) -> None:
+        """Let connections go."""
+        self.closed = True
+
+
+@dataclass
+class FakeList:
+    """One list: newest first, by key."""
+
+    service: FakeService
+    name: str
+    model: type[Answer]
+    campaign: str | None = None
+
+    def list(self) -> FakeList:
+        """The list itself; nothing is asked for yet."""
+        return self
+
+    def pages(self, *, cursor: str | None = None) -> Iterator[FakePage]:
+        """Pages from a cursor or the head."""
+        while True:
+            page = self._page(cursor)
+            yield page
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def _page(self, cursor: str | None) -> FakePage:
+        service = self.service
+        of = "" if self.campaign is None else f" {self.campaign}"
+        sent_at, request_id = service.ask(f"{self.name}.list{of} {cursor or ''}".rstrip())
+        if cursor is not None and cursor in service.refused:
+            raise InvalidRequest("the cursor is invalid", status=400, code="invalid_cursor")
+        keys = sorted(
+            (
+                (row["created_at"].isoformat(), row["id"])
+                for row in service.rows[self.name].values()
+                if self.campaign in (None, row.get("campaign_id"))
+            ),
+            reverse=True,
+        )
+        if cursor is not None:
+            after = tuple(cursor.split("|"))
+            keys = [key for key in keys if key < after]
+        taken, left = keys[: service.page_size], keys[service.page_size :]
+        rows = [service.rows[self.name][key[1]] for key in taken]
+        good = [row for row in rows if row["id"] not in service.broken]
+        bad = [service.broken[row["id"]] for row in rows if row["id"] in service.broken]
+        return FakePage(
+            records=[self.model.model_validate(row) for row in good],
+            quarantined=[FakeAside(raw, "status", "text was expected") for raw in bad],
+            next_cursor="|".join(taken[-1]) if left else None,
+            request_id=request_id,
+            observed_at=sent_at,
+        )
+
+
+@dataclass
+class FakeCallbacks:
+    """Callbacks, which are listed campaign by campaign."""
+
+    service: FakeService
+
+    def list(self, *, campaign_id: str) -> FakeList:
+        """One campaign's callbacks."""
+        return FakeList(self.service, "callbacks", Callback, campaign_id)
+
+
+@dataclass
+class FakeDnc:
+    """The Do-Not-Call check."""
+
+    service: FakeService
+
+    def check(self, phones: Sequence[str]) -> list[FakeChecked]:
+        """Answers in order."""
+        sent_at, request_id = self.service.ask("dnc.check")
+        self.service.asked.append(list(phones))
+        return [
+            FakeChecked(phone, phone in self.service.listed, sent_at, request_id)
+            for phone in phones
+        ]
+
+
+class FragileStore(Store):
+    """A store whose owner can be killed before or after any write."""
+
+    fate: Callable[[], bool] = staticmethod(lambda: False)
+
+    def append(self, *arguments: Any, **keywords: Any) -> Any:
+        """Append, unless killed before; or be killed after."""
+        self._die()
+        done = super().append(*arguments, **keywords)
+        self._die()
+        return done
+
+    def reconcile(self, *arguments: Any, **keywords: Any) -> int:
+        """Reconcile, unless killed before; or be killed after."""
+        self._die()
+        done = super().reconcile(*arguments, **keywords)
+        self._die()
+        return done
+
+    def save(self, *arguments: Any) -> None:
+        """Save, unless killed before; or be killed after."""
+        self._die()
+        super().save(*arguments)
+        self._die()
+
+    def _die(self) -> None:
+        if self.fate():
+            raise Killed
+
+
+def phone(number: int) -> str:
+    """A reserved fictional number, `+1 <area> 555 01xx`."""
+    return f"+1{200 + number // 100 % 700:03d}55501{number % 100:02d}"
+
+
+def _call(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"call_{uuid.UUID(int=number)}",
+        "direction": "outbound",
+        "from_number": phone(9999),
+        "to_number": phone(number),
+        "status": "completed",
+        "created_at": created_at,
+        "answered_at": None,
+        "ended_at": created_at + 30 * SECOND,
+        "duration_seconds": 30.0,
+        "campaign_id": CAMPAIGN,
+        "disposition": None,
+        "hangup_cause": "no_answer",
+    }
+
+
+def _lead(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"lead_{uuid.UUID(int=number)}",
+        "campaign_id": CAMPAIGN,
+        "external_id": None,
+        "phone": phone(number),
+        "full_name": "Ada Example",
+        "email": None,
+        "status": "new",
+        "attempts": 0,
+        "custom_fields": None,
+        "last_attempt_at": None,
+        "next_attempt_at": None,
+        "disposition_code": None,
+        "hangup_cause": None,
+        "created_at": created_at,
+        "updated_at": created_at,
+    }
+
+
+def _campaign(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"cmp_{uuid.UUID(int=number)}",
+        "name": f"Campaign {number}",
+        "status": "running",
+        "dialer_mode": "progressive",
+        "created_at": created_at,
+        "updated_at": None,
+        "started_at": None,
+        "completed_at": None,
+    }
+
+
+def _callback(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"cb_{uuid.UUID(int=number)}",
+        "lead_id": None,
+        "campaign_id": CAMPAIGN,
+        "scheduled_at": created_at + 3600 * SECOND,
+        "status": "pending",
+        "notes": None,
+        "created_at": created_at,
+    }
+
+
+def _appointment(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"appt_{uuid.UUID(int=number)}",
+        "status": "scheduled",
+        "scheduled_at": created_at + 3600 * SECOND,
+        "timezone": None,
+        "duration_minutes": 30,
+        "service_type": None,
+        "contact_name": None,
+        "phone": phone(number),
+        "email": None,
+        "notes": None,
+        "source": "agent",
+        "created_at": created_at,
+        "updated_at": created_at,
+    }
+
+
+MADE: dict[str, Callable[[int, datetime], dict[str, Any]]] = {
+    "calls": _call,
+    "leads": _lead,
+    "campaigns": _campaign,
+    "callbacks": _callback,
+    "appointments": _appointment,
+}

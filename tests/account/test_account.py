@@ -1,0 +1,330 @@
+"""The account's face: frames with freshness, checks that keep evidence, erasing, opening."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from account.conftest import IDENTITY
+from account.service import CAMPAIGN, START, FakeChecked, FakeService, FragileStore, phone
+
+from dialframe import frames
+from dialframe.account import Account, connect
+from dialframe.account.connect import open_partition
+from dialframe.errors import ConfigError, ContractError, TransportError
+from dialframe.store import Identity, Store
+from dialframe.store.layout import OBSERVED
+
+URL = "https://api.example.com"
+
+
+@pytest.mark.parametrize("table", frames.TABLES.values(), ids=lambda table: table.name)
+def test_an_empty_store_gives_empty_frames_with_the_right_dtypes(
+    account: Account, table: frames.Table
+) -> None:
+    """Before the first sync a frame has its columns and dtypes, and says that nothing was synced."""
+    frame = getattr(account, table.name)()
+
+    fresh = frame.attrs["dialframe"]
+    assert len(frame) == 0
+    assert frame.dtypes.equals(frames.empty(table, OBSERVED).dtypes)
+    assert (fresh["table"], fresh["rows"], fresh["synced_at"]) == (table.name, 0, None)
+    assert fresh["complete"] is False
+    assert (fresh["oldest"], fresh["newest"]) == (None, None)
+    if table.name != "dnc_checks":
+        assert fresh["sentence"] == f"{table.name}: never synced; run account.sync()."
+
+
+def test_a_synced_frame_says_how_fresh_it_is(account: Account, service: FakeService) -> None:
+    """Freshness has the rows shown, their ends, and when the service was last asked."""
+    account.sync()
+
+    fresh = account.calls(since=START - timedelta(days=3)).attrs["dialframe"]
+
+    assert fresh["rows"] == 4
+    assert fresh["complete"] is True
+    assert datetime.fromisoformat(fresh["oldest"]) == START - timedelta(days=3)
+    assert datetime.fromisoformat(fresh["newest"]) == START
+    assert START <= datetime.fromisoformat(fresh["synced_at"]) <= service.now
+    assert fresh["sentence"] == "calls: complete as of 2026-03-02 09:00 UTC."
+
+
+def test_freshness_survives_a_parquet_file(account: Account, tmp_path: Path) -> None:
+    """The facts in `.attrs` are JSON values, so a saved table still says how fresh it was."""
+    account.sync()
+    frame = account.dispositions()
+
+    frame.to_parquet(tmp_path / "x.parquet")
+
+    assert pd.read_parquet(tmp_path / "x.parquet").attrs == frame.attrs
+    assert json.loads(json.dumps(frame.attrs)) == frame.attrs
+
+
+def test_frames_take_since_until_campaign_and_as_of(
+    account: Account, service: FakeService
+) -> None:
+    """Days are midnights UTC, `until` is left out, and as-of shows what was known then."""
+    account.sync()
+    before = service.now
+    service.now += timedelta(hours=1)
+    changed = service.put("calls", 0, START, campaign_id=None, disposition="sale")
+    account.sync(["calls"])
+
+    assert len(account.calls(since="2026-03-01", until="2026-03-02")) == 1
+    assert len(account.calls(since=date(2026, 3, 1), until="2026-03-02T10:00:00Z")) == 2
+    assert changed not in set(account.calls(campaign=CAMPAIGN)["id"])
+    assert changed in set(account.calls(campaign=CAMPAIGN, as_of=before)["id"])
+    assert list(account.campaigns(campaign=CAMPAIGN)["id"]) == [CAMPAIGN]
+    assert len(account.callbacks(campaign="cmp_none")) == 0
+    assert account.calls(as_of=before).attrs["dialframe"]["as_of"] == before.isoformat()
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday", "2026-03-02T08:00:00", datetime(2026, 3, 2), "2026-13-01"]  # noqa: DTZ001
+)
+def test_an_instant_without_a_zone_is_refused(account: Account, text: str | datetime) -> None:
+    """A time that could be anywhere's is an error that says how to write it."""
+    with pytest.raises(ConfigError, match="since"):
+        account.calls(since=text)
+
+
+def test_check_asks_once_and_answers_in_order(account: Account, service: FakeService) -> None:
+    """Repeated numbers are asked about once and answered each time, with time and request id."""
+    service.listed = {phone(2)}
+
+    frame = account.check_dnc([phone(1), phone(2), phone(1)])
+
+    assert service.asked == [[phone(1), phone(2)]]
+    assert list(frame["phone"]) == [phone(1), phone(2), phone(1)]
+    assert list(frame["listed"]) == [False, True, False]
+    assert set(frame["request_id"]) == {"req_1"}
+    assert frame["checked_at"].notna().all()
+    assert frame.dtypes.equals(account.check_dnc([]).dtypes)
+    assert len(account.dnc_checks()) == 2
+
+
+def test_a_text_that_is_no_number_is_unknown(account: Account, service: FakeService) -> None:
+    """What cannot be asked about has no answer and a reason; it is not "not listed"."""
+    frame = account.check_dnc([phone(1), "0212 555 0142", "", None])  # type: ignore[list-item]
+
+    assert service.asked == [[phone(1)]]
+    assert list(frame["listed"].isna()) == [False, True, True, True]
+    assert list(frame["reason"].fillna("")) == ["", *["not an E.164 number"] * 3]
+
+
+def test_fresh_answers_are_not_asked_again(account: Account, service: FakeService) -> None:
+    """With an age, only what is older, or was never asked, is asked; every check is kept."""
+    account.check_dnc([phone(1)])
+    service.now += timedelta(days=20)
+    account.check_dnc([phone(1), phone(2)], max_age="31d")
+    service.now += timedelta(days=20)
+    frame = account.check_dnc([phone(1), phone(2)], max_age=timedelta(days=31))
+    account.check_dnc([phone(2)])
+
+    assert service.asked == [[phone(1)], [phone(2)], [phone(1)], [phone(2)]]
+    assert list(frame["request_id"]) == ["req_3", "req_2"]
+    assert len(account.dnc_checks()) == 4
+
+
+def test_an_answer_stamped_in_the_future_is_not_fresh(
+    account: Account, service: FakeService
+) -> None:
+    """A check made while the clock was wrong has no age that could be trusted."""
+    service.now += timedelta(days=400)
+    account.check_dnc([phone(1)])
+    service.now = START
+
+    account.check_dnc([phone(1)], max_age="31d")
+
+    assert len(service.asked) == 2
+
+
+def test_many_numbers_go_in_hundreds(account: Account, service: FakeService) -> None:
+    """Batches are of a hundred, progress is told, and each batch is stored by itself."""
+    numbers = [phone(n) for n in range(950)]
+    seen: list[int] = []
+
+    frame = account.check_dnc(numbers, on_progress=lambda progress: seen.append(progress.done))
+
+    assert sorted(len(batch) for batch in service.asked) == [50, *[100] * 9]
+    assert list(frame["phone"]) == numbers
+    assert seen[0] == 0
+    assert seen[-1] == 950
+    assert frame["request_id"].nunique() == 10
+
+
+def test_answers_before_a_failure_are_kept(account: Account, service: FakeService) -> None:
+    """A check that breaks off raises, and the next one asks only for the rest."""
+    service.fails = lambda _: TransportError("no answer") if len(service.asked) >= 3 else None
+
+    with pytest.raises(TransportError):
+        account.check_dnc([phone(n) for n in range(500)])
+    kept = len(account.dnc_checks())
+    service.fails = lambda _: None
+    frame = account.check_dnc([phone(n) for n in range(500)], max_age="1h")
+
+    assert kept >= 300
+    assert frame["listed"].notna().all()
+    assert sum(len(batch) for batch in service.asked) == 500
+
+
+def test_answers_of_other_numbers_are_not_kept(account: Account, service: FakeService) -> None:
+    """An answer that is not about the numbers asked is an error, not evidence."""
+    service.dnc.check = lambda phones: [  # type: ignore[method-assign]
+        FakeChecked(phone(7), False, service.now, "req_x") for _ in phones
+    ]
+
+    with pytest.raises(ContractError, match=r"dnc\.check"):
+        account.check_dnc([phone(1)])
+
+    assert len(account.dnc_checks()) == 0
+
+
+@pytest.mark.parametrize("age", ["31", "a month", "-3d", timedelta(days=-1), ""])
+def test_an_age_that_is_none_is_refused(account: Account, age: str | timedelta) -> None:
+    """An age has a unit and is not negative."""
+    with pytest.raises(ConfigError, match="max_age"):
+        account.check_dnc([phone(1)], max_age=age)
+
+
+def test_a_forgotten_number_is_answered_and_not_kept(
+    account: Account, service: FakeService
+) -> None:
+    """After forgetting, neither a sync nor a check brings the number back to the disk."""
+    account.sync()
+    account.check_dnc([phone(3)])
+    assert account.forget(phone(3)) == 4
+
+    account.sync(reconcile_after="0s")
+    frame = account.check_dnc([phone(3)])
+
+    assert list(frame["listed"]) == [False]
+    assert len(account.dnc_checks()) == 0
+    assert phone(3) not in set(account.leads()["phone"]) | set(account.calls()["to_number"])
+
+
+def test_info_is_numbers_and_sentences(account: Account) -> None:
+    """What is stored can be shown to anybody: no content and no key, as JSON values."""
+    account.sync()
+
+    facts = json.loads(json.dumps(account.info()))
+
+    assert facts["rows"]["calls"] == 40
+    assert facts["base_url"] == URL
+    assert facts["environment"] == "test"
+    assert "complete as of" in facts["freshness"]["leads"]
+    assert "555" not in json.dumps(facts)
+
+
+def test_the_repr_names_no_key(account: Account) -> None:
+    """An account in a notebook cell shows whose data it is, and no secret."""
+    assert "test data of https://api.example.com" in repr(account)
+    assert "secret" not in repr(account)
+
+
+def test_leaving_the_block_closes_both(service: FakeService, tmp_path: Path) -> None:
+    """The context manager closes the client; the store can be opened again."""
+    with Account(service, FragileStore.open(tmp_path, IDENTITY), now=service.clock) as account:
+        account.sync(["calls"])
+
+    assert service.closed
+    with Store.open(tmp_path, IDENTITY) as store:
+        assert len(store.frame(frames.CALLS)) == 40
+
+
+def test_connect_takes_what_is_missing_from_the_environment(tmp_path: Path) -> None:
+    """Address, key and folder come from arguments, else from the variables."""
+    variables = {
+        "DIALFRAME_BASE_URL": URL,
+        "DIALFRAME_API_KEY": "svc_test_abc_secret",
+        "DIALFRAME_STORE": str(tmp_path / "store"),
+    }
+
+    with connect(environment=variables) as account:
+        assert account.store.folder.parent == tmp_path / "store"
+        assert account.calls().attrs["dialframe"]["rows"] == 0
+    with connect(URL, "svc_test_abc_secret", tmp_path / "other", environment={}) as other:
+        assert other.store.folder == tmp_path / "other" / account.store.folder.name
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({}, "DIALFRAME_BASE_URL"),
+        ({"DIALFRAME_BASE_URL": URL}, "DIALFRAME_API_KEY"),
+        ({"DIALFRAME_BASE_URL": URL, "DIALFRAME_API_KEY": "hunter2"}, "svc_"),
+        ({"DIALFRAME_BASE_URL": "x", "DIALFRAME_API_KEY": "svc_test_a_b"}, "http"),
+    ],
+)
+def test_what_is_missing_is_named(
+    tmp_path: Path, variables: dict[str, str], message: str
+) -> None:
+    """Without address or key there is one sentence that names the variable, and no folder is made."""
+    with pytest.raises(ConfigError, match=message):
+        connect(store=tmp_path / "store", environment=variables)
+
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_key_can_be_asked_for(tmp_path: Path) -> None:
+    """A face may hand in how to ask; the answer is used and not shown."""
+    with connect(
+        URL, store=tmp_path, environment={}, prompt=lambda _: "svc_test_abc_secret"
+    ) as account:
+        assert "secret" not in repr(account)
+
+
+def test_clients_and_environments_do_not_mix(tmp_path: Path) -> None:
+    """Live and test keys, and two addresses, have a folder each below one store."""
+    folders = set()
+    for url, key in (
+        (URL, "svc_test_abc_secret"),
+        (URL, "svc_live_abc_secret"),
+        ("https://api.example.org", "svc_test_abc_secret"),
+    ):
+        with connect(url, key, tmp_path, environment={}) as account:
+            folders.add(account.store.folder)
+
+    assert len(folders) == 3
+
+
+def test_a_rotated_key_finds_the_same_data(service: FakeService, tmp_path: Path) -> None:
+    """A new key of a known client opens that client's partition; the service is asked once."""
+    first, second = IDENTITY, Identity.of(URL, "svc_test_new_secret")
+    with Account(service, open_partition(tmp_path, first, service), now=service.clock) as account:
+        account.sync()
+    service.requests.clear()
+
+    with Account(service, open_partition(tmp_path, second, service), now=service.clock) as account:
+        assert len(account.calls()) == 40
+    open_partition(tmp_path, second, service).close()
+
+    assert service.requests == ["me"]
+
+
+def test_another_clients_key_has_its_own_data(service: FakeService, tmp_path: Path) -> None:
+    """A key of a client that the store does not know begins with nothing."""
+    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+        account.sync()
+    service.client_id = "cli_2"
+
+    opened = open_partition(tmp_path, Identity.of(URL, "svc_test_other_secret"), service)
+
+    assert len(opened.frame(frames.CALLS)) == 0
+    opened.close()
+
+
+def test_a_service_that_names_no_client_is_no_hindrance(
+    service: FakeService, tmp_path: Path
+) -> None:
+    """The shape of `me` is assumed: without a client id each key has its partition."""
+    service.client_id = None
+    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+        assert account.sync(["calls"]).complete
+    service.fails = lambda request: TransportError("no answer") if request == "me" else None
+    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+        assert account.sync(["calls"]).complete
+    assert service.now.tzinfo is UTC

@@ -1,0 +1,671 @@
+"""Syncing: what is fetched, what is found again, what survives failures; against a hand-written service."""
+
+from __future__ import annotations
+
+import random
+import threading
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from account.conftest import IDENTITY
+from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from dialframe.account import Account
+from dialframe.config import Progress
+from dialframe.contract.models.account import DispositionReport
+from dialframe.errors import (
+    AuthenticationError,
+    ConfigError,
+    PermissionDenied,
+    StoreError,
+    TransportError,
+)
+from dialframe.frames import CALLS, TABLES
+
+DAY = timedelta(days=1)
+
+
+def ids(account: Account, table: str) -> set[str]:
+    """Ids of the current table."""
+    return set(getattr(account, table)()["id"])
+
+
+def test_the_first_sync_brings_everything(account: Account, service: FakeService) -> None:
+    """Every table is whole afterwards, and the report says so."""
+    report = account.sync()
+
+    assert report.complete
+    assert [entry.table for entry in report] == [name for name in TABLES if name != "dnc_checks"]
+    for table, rows in service.rows.items():
+        assert ids(account, table) == set(rows)
+        assert report[table].rows == report[table].versions == len(rows)
+    assert report["calls"].requests == 8
+    assert report["calls"].covers_to is not None
+    assert len(account.dispositions()) == 100
+    assert account.dispositions()["_request_id"].notna().all()
+
+
+def test_a_second_sync_does_not_fetch_what_it_has(account: Account, service: FakeService) -> None:
+    """With nothing new, calls cost one page however many are stored, and nothing is added."""
+    account.sync()
+    service.now += timedelta(hours=1)
+    service.requests.clear()
+
+    report = account.sync()
+
+    assert report.complete
+    assert sum(entry.versions for entry in report) == 0
+    assert service.count("calls.list") == 1
+    assert service.count("reports.dispositions") == 1
+    assert report.requests == len(service.requests)
+    assert service.count("me") == 0
+
+
+def test_what_is_new_or_changed_is_found(account: Account, service: FakeService) -> None:
+    """New rows, outcomes logged within the overlap, and changed leads are there after one sync."""
+    account.sync()
+    service.now += timedelta(hours=3)
+    new = service.put("calls", 100, service.now)
+    logged = service.put("calls", 1, START, disposition="sale")
+    lead = service.put("leads", 11, START, status="contacted", attempts=3)
+
+    report = account.sync()
+
+    calls = account.calls().set_index("id")
+    assert new in calls.index
+    assert calls.loc[logged, "disposition"] == "sale"
+    assert account.leads().set_index("id").loc[lead, "attempts"] == 3
+    assert (report["calls"].versions, report["leads"].versions) == (2, 1)
+
+
+def test_old_changes_are_found_by_the_next_full_walk(
+    account: Account, service: FakeService
+) -> None:
+    """A change outside the overlap waits for the full walk, and freshness says until when."""
+    account.sync()
+    service.now += timedelta(hours=3)
+    old = service.put("calls", 30, START, disposition="sale")
+    moved = service.put("calls", 500, START - 33 * DAY)
+
+    account.sync()
+    sentence = account.calls().attrs["dialframe"]["sentence"]
+
+    assert moved not in ids(account, "calls")
+    assert sentence == (
+        "calls: complete as of 2026-03-02 12:00 UTC. Rows created before 2026-02-28 09:00 UTC were "
+        "last read again at 2026-03-02 09:00 UTC."
+    )
+    service.now += 8 * DAY
+    account.sync()
+    assert moved in ids(account, "calls")
+    assert account.calls().set_index("id").loc[old, "disposition"] == "sale"
+    assert "last read again" not in account.calls().attrs["dialframe"]["sentence"]
+
+
+def test_a_full_walk_can_be_asked_for(account: Account, service: FakeService) -> None:
+    """`reconcile_after="0s"` reads every list whole now."""
+    account.sync()
+    moved = service.put("calls", 500, START - 33 * DAY)
+
+    account.sync(["calls"], reconcile_after="0s")
+
+    assert moved in ids(account, "calls")
+
+
+def test_large_lists_of_leads_are_walked_from_the_head(
+    account: Account, service: FakeService
+) -> None:
+    """A long lead list costs a few pages between its daily full walks."""
+    service.page_size = 50
+    for number in range(600):
+        service.put("leads", number, START - timedelta(hours=number))
+    account.sync(["leads"])
+    service.now += timedelta(hours=1)
+    service.requests.clear()
+    old = service.put("leads", 599, START, status="dnc")
+
+    account.sync(["leads"])
+    assert service.count("leads.list") == 1
+    service.now += DAY
+    account.sync(["leads"])
+
+    assert account.leads().set_index("id").loc[old, "status"] == "dnc"
+
+
+def test_rows_deleted_on_the_other_side_go_after_two_full_walks(
+    account: Account, service: FakeService
+) -> None:
+    """A row missing once may have shifted; missing twice it is hidden, and its history stays."""
+    account.sync()
+    before = service.now
+    gone = service.put("leads", 5, START)
+    del service.rows["leads"][gone]
+
+    assert account.sync(["leads"])["leads"].gone == 0
+    assert gone in ids(account, "leads")
+    assert account.sync(["leads"])["leads"].gone == 1
+
+    assert gone not in ids(account, "leads")
+    assert gone in set(account.leads(as_of=before)["id"])
+
+
+def test_a_count_that_vanished_from_the_report_is_gone_at_once(
+    account: Account, service: FakeService
+) -> None:
+    """A report is one answer of one moment: what it no longer has is no longer so."""
+    account.sync()
+    service.counts = [row for row in service.counts if row["calls"] != 3]
+
+    assert account.sync(["dispositions"])["dispositions"].gone == 1
+    assert len(account.dispositions()) == 99
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        DispositionReport.model_validate({"totals": {"sale": 3}}),
+        DispositionReport.model_construct(data="none"),
+        DispositionReport.model_construct(data=[{"day": "2026-03-02"}, 7]),
+    ],
+    ids=["other fields", "text", "other rows"],
+)
+def test_a_report_of_another_shape_is_set_aside(
+    account: Account, service: FakeService, report: DispositionReport
+) -> None:
+    """The report's shape is assumed: another one is kept as it came, and hides no earlier count."""
+    account.sync()
+    service.report = report
+
+    entry = account.sync(["dispositions"])["dispositions"]
+
+    assert entry.quarantined >= 1
+    assert entry.gone == 0
+    assert len(account.dispositions()) == 100
+
+
+def test_callbacks_are_read_campaign_by_campaign(account: Account, service: FakeService) -> None:
+    """Every campaign ever named is asked once; later only those at work are, until a day is over."""
+    archived = "cmp_00000000-0000-0000-0000-00000000000a"
+    service.put("leads", 3, START, campaign_id=archived)
+    service.put("callbacks", 77, START, campaign_id=archived)
+    service.put("campaigns", 2, START, status="completed")
+
+    account.sync(["leads"])
+    report = account.sync(["callbacks"])
+
+    assert [entry.table for entry in report] == ["campaigns", "callbacks"]
+    assert ids(account, "callbacks") == set(service.rows["callbacks"])
+    service.requests.clear()
+    account.sync(["callbacks"])
+    assert service.count(f"callbacks.list {CAMPAIGN}") == 2
+    assert service.count(f"callbacks.list {archived}") == 0
+    sentence = account.callbacks().attrs["dialframe"]["sentence"]
+    assert "Some of its rows were last read again at" in sentence
+    service.now += DAY
+    assert account.sync(["callbacks"]).complete
+    assert service.count(f"callbacks.list {archived}") == 1
+
+
+def test_a_row_that_does_not_validate_stops_nothing(
+    account: Account, service: FakeService
+) -> None:
+    """The page's other rows are stored, the bad one is counted and is not called gone."""
+    account.sync()
+    bad = service.put("leads", 4, START)
+    service.broken[bad] = {"id": bad, "status": 7}
+
+    for _ in range(3):
+        report = account.sync(["leads"])
+
+    assert report["leads"].quarantined == 1
+    assert report["leads"].complete
+    assert bad in ids(account, "leads")
+    assert account.info()["quarantined"]["leads"] == 1
+
+
+def test_a_list_that_is_not_newest_first_is_read_whole(
+    account: Account, service: FakeService
+) -> None:
+    """Where the order is not what was promised, no row is skipped for it."""
+    pages = service.calls._page
+
+    def shuffled(cursor: str | None) -> Any:
+        page = pages(cursor)
+        page.records = list(reversed(page.records))
+        return page
+
+    service.calls._page = shuffled  # type: ignore[method-assign]
+    account.sync(["calls"])
+    service.requests.clear()
+
+    account.sync(["calls"])
+
+    assert service.count("calls.list") == 8
+
+
+def test_an_interrupted_first_walk_says_how_far_it_came(
+    account: Account, service: FakeService
+) -> None:
+    """A failure leaves the table incomplete in words, and the next sync goes on from the cursor."""
+    service.fails = lambda request: (
+        TransportError("calls.list: no answer") if service.count("calls.list") == 3 else None
+    )
+
+    report = account.sync(["calls", "leads"])
+
+    assert not report.complete
+    assert report["leads"].complete
+    assert report["calls"].note == "calls.list: no answer"
+    assert report["calls"].covers_from == START - 14 * DAY
+    fresh = account.calls().attrs["dialframe"]
+    assert fresh["complete"] is False
+    assert "rows created before 2026-02-16 09:00 UTC are not here yet" in fresh["sentence"]
+    service.fails = lambda _: None
+    service.requests.clear()
+    assert account.sync(["calls"]).complete
+    # Five pages are left of the open walk; one more looks at what was created meanwhile.
+    assert service.count("calls.list") == 6
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
+def test_an_interrupted_later_walk_says_what_may_be_missing(
+    account: Account, service: FakeService
+) -> None:
+    """The watermark does not move past a gap, and the sentence names it."""
+    account.sync()
+    service.now += 5 * DAY
+    for number in range(200, 230):
+        service.put("calls", number, service.now - timedelta(minutes=number))
+    service.requests.clear()
+    service.fails = lambda request: (
+        TransportError("no answer") if service.count("calls.list") == 2 else None
+    )
+
+    account.sync(["calls", "leads"])
+
+    sentence = account.calls().attrs["dialframe"]["sentence"]
+    assert "rows created after 2026-03-02 09:00 UTC may be missing" in sentence
+    service.fails = lambda _: None
+    account.sync(["calls"])
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
+def test_a_refused_cursor_starts_the_walk_again(account: Account, service: FakeService) -> None:
+    """`invalid_cursor` goes back to the head, keeps the rows, and reaches the end."""
+    fourth = "|".join(
+        [(START - 14 * DAY).isoformat(), str(service.put("calls", 14, START))]
+    )
+    refusals = iter([True, True])
+
+    def page(cursor: str | None, own: Any = service.calls._page) -> Any:
+        service.refused = {fourth} if cursor == fourth and next(refusals, False) else set()
+        return own(cursor)
+
+    service.calls._page = page  # type: ignore[method-assign]
+
+    report = account.sync(["calls"])
+
+    assert report.complete
+    assert report["calls"].versions == 40
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
+def test_a_cursor_refused_again_and_again_leaves_the_walk_open(
+    account: Account, service: FakeService
+) -> None:
+    """Never a short result in silence: the table is incomplete and says why; later it heals."""
+    account.sync(["campaigns"])
+    fifth = "|".join([(START - 24 * DAY).isoformat(), str(service.put("calls", 24, START))])
+    service.refused = {fifth}
+
+    report = account.sync(["calls"])
+
+    assert not report.complete
+    assert "refused the list's cursor 4 times" in report["calls"].note
+    assert len(account.calls()) == 25
+    service.refused = set()
+    assert account.sync(["calls"]).complete
+    assert len(account.calls()) == 40
+
+
+def test_one_missing_scope_does_not_hide_the_other_tables(
+    account: Account, service: FakeService
+) -> None:
+    """A table that may not be read says so; the others are brought up to date."""
+    denied = PermissionDenied("leads.list: the key lacks the scope leads:read", status=403)
+    service.fails = lambda request: denied if request.startswith("leads.") else None
+
+    report = account.sync()
+
+    assert not report.complete
+    assert report["leads"].note == "leads.list: the key lacks the scope leads:read"
+    assert all(entry.complete for entry in report if entry.table != "leads")
+
+
+@pytest.mark.parametrize(
+    "error", [AuthenticationError("key", status=401), TransportError("no answer")]
+)
+def test_when_nothing_can_be_read_the_error_is_raised(
+    account: Account, service: FakeService, error: Exception
+) -> None:
+    """A refused key, or a service that is not there, is an exception and not a quiet report."""
+    service.fails = lambda _: error
+
+    with pytest.raises(type(error)):
+        account.sync()
+
+
+def test_a_key_refused_halfway_is_raised(account: Account, service: FakeService) -> None:
+    """A key revoked during the sync is not reported as one table's trouble."""
+    service.fails = lambda request: (
+        AuthenticationError("key", status=401) if request.startswith("leads") else None
+    )
+
+    with pytest.raises(AuthenticationError):
+        account.sync()
+
+
+def test_a_store_that_fails_is_raised(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is never a note at the end of a table."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(account.store, "append", full)
+
+    with pytest.raises(StoreError, match="full"):
+        account.sync()
+
+
+def test_an_unknown_table_is_refused(account: Account, service: FakeService) -> None:
+    """A misspelt table is named before anything is asked."""
+    with pytest.raises(ConfigError, match="'call'.*calls"):
+        account.sync(["call"])
+
+    assert service.count("calls") == 0
+    assert account.sync("calls").complete  # one name is meant, not five letters
+
+
+def test_progress_is_told_in_the_callers_thread(account: Account) -> None:
+    """A listener that draws need not know of threads; rows only grow."""
+    heard: list[tuple[Progress, int]] = []
+
+    account.sync(on_progress=lambda p: heard.append((p, threading.get_ident())))
+
+    assert {thread for _, thread in heard} == {threading.get_ident()}
+    calls = [progress.done for progress, _ in heard if progress.step == "calls"]
+    assert calls == sorted(calls)
+    assert calls[-1] == 40
+
+
+def test_a_listener_that_raises_stops_the_sync(account: Account, service: FakeService) -> None:
+    """Stopping from the outside ends soon, keeps what was read, and the next sync goes on."""
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        account.sync(on_progress=stop)
+
+    assert account.sync().complete
+    assert ids(account, "calls") == set(service.rows["calls"])
+
+
+def test_a_table_is_synced_by_one_process_at_a_time(
+    account: Account, service: FakeService
+) -> None:
+    """While another has the table's lock, it is left alone and the report says so."""
+    with Account(service, FragileStore.open(account.store.folder), now=service.clock) as other:
+        with account.store.lock("calls") as held:
+            assert held
+            report = other.sync(["calls", "leads"])
+
+        assert report["calls"].note == "another process is bringing it up to date"
+        assert not report["calls"].complete
+        assert report["leads"].complete
+        assert service.count("calls.list") == 0
+
+
+def test_two_accounts_may_sync_at_once(tmp_path: Path, service: FakeService) -> None:
+    """Two notebooks on one store end with the same, whole tables."""
+    accounts = [
+        Account(service, Store_, now=service.clock)
+        for Store_ in (FragileStore.open(tmp_path, IDENTITY), FragileStore.open(tmp_path, IDENTITY))
+    ]
+    threads = [threading.Thread(target=account.sync) for account in accounts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert accounts[0].sync().complete
+    assert ids(accounts[1], "calls") == set(service.rows["calls"])
+    assert account_versions(accounts[0]) == sum(len(rows) for rows in service.rows.values())
+    for account in accounts:
+        account.close()
+
+
+def account_versions(account: Account) -> int:
+    """Versions of all listed tables."""
+    versions = account.info()["versions"]
+    return int(sum(versions[table] for table in versions if table not in ("dispositions", "dnc_checks")))
+
+
+def test_the_report_prints_itself(account: Account) -> None:
+    """In a terminal a table of text, in a notebook a table of HTML, for machines a dict."""
+    report = account.sync(["calls", "campaigns"])
+
+    lines = str(report).splitlines()
+    assert lines[0].startswith("table")
+    assert lines[1].startswith("calls")
+    assert "its beginning to 2026-03-02 09:00 UTC" in lines[1]
+    assert report._repr_html_().count("<tr>") == 3
+    assert report.as_dict()["tables"]["calls"]["rows"] == 40
+    with pytest.raises(KeyError):
+        report["leads"]
+
+
+class Life:
+    """An account's service living on while a store follows it, both driven by chance or a machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.service = FakeService(page_size=4)
+        self.service.put("campaigns", 1, START - 90 * DAY)
+        self.folder = folder
+        self.store = FragileStore.open(folder, IDENTITY)
+        self.account = Account(self.service, self.store, now=self.service.clock)
+        self.numbers = 0
+        self.kill_after = -1
+
+    def insert(self, table: str, *, hours_ago: float = 0) -> None:
+        """A new row, or one moved in with an older creation."""
+        self.numbers += 1
+        self.service.put(table, self.numbers, self.service.now - timedelta(hours=hours_ago))
+
+    def change(self, table: str, chance: float) -> None:
+        """One row of the table gets another content."""
+        rows = sorted(self.service.rows[table].values(), key=lambda row: row["created_at"])
+        if rows:
+            row = rows[int(chance * (len(rows) - 1))]
+            name = "attempts" if table == "leads" else "disposition"
+            row[name] = self.numbers if table == "leads" else f"d{self.numbers}"
+            self.numbers += 1
+
+    def delete(self, table: str, chance: float) -> None:
+        """One row of the table is gone."""
+        rows = sorted(self.service.rows[table])
+        if rows:
+            del self.service.rows[table][rows[int(chance * (len(rows) - 1))]]
+
+    def sync(self, *, kill_after: int = -1, reconcile: bool = False) -> bool:
+        """A sync, killed after so many looks at its fate; tells whether it came to its end."""
+        self.kill_after = kill_after
+        self.store.fate = self._dies
+        self.service.fails = lambda _: Killed() if self._dies() else None
+        try:
+            self.account.sync(["calls", "leads"], reconcile_after="0s" if reconcile else None)
+        except Killed:
+            self.store.close()
+            self.store = FragileStore.open(self.folder, IDENTITY)
+            self.account = Account(self.service, self.store, now=self.service.clock)
+            return False
+        finally:
+            self.store.fate = lambda: False
+            self.service.fails = lambda _: None
+        return True
+
+    def agrees(self) -> bool:
+        """Whether the store shows exactly what the service has."""
+        return all(self.shown(table) == self.there(table) for table in ("calls", "leads"))
+
+    def shown(self, table: str) -> dict[str, str]:
+        """Ids with the field that changes, as stored."""
+        frame = getattr(self.account, table)()
+        field = "attempts" if table == "leads" else "disposition"
+        return {row["id"]: str(row[field]) for row in frame.to_dict("records")}
+
+    def there(self, table: str) -> dict[str, str]:
+        """Ids with the field that changes, as the service has them."""
+        field = "attempts" if table == "leads" else "disposition"
+        return {
+            key: "nan" if row[field] is None else str(row[field])
+            for key, row in self.service.rows[table].items()
+        }
+
+    def recent_are_here(self) -> bool:
+        """Whether every call created within the overlap is stored with its latest content."""
+        since = self.service.now - timedelta(hours=40)
+        shown = self.shown("calls")
+        return all(
+            shown.get(key) == value
+            for key, value in self.there("calls").items()
+            if self.service.rows["calls"][key]["created_at"] >= since
+        )
+
+    def _dies(self) -> bool:
+        self.kill_after -= 1
+        return self.kill_after == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_followed_life_ends_in_agreement(tmp_path: Path, seed: int) -> None:
+    """Whatever happens and wherever it is killed: recent calls are never missing, and two quiet full syncs agree."""
+    chance = random.Random(seed)
+    life = Life(tmp_path / "part")
+    for _ in range(20):
+        life.insert("calls", hours_ago=chance.uniform(0, 400))
+        life.insert("leads", hours_ago=chance.uniform(0, 400))
+    for _ in range(12):
+        for _ in range(chance.randint(0, 6)):
+            life.service.now += timedelta(minutes=chance.uniform(1, 300))
+            life.insert(chance.choice(["calls", "leads"]))
+            life.change("leads", chance.random())
+            if chance.random() < 0.3:
+                life.insert("calls", hours_ago=chance.uniform(50, 400))
+            if chance.random() < 0.2:
+                life.delete(chance.choice(["calls", "leads"]), chance.random())
+        recent = sorted(life.service.rows["calls"].values(), key=lambda row: row["created_at"])[-3:]
+        for row in recent:
+            row["disposition"] = f"r{life.numbers}"
+        while not life.sync(kill_after=chance.choice([-1, chance.randint(1, 30)])):
+            life.service.now += timedelta(minutes=chance.uniform(0, 90))
+        assert life.recent_are_here()
+    assert life.sync(reconcile=True)
+    assert life.sync(reconcile=True)
+
+    assert life.agrees()
+    life.account.close()
+
+
+class Following(RuleBasedStateMachine):
+    """Any order of inserts, changes, moves, deletions, refused cursors, kills and syncs."""
+
+    tables = st.sampled_from(["calls", "leads"])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(Following.root) / f"life{next(Following.numbers)}"
+        self.life = Life(self.folder)
+        self.clean = False
+
+    root = ""
+    numbers = iter(range(10**9))
+
+    @rule(table=tables, hours_ago=st.sampled_from([0.0, 1.0, 47.0, 49.0, 300.0]))
+    def insert(self, table: str, hours_ago: float) -> None:
+        """A row appears, now or behind."""
+        self.life.insert(table, hours_ago=hours_ago)
+        self.clean = False
+
+    @rule(table=tables, chance=st.floats(0, 1))
+    def change(self, table: str, chance: float) -> None:
+        """A row changes."""
+        self.life.change(table, chance)
+        self.clean = False
+
+    @rule(table=tables, chance=st.floats(0, 1))
+    def delete(self, table: str, chance: float) -> None:
+        """A row goes."""
+        self.life.delete(table, chance)
+        self.clean = False
+
+    @rule(hours=st.sampled_from([0.1, 10.0, 30.0, 200.0]))
+    def wait(self, hours: float) -> None:
+        """Time goes by."""
+        self.life.service.now += timedelta(hours=hours)
+
+    @rule()
+    def expire(self) -> None:
+        """Every cursor handed out so far is refused from now on."""
+        states = [self.life.store.state(table) for table in ("calls", "leads")]
+        open_walks = [state["walk"] for state in states if state and state["walk"]]
+        self.life.service.refused |= {walk["cursor"] for walk in open_walks if walk["cursor"]}
+
+    @rule(kill_after=st.integers(1, 25))
+    def sync_and_die(self, kill_after: int) -> None:
+        """A sync is killed."""
+        self.life.sync(kill_after=kill_after)
+        self.life.service.refused.clear()
+
+    @rule()
+    def sync(self) -> None:
+        """A sync comes to its end."""
+        assert self.life.sync()
+        self.life.service.refused.clear()
+        assert self.life.recent_are_here()
+
+    @precondition(lambda self: not self.clean)
+    @rule()
+    def settle(self) -> None:
+        """Two quiet full syncs agree."""
+        self.life.service.refused.clear()
+        assert self.life.sync(reconcile=True)
+        assert self.life.sync(reconcile=True)
+        assert self.life.agrees()
+        self.clean = True
+
+    @invariant()
+    def no_row_is_invented(self) -> None:
+        """The store never shows an id that the service never had."""
+        assert len(self.life.store.frame(CALLS)) <= self.life.numbers
+
+    def teardown(self) -> None:
+        """Whatever happened, it can be settled."""
+        self.life.service.refused.clear()
+        assert self.life.sync(reconcile=True)
+        assert self.life.sync(reconcile=True)
+        assert self.life.agrees()
+        self.life.account.close()
+
+
+def test_any_order_of_events_can_be_settled(tmp_path: Path) -> None:
+    """The state machine above, in a folder that goes with the test."""
+    Following.root = str(tmp_path)
+    machine = Following.TestCase()
+    machine.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+    machine.runTest()

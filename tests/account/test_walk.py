@@ -1,0 +1,164 @@
+"""Walks as values: which walk is due, when it ends, what it covers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.account.walk import Mark, Rule, State, Walk, begin, finish, restart, step
+
+NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
+RULE = Rule(timedelta(hours=24), small=10)
+COVERED = Mark(
+    watermark_at=NOW - timedelta(hours=2),
+    synced_at=NOW - timedelta(hours=1),
+    reconciled_at=NOW - timedelta(hours=5),
+    rows=1000,
+)
+
+
+def hours(*ages: float) -> list[datetime]:
+    """Instants so many hours ago."""
+    return [NOW - timedelta(hours=age) for age in ages]
+
+
+def test_the_first_walk_is_full() -> None:
+    """A list never walked is read to its end."""
+    assert begin(Mark(), RULE, NOW).stop_at is None
+
+
+def test_a_later_walk_stops_an_overlap_behind_the_watermark() -> None:
+    """What was created in the two days before the watermark is read again."""
+    assert begin(COVERED, RULE, NOW).stop_at == NOW - timedelta(hours=50)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        replace(COVERED, reconciled_at=NOW - timedelta(hours=24)),
+        replace(COVERED, rows=10),
+        replace(COVERED, descending=False),
+        replace(COVERED, watermark_at=None),
+    ],
+    ids=["old", "small", "unordered", "was empty"],
+)
+def test_a_full_walk_is_due(mark: Mark) -> None:
+    """After its time, for a small list, and where the order cannot be trusted, all is read."""
+    assert begin(mark, RULE, NOW).stop_at is None
+
+
+def test_a_walk_ends_where_there_is_no_cursor() -> None:
+    """Only the missing cursor ends a list: an empty page with a cursor goes on."""
+    walk = step(Walk(), [], "a", NOW)
+    assert (walk.reached, walk.cursor) == ("", "a")
+    assert step(walk, hours(1), None, NOW).reached == "end"
+
+
+def test_a_head_walk_stops_at_the_first_older_row() -> None:
+    """It goes on while rows are not older than the stop, and ends with the page that has one."""
+    walk = step(Walk(stop_at=NOW - timedelta(hours=5)), hours(1, 5), "a", NOW)
+    assert walk.reached == ""
+    assert step(walk, hours(5, 5.1), "b", NOW).reached == "stop"
+
+
+@pytest.mark.parametrize("ages", [(1, 3, 2), (9,)], ids=["within a page", "across pages"])
+def test_out_of_order_rows_turn_early_stopping_off(ages: tuple[float, ...]) -> None:
+    """A list that is not newest first is read to its end, and remembered as such."""
+    walk = step(Walk(stop_at=NOW - timedelta(hours=5)), hours(*ages), "a", NOW)
+    walk = step(walk, hours(0.5, 100), "b", NOW)
+
+    assert walk.reached == ""
+    assert finish(COVERED, step(walk, hours(101), None, NOW)).descending is False
+
+
+def test_rows_without_a_creation_turn_early_stopping_off() -> None:
+    """Where the shape is assumed `created_at` may be anything; then nothing is skipped."""
+    walk = step(Walk(stop_at=NOW), [None, *hours(100)], "a", NOW)
+
+    assert (walk.descending, walk.reached) == (False, "")
+
+
+def test_the_watermark_is_the_head_of_the_walk() -> None:
+    """Rows created after the walk began are not claimed to be covered."""
+    walk = step(Walk(stop_at=NOW - timedelta(hours=5)), hours(1, 6), "a", NOW)
+    mark = finish(COVERED, walk)
+
+    assert mark.watermark_at == NOW - timedelta(hours=1)
+    assert (mark.synced_at, mark.reconciled_at) == (NOW, COVERED.reconciled_at)
+
+
+def test_a_service_clock_ahead_does_not_move_the_watermark_ahead() -> None:
+    """A row created in our future leaves the watermark at the walk's start."""
+    walk = step(Walk(), hours(-3), None, NOW)
+
+    assert finish(Mark(), walk).watermark_at == NOW
+
+
+def test_a_head_walk_that_came_to_the_end_was_a_full_one() -> None:
+    """Whoever read everything has reconciled, whatever was planned."""
+    walk = step(Walk(stop_at=NOW - timedelta(hours=500)), hours(1, 2), None, NOW)
+    mark = finish(COVERED, walk)
+
+    assert (mark.reconciled_at, mark.rows) == (NOW, 2)
+
+
+def test_a_restart_keeps_the_start_and_the_older_head() -> None:
+    """Rows seen before a refused cursor count as seen, and the watermark does not pass a gap."""
+    walk = step(Walk(), hours(2, 3), "a", NOW)
+    again = step(restart(walk), hours(1, 2, 3), None, NOW + timedelta(minutes=9))
+
+    assert again.started_at == NOW
+    assert again.head_at == NOW - timedelta(hours=2)
+    assert (again.rows, again.reached) == (3, "end")
+
+
+instants = st.datetimes(timezones=st.just(UTC))
+walks = st.builds(
+    Walk,
+    stop_at=st.none() | instants,
+    cursor=st.none() | st.text(max_size=5),
+    started_at=st.none() | instants,
+    observed_at=st.none() | instants,
+    head_at=st.none() | instants,
+    oldest_at=st.none() | instants,
+    rows=st.integers(0, 9),
+    descending=st.booleans(),
+    reached=st.sampled_from(["", "stop", "end"]),
+)
+marks = st.builds(
+    Mark,
+    watermark_at=st.none() | instants,
+    synced_at=st.none() | instants,
+    reconciled_at=st.none() | instants,
+    rows=st.integers(0, 9),
+    descending=st.booleans(),
+)
+
+
+@given(state=st.builds(State, mark=marks, walk=st.none() | walks))
+def test_a_saved_state_is_the_state(state: State) -> None:
+    """Writing down and reading again are inverses."""
+    assert State.from_json(state.as_json()) == state
+
+
+@given(
+    ages=st.lists(st.floats(0, 200), min_size=1, max_size=30).map(sorted),
+    size=st.integers(1, 7),
+    stop=st.floats(0, 200),
+)
+def test_a_head_walk_misses_no_row_above_its_stop(
+    ages: list[float], size: int, stop: float
+) -> None:
+    """Whatever the page size, every row not older than the stop is on a page that was read."""
+    walk, read = Walk(stop_at=NOW - timedelta(hours=stop)), 0
+    rows = hours(*ages)
+    while not walk.reached:
+        page = rows[read : read + size]
+        read += len(page)
+        walk = step(walk, page, "more" if read < len(rows) else None, NOW)
+
+    assert read >= sum(row >= NOW - timedelta(hours=stop) for row in rows)

@@ -1,0 +1,186 @@
+"""Hand-written stand-ins for what the client talks to: a clock that never waits, a service in a function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from dialframe.client import Client, Clock, HttpxTransport, RateLimiter, address
+from dialframe.client.credentials import Credential
+
+BASE_URL = "https://service.example"
+KEY = "svc_test_cred01_sEcReT0123456789"
+SECRET = "sEcReT0123456789"
+PHONE = "+12125550142"
+START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+REQUEST_ID = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+Answering = Callable[[httpx.Request], httpx.Response]
+
+
+def an_id(prefix: str, number: int = 1) -> str:
+    """A well-formed id."""
+    return f"{prefix}_00000000-0000-4000-8000-{number:012d}"
+
+
+LEAD, CALL, CAMPAIGN = an_id("lead"), an_id("call"), an_id("cmp")
+
+
+class FakeClock:
+    """Time that passes only when somebody sleeps, or a test says so."""
+
+    def __init__(self) -> None:
+        self.elapsed_s = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> Clock:
+        return Clock(
+            now=lambda: START + timedelta(seconds=self.elapsed_s),
+            monotonic=lambda: self.elapsed_s,
+            sleep=self.sleep,
+            jitter=lambda: 0.0,
+        )
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.elapsed_s += seconds
+
+
+class Service:
+    """Answers request after request from a script, the last entry for ever, and keeps what came."""
+
+    def __init__(self, *script: httpx.Response | Exception | Answering) -> None:
+        self.script = list(script)
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(step, Exception):
+            raise step
+        return step(request) if callable(step) else fresh_copy(step)
+
+    @property
+    def keys(self) -> list[str | None]:
+        """Idempotency keys as they came over the wire."""
+        return [request.headers.get("Idempotency-Key") for request in self.requests]
+
+    @property
+    def bodies(self) -> list[bytes]:
+        """Bodies as they came over the wire."""
+        return [request.content for request in self.requests]
+
+
+def fresh_copy(response: httpx.Response) -> httpx.Response:
+    """The same answer once more: one that was read cannot be read again."""
+    return httpx.Response(response.status_code, headers=response.headers, content=response.content)
+
+
+def answer(body: Any = None, status: int = 200, **headers: str) -> httpx.Response:
+    """A JSON answer with a request id; `X_Name="..."` gives a header."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.Response(
+        status,
+        headers={"X-Request-ID": REQUEST_ID, "Content-Type": "application/json", **named},
+        content=b"" if body is None else json.dumps(body).encode(),
+    )
+
+
+def problem(
+    status: int, code: str, *, errors: Sequence[Any] = (), **headers: str
+) -> httpx.Response:
+    """A problem document as the contract describes it."""
+    body = {
+        "type": f"https://docs.example/errors/{code.replace('_', '-')}",
+        "title": code,
+        "status": status,
+        "detail": f"about {PHONE} and {KEY}",
+        "instance": f"urn:service:request:{REQUEST_ID}",
+        "code": code,
+        "request_id": REQUEST_ID,
+        **({"errors": list(errors)} if errors else {}),
+    }
+    headers.setdefault("Content_Type", "application/problem+json")
+    return answer(body, status, **headers)
+
+
+def a_page(rows: Sequence[Any], next_cursor: str | None = None) -> httpx.Response:
+    """One page of a list."""
+    return answer(
+        {"data": list(rows), "page": {"next_cursor": next_cursor, "has_more": bool(next_cursor)}}
+    )
+
+
+def a_call(number: int = 1, **changes: Any) -> dict[str, Any]:
+    """A call record as the service sends it."""
+    return {
+        "id": an_id("call", number),
+        "direction": "outbound",
+        "from_number": "+16175550100",
+        "to_number": PHONE,
+        "status": "completed",
+        "created_at": "2026-11-20T15:04:05Z",
+        "answered_at": None,
+        "ended_at": "2026-11-20T15:04:35Z",
+        "duration_seconds": 0.0,
+        "campaign_id": CAMPAIGN,
+        "disposition": None,
+        "hangup_cause": "NO_ANSWER",
+        **changes,
+    }
+
+
+def a_lead(number: int = 1, **changes: Any) -> dict[str, Any]:
+    """A lead as the service sends it."""
+    return {
+        "id": an_id("lead", number),
+        "campaign_id": CAMPAIGN,
+        "external_id": None,
+        "phone": PHONE,
+        "full_name": "Ada Example",
+        "email": None,
+        "status": "new",
+        "attempts": 0,
+        "custom_fields": {"lead_source": "web"},
+        "last_attempt_at": None,
+        "next_attempt_at": None,
+        "disposition_code": None,
+        "hangup_cause": None,
+        "created_at": "2026-11-20T15:04:05Z",
+        "updated_at": "2026-11-20T15:04:05Z",
+        **changes,
+    }
+
+
+def transport_to(service: Answering, base_url: str = BASE_URL, key: str = KEY) -> HttpxTransport:
+    """The real transport with the network replaced by a function."""
+    where = address.parse(base_url)
+    return HttpxTransport(where, Credential(key, where), inner=httpx.MockTransport(service))
+
+
+def connected(
+    service: Answering,
+    journal: Path,
+    *,
+    clock: FakeClock | None = None,
+    limiter: RateLimiter | None = None,
+    max_attempts: int = 4,
+    deadline_s: float | None = None,
+    key: str = KEY,
+) -> Client:
+    """A client of a service that is a function."""
+    return Client(
+        base_url=BASE_URL,
+        api_key=key,
+        transport=transport_to(service, key=key),
+        limiter=limiter,
+        journal=journal,
+        clock=(clock or FakeClock())(),
+        max_attempts=max_attempts,
+        deadline_s=deadline_s,
+    )

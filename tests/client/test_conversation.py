@@ -1,0 +1,304 @@
+"""Calls over the wire: what is sent again, with which bytes, after which wait."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from client.fakes import (
+    CAMPAIGN,
+    LEAD,
+    PHONE,
+    REQUEST_ID,
+    FakeClock,
+    Service,
+    a_lead,
+    a_page,
+    an_id,
+    answer,
+    connected,
+    problem,
+)
+from dialframe.client import Client, Options, RateLimiter
+from dialframe.contract import operations
+from dialframe.contract.models.shape import Empty
+from dialframe.errors import (
+    Conflict,
+    LimitReached,
+    RateLimited,
+    ServiceUnavailable,
+    TransportError,
+)
+
+OUTAGE = problem(503, "temporarily_unavailable", Retry_After="3")
+SENT = answer(
+    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
+     "created_at": "2026-11-21T09:00:00Z"},
+    202,
+)  # fmt: skip
+
+
+def send_sms(client: Client, options: Options | None = None) -> Any:
+    """A write."""
+    return client.sms.send(to=PHONE, body="hello", client_reference="r", options=options)
+
+
+def test_read_is_repeated_after_what_the_service_asked_for(tmp_path: Path) -> None:
+    """Not earlier than Retry-After, with the same request."""
+    clock, service = (
+        FakeClock(),
+        Service(OUTAGE, httpx.ReadError("gone"), answer({"client_id": "c"})),
+    )
+
+    me = connected(service, tmp_path, clock=clock).me()
+
+    assert me.client_id == "c"
+    assert clock.slept == [3.0, 1.0]
+    assert len({str(request.url) for request in service.requests}) == 1
+
+
+def test_attempts_come_to_an_end(tmp_path: Path) -> None:
+    """Four by default, and the error is the last answer."""
+    service = Service(OUTAGE)
+
+    with pytest.raises(ServiceUnavailable) as caught:
+        connected(service, tmp_path).me()
+
+    assert len(service.requests) == 4
+    assert caught.value.retry_after_s == 3.0
+
+
+def test_one_attempt_is_one_attempt(tmp_path: Path) -> None:
+    """An option of the call wins over the client's setting."""
+    service = Service(OUTAGE)
+
+    with pytest.raises(ServiceUnavailable):
+        connected(service, tmp_path).me(options=Options(max_attempts=1))
+
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "hiccup",
+    [OUTAGE, problem(409, "conflict", Retry_After="1"), problem(500, "internal_error"),
+     problem(429, "rate_limit_exceeded", Retry_After="1"), problem(503, "dnc_screen_unavailable"),
+     httpx.ReadTimeout("late"), httpx.ConnectError("refused"), httpx.RemoteProtocolError("cut")],
+    ids=["outage", "conflict", "internal", "rate", "screen", "late", "refused", "cut"],
+)  # fmt: skip
+def test_write_is_repeated_with_one_key_and_the_same_bytes(
+    hiccup: httpx.Response | Exception, tmp_path: Path
+) -> None:
+    """On the wire: three attempts, one key, one body."""
+    service = Service(hiccup, hiccup, SENT)
+
+    message = send_sms(connected(service, tmp_path))
+
+    assert message.status == "queued"
+    assert len(service.requests) == 3
+    assert len(set(service.keys)) == 1
+    assert service.keys[0]
+    assert len(set(service.bodies)) == 1
+
+
+def test_each_intent_has_a_key_of_its_own(tmp_path: Path) -> None:
+    """Two texts are two writes, and the dnc check is none."""
+    service = Service(SENT)
+    client = connected(service, tmp_path)
+
+    send_sms(client)
+    send_sms(client)
+
+    assert len(set(service.keys)) == 2
+
+
+def test_own_key_is_sent_as_it_is(tmp_path: Path) -> None:
+    """A caller who remembers keys may bring one."""
+    service = Service(SENT)
+
+    send_sms(connected(service, tmp_path), Options(idempotency_key="mine-1"))
+
+    assert service.keys == ["mine-1"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "kind"),
+    [(problem(409, "idempotency_conflict"), Conflict), (problem(409, "duplicate_client_reference"), Conflict),
+     (problem(429, "daily_cap_reached", Retry_After="5"), LimitReached),
+     (problem(429, "spend_cap_reached", Retry_After="5"), LimitReached)],
+)  # fmt: skip
+def test_what_waiting_does_not_lift_is_raised_at_once(
+    refusal: httpx.Response, kind: type[Exception], tmp_path: Path
+) -> None:
+    """A cap with Retry-After is still a cap, and of the 409s only `conflict` is asked again."""
+    service = Service(refusal)
+
+    with pytest.raises(kind):
+        send_sms(connected(service, tmp_path))
+
+    assert len(service.requests) == 1
+
+
+def test_deadline_holds_over_all_attempts(tmp_path: Path) -> None:
+    """A wait that does not fit is not begun."""
+    clock, service = FakeClock(), Service(OUTAGE)
+
+    with pytest.raises(ServiceUnavailable):
+        connected(service, tmp_path, clock=clock, deadline_s=7.0).me()
+
+    assert clock.slept == [3.0, 3.0]
+
+
+def test_attempt_gets_no_more_time_than_the_deadline_leaves(tmp_path: Path) -> None:
+    """The timeout of an attempt shrinks to what is left."""
+    seen: list[float] = []
+
+    def slow(request: httpx.Request) -> httpx.Response:
+        seen.append(request.extensions["timeout"]["read"])
+        return httpx.Response(503, headers={"Retry-After": "3"})
+
+    with pytest.raises(ServiceUnavailable):
+        connected(slow, tmp_path).me(options=Options(timeout_s=6, deadline_s=8))
+
+    assert seen == [6.0, 5.0, 2.0]
+
+
+def test_answer_that_drips_ends_at_the_deadline(tmp_path: Path) -> None:
+    """Each byte arrives in time, and the whole does not."""
+    clock = FakeClock()
+
+    class Dripping(httpx.SyncByteStream):
+        def __iter__(self) -> Any:
+            while True:
+                clock.elapsed_s += 1.0
+                yield b" "
+
+    with pytest.raises(TransportError, match="still coming in at the deadline"):
+        connected(
+            lambda _: httpx.Response(200, stream=Dripping()), tmp_path, clock=clock, deadline_s=5.0
+        ).me()
+
+
+def test_rate_refusal_pauses_every_call_of_the_key(tmp_path: Path) -> None:
+    """The wait is obeyed by the next call too."""
+    clock = FakeClock()
+    limiter = RateLimiter()
+    rate = problem(429, "rate_limit_exceeded", Retry_After="2")
+    service = Service(rate, answer({}))
+    client = connected(service, tmp_path, clock=clock, limiter=limiter, max_attempts=1)
+
+    with pytest.raises(RateLimited):
+        client.me()
+    client.me()
+
+    assert clock.elapsed_s == 2.0
+
+
+def test_cap_does_not_touch_the_bucket(tmp_path: Path) -> None:
+    """A daily cap stops one kind of write, not every read."""
+    clock = FakeClock()
+    service = Service(problem(429, "daily_cap_reached", Retry_After="3600"), answer({}))
+    client = connected(service, tmp_path, clock=clock, limiter=RateLimiter())
+
+    with pytest.raises(LimitReached):
+        send_sms(client)
+    client.me()
+
+    assert clock.slept == []
+
+
+def test_list_walk_outlives_a_run_of_rate_refusals(tmp_path: Path) -> None:
+    """Ten refusals in a row cost time and no rows."""
+    rate = problem(429, "rate_limit_exceeded", Retry_After="1")
+    service = Service(*[rate] * 10, a_page([a_lead()]))
+
+    leads = list(connected(service, tmp_path, limiter=RateLimiter()).leads.list())
+
+    assert [lead.id for lead in leads] == [LEAD]
+    assert len(service.requests) == 11
+
+
+def test_rate_limit_spaces_calls_out(tmp_path: Path) -> None:
+    """Thirty calls take the two seconds that the bucket asks for."""
+    clock = FakeClock()
+    client = connected(Service(answer({})), tmp_path, clock=clock, limiter=RateLimiter())
+
+    for _ in range(30):
+        client.me()
+
+    assert clock.elapsed_s == pytest.approx(2.0)
+
+
+def test_call_that_cannot_be_sent_before_its_deadline_is_not_sent(tmp_path: Path) -> None:
+    """The queue is longer than the deadline: the error says so and nothing leaves."""
+    service = Service(answer({}))
+    client = connected(service, tmp_path, limiter=RateLimiter(rate_per_s=0.1, burst=1))
+    client.me()
+
+    with pytest.raises(TransportError, match="rate limit leaves no room") as caught:
+        client.me(options=Options(deadline_s=2))
+
+    assert not caught.value.sent
+    assert len(service.requests) == 1
+
+
+def test_correlation_goes_out_as_a_header(tmp_path: Path) -> None:
+    """From the block, and from the option, which wins."""
+    service = Service(answer({}))
+    client = connected(service, tmp_path)
+
+    with client.correlation("nb-42"):
+        client.me()
+        client.me(options=Options(correlation_id="own"))
+    client.me()
+
+    assert [request.headers.get("X-Correlation-ID") for request in service.requests] == [
+        "nb-42",
+        "own",
+        None,
+    ]
+
+
+def test_raw_answer_says_how_it_came(tmp_path: Path) -> None:
+    """Status, request id, ETag, attempts, replay and JSON stand beside the value."""
+    clock = FakeClock()
+    body = {"client_id": "c", "new": 1}
+    service = Service(OUTAGE, answer(body, ETag='"7"', Idempotency_Replayed="true"))
+
+    answered = connected(service, tmp_path, clock=clock).send_raw(operations.ME, Empty())
+
+    assert (answered.status, answered.request_id, answered.etag) == (200, REQUEST_ID, '"7"')
+    assert (answered.attempts, answered.replayed, answered.key) == (2, True, None)
+    assert answered.raw == body
+    assert answered.value.model_extra == {"new": 1}
+    assert answered.observed_at == clock().now()
+    assert answered.headers["content-type"] == "application/json"
+
+
+def test_replayed_refusal_is_not_asked_again(tmp_path: Path) -> None:
+    """The stored answer of a key stays what it is."""
+    service = Service(problem(500, "internal_error", Idempotency_Replayed="true"))
+
+    with pytest.raises(ServiceUnavailable):
+        send_sms(connected(service, tmp_path))
+
+    assert len(service.requests) == 1
+
+
+def test_each_attempt_is_logged_without_url_number_or_key(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Operation, status, request id and milliseconds: enough for the operator, nothing personal."""
+    caplog.set_level(logging.DEBUG)
+    service = Service(OUTAGE, a_page([]))
+
+    list(connected(service, tmp_path).leads.list(campaign_id=CAMPAIGN, external_id="crm-77"))
+
+    assert caplog.messages == [
+        f"leads.list: 503, request {REQUEST_ID}, 0 ms",
+        "leads.list: again in 3.0 s",
+        f"leads.list: 200, request {REQUEST_ID}, 0 ms",
+    ]

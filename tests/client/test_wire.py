@@ -1,0 +1,286 @@
+"""Requests become the bytes that the contract asks for, and answers values or clear errors."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from datetime import date, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from client.fakes import CALL, CAMPAIGN, LEAD, PHONE, REQUEST_ID, a_call, a_lead, an_id
+from dialframe.client.wire import PlannedRequest, plan, read
+from dialframe.contract import operations as rows
+from dialframe.contract.models.account import DispositionQuery
+from dialframe.contract.models.callbacks import CallbackCreate
+from dialframe.contract.models.calls import CallQuery, CallRef
+from dialframe.contract.models.campaigns import CampaignRef
+from dialframe.contract.models.leads import LeadImport, LeadUpdate
+from dialframe.contract.models.shape import Empty
+from dialframe.contract.models.webhooks import WebhookRef
+from dialframe.errors import ApiError, ConfigError, ContractError, NotFound, ServiceUnavailable
+
+HEADERS = {"x-request-id": REQUEST_ID, "content-type": "application/json"}
+
+
+def test_get_puts_everything_into_path_and_query() -> None:
+    """No body, no content type, filters that are None left out."""
+    planned = plan(rows.CALLS_LIST, CallQuery(direction="outbound", limit=100, cursor="a+b/c="))
+
+    assert (planned.method, planned.path, planned.body) == ("GET", "/v1/calls", None)
+    assert planned.query == "limit=100&cursor=a%2Bb%2Fc%3D&direction=outbound"
+    assert planned.headers == {"Accept": "application/json"}
+
+
+def test_import_puts_the_campaign_into_the_query() -> None:
+    """Contract, Leads: POST /v1/leads/import?campaign_id=<CampaignId>."""
+    request = LeadImport.model_validate(
+        {
+            "campaign_id": CAMPAIGN,
+            "leads": [{"phone": PHONE, "first_name": None, "custom_fields": {"a": None}}],
+        }
+    )
+
+    planned = plan(rows.LEADS_IMPORT, request, key="k")
+
+    assert planned.path == "/v1/leads/import"
+    assert planned.query == f"campaign_id={CAMPAIGN}"
+    assert json.loads(planned.body or b"") == {
+        "leads": [{"phone": PHONE, "custom_fields": {"a": None}}]
+    }
+    assert planned.headers["Idempotency-Key"] == planned.key == "k"
+    assert planned.headers["Content-Type"] == "application/json"
+
+
+def test_patch_says_null_only_where_null_was_given() -> None:
+    """A field that was not given stays out of the body; null clears one."""
+    given_null = plan(rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD, email=None), key="k")
+    given_none = plan(rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD), key="k")
+
+    assert (given_null.path, given_null.body) == (f"/v1/leads/{LEAD}", b'{"email":null}')
+    assert given_none.body == b"{}"
+
+
+def test_post_without_fields_sends_an_empty_object() -> None:
+    """Contract: body empty or {}."""
+    planned = plan(rows.CAMPAIGNS_PAUSE, CampaignRef(campaign_id=CAMPAIGN), key="k")
+
+    assert (planned.path, planned.body) == (f"/v1/campaigns/{CAMPAIGN}/pause", b"{}")
+
+
+def test_delete_sends_no_body() -> None:
+    """The id is in the path, the key in a header."""
+    planned = plan(rows.WEBHOOKS_DELETE, WebhookRef(webhook_id=an_id("wh")), key="k")
+
+    assert (planned.method, planned.body) == ("DELETE", None)
+
+
+def test_instants_leave_in_utc_and_days_as_days() -> None:
+    """Contract, Conventions: timestamps are ISO 8601 in UTC."""
+    at = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    callback = plan(rows.CALLBACKS_CREATE, CallbackCreate(lead_id=LEAD, scheduled_at=at), key="k")
+    report = plan(
+        rows.REPORTS_DISPOSITIONS,
+        DispositionQuery(start_date=date(2026, 3, 1), end_date=date(2026, 3, 2)),
+    )
+
+    assert json.loads(callback.body or b"")["scheduled_at"] == "2026-02-28T23:30:00Z"
+    assert report.query == "start_date=2026-03-01&end_date=2026-03-02"
+
+
+def test_recording_accepts_any_kind_of_bytes() -> None:
+    """A stream is not asked for as JSON."""
+    assert plan(rows.CALLS_RECORDING, CallRef(call_id=CALL)).headers == {"Accept": "*/*"}
+
+
+def test_optional_headers_go_where_they_belong() -> None:
+    """Correlation anywhere, If-Match where the row says so."""
+    planned = plan(
+        rows.LEADS_UPDATE,
+        LeadUpdate(lead_id=LEAD),
+        key="k",
+        correlation_id="nb-42",
+        if_match='"7"',
+    )
+
+    assert planned.headers["X-Correlation-ID"] == "nb-42"
+    assert planned.headers["If-Match"] == '"7"'
+    with pytest.raises(ConfigError, match="if_match"):
+        plan(rows.ME, Empty(), if_match='"7"')
+    with pytest.raises(ConfigError, match="needs an idempotency_key"):
+        plan(rows.CAMPAIGNS_PAUSE, CampaignRef(campaign_id=CAMPAIGN))
+
+
+def test_request_repr_shows_neither_body_nor_query() -> None:
+    """What is personal stays out of logs that print the request."""
+    planned = PlannedRequest(
+        operation="x", method="POST", path="/v1/x", query=f"q={PHONE}", body=PHONE.encode()
+    )
+
+    assert PHONE not in repr(planned)
+
+
+def test_digest_tells_requests_apart() -> None:
+    """Method, path, query and body count; headers do not."""
+    base = PlannedRequest(operation="x", method="POST", path="/a", query="q=1", body=b"1")
+    same = PlannedRequest(
+        operation="x", method="POST", path="/a", query="q=1", body=b"1", headers={"X": "1"}
+    )
+    others = [
+        PlannedRequest(operation="x", method="PUT", path="/a", query="q=1", body=b"1"),
+        PlannedRequest(operation="x", method="POST", path="/b", query="q=1", body=b"1"),
+        PlannedRequest(operation="x", method="POST", path="/a", query="q=2", body=b"1"),
+        PlannedRequest(operation="x", method="POST", path="/a", query="q=1", body=b"2"),
+    ]
+
+    assert same.digest == base.digest
+    assert len({base.digest, *(other.digest for other in others)}) == 5
+
+
+# What comes back, and where the error says that it is wrong.
+BROKEN: list[tuple[str, Any, bytes, str]] = [
+    ("half a body", rows.CALLS_LIST, b'{"data": [', "body"),
+    ("no body", rows.CALLS_LIST, b"", "body"),
+    ("HTML", rows.CAMPAIGNS_LIST, b"<html>", "body"),
+    ("NaN", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": NaN}}', "body"),
+    ("a list", rows.CALLS_LIST, b"[]", "body"),
+    ("null", rows.CALLS_LIST, b"null", "body"),
+    ("data is an object", rows.CALLS_LIST, b'{"data": {}, "page": {}}', "data"),
+    ("data is missing", rows.CALLS_LIST, b'{"page": {"next_cursor": null, "has_more": false}}', "data"),
+    ("page is missing", rows.CALLS_LIST, b'{"data": []}', "page"),
+    ("page is null", rows.CALLS_LIST, b'{"data": [], "page": null}', "page"),
+    ("cursor is missing", rows.CALLS_LIST, b'{"data": [], "page": {"has_more": false}}', "page"),
+    ("cursor is a number", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": 7, "has_more": true}}',
+     "next_cursor"),
+    ("more without cursor", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": null, "has_more": true}}',
+     "page.next_cursor"),
+    ("assumed list without page", rows.WEBHOOKS_LIST, b'{"data": []}', "page"),
+    ("import without data", rows.LEADS_IMPORT, b'{"campaign_id": "x", "summary": {}}', "data"),
+    ("check with text", rows.DNC_CHECK, b'{"data": [{"phone": "+12125550142", "listed": "no"}]}',
+     "data[0].listed"),
+    ("text for a number", rows.LEADS_CREATE, b'{"status": 7}', "status"),
+    ("object of an assumed shape is a list", rows.ME, b"[]", "body"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "body", "where"), [case[1:] for case in BROKEN], ids=[c[0] for c in BROKEN]
+)
+def test_answer_that_is_not_the_contracts_names_operation_and_place(
+    row: Any, body: bytes, where: str
+) -> None:
+    """ContractError says which operation, where, and with which request id."""
+    with pytest.raises(ContractError) as caught:
+        read(row, status=row.status, headers=HEADERS, body=body)
+
+    assert (caught.value.operation, caught.value.where) == (row.name, where)
+    assert row.name in str(caught.value)
+    assert REQUEST_ID in str(caught.value)
+
+
+def test_broken_answer_to_a_write_names_its_key() -> None:
+    """The write may have happened: the message says how to ask."""
+    with pytest.raises(ContractError, match=r"client\.writes\.settle\('key-1'\)"):
+        read(rows.SMS_SEND, status=202, headers={}, body=b"oops", key="key-1")
+
+
+def test_redirect_is_not_followed_and_not_an_answer() -> None:
+    """A base URL that redirects is told so."""
+    with pytest.raises(ContractError, match="redirects are not followed"):
+        read(rows.ME, status=302, headers={"location": "https://else.example"}, body=b"")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [(502, b"<html>Bad gateway</html>", ServiceUnavailable), (404, b"", NotFound),
+     (400, b"[]", ApiError), (599, b'{"code": 7, "errors": "x", "detail": null}', ServiceUnavailable)],
+)  # fmt: skip
+def test_refusal_without_a_problem_document_goes_by_its_status(
+    status: int, body: bytes, kind: type[ApiError]
+) -> None:
+    """What stands in front of the service does not speak its language, and is still an ApiError."""
+    with pytest.raises(kind) as caught:
+        read(rows.ME, status=status, headers={}, body=body)
+
+    assert (caught.value.status, caught.value.code) == (status, "")
+
+
+def test_other_success_status_is_a_success() -> None:
+    """200 where 201 was promised still carries the answer."""
+    parsed = read(rows.CALLS_START, status=200, headers={}, body=json.dumps(STARTED).encode())
+
+    assert parsed.value.to == PHONE
+
+
+def test_unshown_shape_may_be_no_body_at_all() -> None:
+    """Every field is None then, and nothing breaks."""
+    assert read(rows.DNC_ADD, status=204, headers={}, body=b"").value.phone is None
+    assert read(rows.WEBHOOKS_DELETE, status=200, headers={}, body=b'{"deleted": true}').raw == {
+        "deleted": True
+    }
+
+
+def test_rows_that_do_not_validate_are_set_aside() -> None:
+    """The others stay in their order, and the raw JSON has them all."""
+    broken = a_call(2, created_at="yesterday")
+    body = {
+        "data": [a_call(1), broken, "x", a_call(3)],
+        "page": {"next_cursor": None, "has_more": False},
+    }
+
+    parsed = read(rows.CALLS_LIST, status=200, headers=HEADERS, body=json.dumps(body).encode())
+
+    assert [call.id for call in parsed.value.data] == [an_id("call", 1), an_id("call", 3)]
+    assert [(q.index, q.where) for q in parsed.quarantined] == [(1, "created_at"), (2, "")]
+    assert parsed.quarantined[0].raw == broken
+    assert parsed.raw == body
+
+
+def test_unknown_values_and_fields_survive() -> None:
+    """A status that v1 adds stays what it is, and so does a field."""
+    lead = {**a_lead(status="sleeping"), "score": {"a": 1}}
+
+    value = read(rows.LEADS_UPDATE, status=200, headers={}, body=json.dumps(lead).encode()).value
+
+    assert value.status == "sleeping"
+    assert value.model_extra == {"score": {"a": 1}}
+
+
+STARTED = {
+    "call_id": None, "status": "dialing", "to": PHONE, "agent_extension": "101", "caller_id": None,
+    "campaign_id": None, "lead_id": None, "recording": True, "created_at": "2026-11-20T15:04:05Z",
+}  # fmt: skip
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    body=st.binary(max_size=60) | json_values.map(lambda value: json.dumps(value).encode()),
+    status=st.integers(200, 599),
+)
+def test_no_answer_whatever_breaks_the_reader(body: bytes, status: int) -> None:
+    """Every sequence of bytes is a value, an ApiError or a ContractError."""
+    for row in (rows.CALLS_LIST, rows.LEADS_GET, rows.LEADS_IMPORT, rows.WEBHOOKS_DELETE):
+        with contextlib.suppress(ApiError, ContractError):
+            assert read(row, status=status, headers={}, body=body).value is not None
+
+
+@given(fields=st.dictionaries(st.sampled_from(["a", "b", "c"]), json_values, max_size=3))
+def test_custom_fields_arrive_as_they_were_given(fields: dict[str, Any]) -> None:
+    """What is put on the wire reads back equal."""
+    planned = plan(rows.LEADS_UPDATE, LeadUpdate(lead_id=LEAD, custom_fields=fields), key="k")
+
+    assert json.loads(planned.body or b"") == {"custom_fields": fields}

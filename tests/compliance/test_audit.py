@@ -1,0 +1,429 @@
+"""The whole audit: its counts add up, it passes nothing without evidence, and shows no number."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import datetime, timedelta
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compliance import hand
+from dialframe import compliance, frames
+from dialframe.compliance import rulebook
+from dialframe.compliance.result import CHECKS, FINDINGS, sentence
+from dialframe.errors import ConfigError
+
+DAY = timedelta(days=1)
+NOW = hand.utc("2026-12-01")
+NOON = hand.utc("2026-06-15T16:00")
+NIGHT = hand.utc("2026-06-16T02:30")
+GRADES = {"violation", "uncertain", "proven", "indeterminate", "not evaluable"}
+
+
+def _audit(
+    calls: list[dict[str, Any]],
+    leads: list[dict[str, Any]] | None = None,
+    checks: list[dict[str, Any]] | None = None,
+    callbacks: list[dict[str, Any]] | None = None,
+    *,
+    now: datetime = NOW,
+    **further: Any,
+) -> compliance.Audit:
+    return compliance.audit(
+        hand.leads(*(leads or [])),
+        hand.calls(*calls),
+        hand.checks(*(checks or [])),
+        hand.callbacks(*callbacks) if callbacks else None,
+        now=now,
+        **further,
+    )
+
+
+def _of(audit: compliance.Audit, check: str) -> pd.DataFrame:
+    return audit.findings[audit.findings["check"] == check]
+
+
+def _count(audit: compliance.Audit, check: str) -> list[int]:
+    names = ["checked", "pass", "violation", "uncertain", "not_evaluable"]
+    return [int(n) for n in audit.checks.set_index("check").loc[check, names]]
+
+
+EVERYTHING: dict[str, Any] = {
+    "calls": [
+        hand.call(at=NOON, id="call_day"),
+        hand.call(at=NIGHT, id="call_night"),
+        hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-06-16T01:30"), id="call_mixed"),
+        hand.call(hand.TOLL_FREE, NOON, id="call_free"),
+        hand.call(hand.LONDON, NOON, id="call_uk"),
+        hand.call(hand.CHICAGO, NOON, id="call_listed"),
+        hand.call(hand.PHOENIX, NOON, id="call_between"),
+        hand.call(at=NOON, id="call_in", direction="inbound"),
+        hand.call(at=NOW + DAY, id="call_future"),
+    ],
+    "leads": [
+        hand.lead(created_at=NOON - DAY),
+        hand.lead(hand.CHICAGO, created_at=NOON - 90 * DAY),
+        hand.lead(hand.PHOENIX, created_at=NOON - DAY),
+        hand.lead(hand.HONOLULU, status="completed"),
+    ],
+    "checks": [
+        hand.check(NOON - DAY, phone=hand.CHICAGO, listed=True),
+        hand.check(NOON + DAY, phone=hand.PHOENIX, listed=True),
+        hand.check(NOON - DAY, phone=hand.LONDON),
+        hand.check(NOON, listed=None),
+    ],
+    "callbacks": [
+        {
+            "id": "cb_1",
+            "lead_id": f"lead_{hand.NEW_YORK}",
+            "campaign_id": "cmp_1",
+            "scheduled_at": NIGHT,
+            "status": "pending",
+        }
+    ],
+    "states": {hand.HONOLULU: "Hawaii", hand.LONDON: "England"},
+}
+
+
+def test_every_check_counts_and_says_so() -> None:
+    """Each kind of grade once, with the sentence of the report."""
+    audit = _audit(**EVERYTHING)
+    assert audit.checks[["check", "sentence"]].to_numpy().tolist() == [
+        [
+            "calling_hours",
+            "7 calls checked, 1 violation, 1 uncertain, 2 not evaluable because the number's time "
+            "zone (1) or the rules of the number's country (1) is missing",
+        ],
+        [
+            "scrub_at_call",
+            "7 calls checked, 0 violations, 0 uncertain, 2 not evaluable because a Do-Not-Call "
+            "check at or before the call is missing",
+        ],
+        ["scrub_coverage", "3 numbers checked, 0 violations, 3 uncertain, 0 not evaluable"],
+        [
+            "listed_number",
+            "7 calls checked, 1 violation, 1 uncertain, 2 not evaluable because a recent "
+            "Do-Not-Call check before the call, or any after it, is missing",
+        ],
+    ]
+    assert audit.excluded == {
+        "inbound call": 1,
+        "call after the moment of the audit": 1,
+        "second row of a call that is already counted": 0,
+    }
+
+
+def test_findings_name_call_lead_rule_and_evidence() -> None:
+    """One row per call and check that did not pass, numbers whole."""
+    audit = _audit(**EVERYTHING)
+    hours = _of(audit, "calling_hours").set_index("call_id")
+    assert hours["grade"].to_dict() == {
+        "call_night": "violation",
+        "call_mixed": "uncertain",
+        "call_free": "not evaluable",
+        "call_uk": "not evaluable",
+    }
+    assert hours.loc["call_night", "phone"] == hand.NEW_YORK
+    assert hours.loc["call_night", "at"] == NIGHT
+    assert hours.loc["call_night", "lead_id"] == f"lead_{hand.NEW_YORK}"
+    assert hours.loc["call_night", "local_times"] == "2026-06-15T22:30:00-04:00 America/New_York"
+    assert hours.loc["call_night", "evidence"] == "area code"
+    listed = _of(audit, "listed_number").set_index("call_id")
+    assert listed["grade"].to_dict() == {
+        "call_listed": "proven",
+        "call_between": "indeterminate",
+        "call_mixed": "not evaluable",
+        "call_free": "not evaluable",
+    }
+    assert set(listed["rule_id"]) == {"us-dnc-listed-call"}
+    assert listed.loc["call_listed", "evidence"].startswith("check req_1416 said listed at ")
+    assert listed.loc["call_listed", "local_times"] == "2026-06-15T11:00:00-05:00 America/Chicago"
+
+
+def test_numbers_that_may_be_called_are_findings_of_their_own() -> None:
+    """A stale number is uncertain, one that was never checked not evaluable."""
+    audit = _audit(
+        [],
+        [hand.lead(), hand.lead(hand.CHICAGO)],
+        import_screen_counts=False,
+        checks=[hand.check(NOW - 40 * DAY, phone=hand.CHICAGO)],
+    )
+    found = _of(audit, "scrub_coverage").set_index("phone")
+    assert found["grade"].to_dict() == {
+        hand.NEW_YORK: "not evaluable",
+        hand.CHICAGO: "uncertain",
+    }
+    assert found["call_id"].isna().all()
+    assert found.loc[hand.CHICAGO, "lead_id"] == f"lead_{hand.CHICAGO}"
+    assert found.loc[hand.CHICAGO, "reason"] == (
+        "the newest check on record is more than 31 days old"
+    )
+    assert (found["at"] == NOW).all()
+
+
+@pytest.mark.parametrize(
+    ("checks", "counts"),
+    [
+        ([], [1, 0, 0, 0, 1]),
+        ([hand.check(NOON - DAY)], [1, 1, 0, 0, 0]),
+        ([hand.check(NOON - 32 * DAY)], [1, 0, 0, 0, 1]),
+        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 90 * DAY)], [1, 1, 0, 0, 0]),
+        ([hand.check(NOON + 90 * DAY)], [1, 1, 0, 0, 0]),
+        ([hand.check(NOON - DAY), hand.check(NOON + DAY, listed=True)], [1, 0, 0, 1, 0]),
+        ([hand.check(NOON - DAY, listed=True)], [1, 0, 1, 0, 0]),
+        ([hand.check(NOON - DAY, listed=True), hand.check(NOON + DAY)], [1, 0, 1, 0, 0]),
+    ],
+)
+def test_a_call_to_an_unlisted_number_passes_only_on_a_record(
+    checks: list[dict[str, Any]], counts: list[int]
+) -> None:
+    """A recent "not listed" before the call or a next one after it; else nothing is known."""
+    audit = _audit([hand.call(at=NOON)], checks=checks)
+    assert _count(audit, "listed_number") == counts
+
+
+def test_the_call_of_the_request_itself_passes_only_on_a_record() -> None:
+    """Clear of the request does not mean clear of the registry."""
+    row = hand.call(at=NOON, disposition="DNC")
+    assert _count(_audit([row]), "listed_number") == [1, 0, 0, 0, 1]
+    assert _count(_audit([row], checks=[hand.check(NOON)]), "listed_number") == [1, 1, 0, 0, 0]
+    finding = _of(_audit([row]), "listed_number").iloc[0]
+    assert finding["rule_id"] == "us-dnc-listed-call"
+    assert finding["reason"] == (
+        "no record shows that the number was not listed when it was called"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "rules"),
+    [
+        ("2025-04-10T16:00", "us-tsr-internal-dnc; us-tcpa-internal-dnc-pre2025"),
+        ("2025-04-11T16:00", "us-tsr-internal-dnc; us-tcpa-internal-dnc"),
+    ],
+)
+def test_a_request_is_judged_by_the_rules_of_its_day(asked: str, rules: str) -> None:
+    """Even when an older check is a ground as well."""
+    rows = [hand.call(at=hand.utc(asked), disposition="DNC"), hand.call(at=NOON, id="call_2")]
+    finding = _of(_audit(rows), "listed_number").set_index("call_id").loc["call_2"]
+    assert (finding["grade"], finding["rule_id"]) == ("proven", rules)
+    both = _audit(rows, checks=[hand.check(hand.utc("2025-01-01"), listed=True)])
+    finding = _of(both, "listed_number").set_index("call_id").loc["call_2"]
+    assert finding["rule_id"] == f"us-dnc-listed-call; {rules}"
+
+
+@pytest.mark.parametrize(
+    ("leads", "lead_id"),
+    [
+        ([hand.lead(id="lead_1")], "lead_1"),
+        ([hand.lead(id="lead_1"), hand.lead(id="lead_2", campaign_id="cmp_2")], "lead_1"),
+        ([hand.lead(id="lead_2", campaign_id="cmp_2")], "lead_2"),
+        ([hand.lead(id="lead_1"), hand.lead(id="lead_2")], None),
+        (
+            [
+                hand.lead(id="lead_2", campaign_id="cmp_2"),
+                hand.lead(id="lead_3", campaign_id="cmp_3"),
+            ],
+            None,
+        ),
+        ([hand.lead(id="lead_1"), hand.lead(id="lead_1")], "lead_1"),
+        ([], None),
+    ],
+)
+def test_the_lead_of_a_call_is_named_where_only_one_is_possible(
+    leads: list[dict[str, Any]], lead_id: str | None
+) -> None:
+    """By campaign and number, else by number, else not at all."""
+    audit = _audit([hand.call(at=NIGHT)], leads)
+    assert hand.missing(_of(audit, "calling_hours")["lead_id"]) == [lead_id]
+
+
+def test_an_audit_never_calls_anything_compliant() -> None:
+    """With findings, without any, and with nothing to check."""
+    clean = _audit([hand.call(at=NOON)], [hand.lead(status="completed", created_at=NOON - DAY)])
+    assert len(clean.findings) == 0
+    assert clean.verdict == (
+        "No violation found, 0 uncertain and 0 not evaluable in 3 tests of 4 checks; "
+        "what is not flagged was not shown to be lawful."
+    )
+    dirty, nothing = _audit(**EVERYTHING), _audit([])
+    assert dirty.verdict.startswith("2 violations found, 5 uncertain and 6 not evaluable in 24 ")
+    assert nothing.verdict.startswith("Nothing was checked")
+    for audit in (clean, dirty, nothing):
+        assert "complian" not in (str(audit) + audit._repr_html_()).lower()
+
+
+def test_an_audit_shows_no_whole_number() -> None:
+    """Masked as text and as HTML, whole in the findings, whatever an evidence says."""
+    leaky = hand.call(at=NOON, disposition=f"DNC {hand.NEW_YORK}")
+    audit = _audit(
+        [leaky, hand.call(at=NIGHT, id="call_2")],
+        dnc_codes=[f"DNC {hand.NEW_YORK}"],
+        states={hand.NEW_YORK: hand.CHICAGO},
+    )
+    assert audit.findings["evidence"].str.contains(hand.NEW_YORK, regex=False).any()
+    assert set(audit.findings["phone"]) == {hand.NEW_YORK}
+    for shown in (str(audit), repr(audit), audit._repr_html_()):
+        assert hand.NEW_YORK not in shown
+        assert hand.CHICAGO not in shown
+    assert "+121******42" in audit._repr_html_()
+
+
+def test_the_gravest_findings_are_shown_first() -> None:
+    """A notebook shows ten, and violations before what cannot be told."""
+    rows = [hand.call(hand.TOLL_FREE, NOON, id=f"call_{n}") for n in range(12)]
+    audit = _audit([*rows, hand.call(at=NIGHT, id="call_bad")])
+    _, page = audit._repr_html_().split("The first 10 of 39 findings")
+    assert page.index("violation</td>") < page.index("not evaluable</td>")
+
+
+def test_what_cannot_be_known_is_said_with_every_audit() -> None:
+    """Limits of the data, the book and its age, the import screen, callbacks, odd inputs."""
+    notes = "\n".join(_audit(**EVERYTHING).notes)
+    for words in (
+        "not legal advice",
+        "State rules",
+        "line type, consent, business relationship, dialing mode",
+        "An area code is evidence of a place",
+        "names no list",
+        "Rule book 2026.11.21, facts of 2026-11-21",
+        "For 3 calls the newest record is the service's screen at import",
+        "1 call outside the hours in some zone may have been asked for",
+        "1 row of the ledger",
+        "1 value given as a US state are none and were ignored: 'England'",
+    ):
+        assert words in notes
+    assert "days old" not in notes
+    old = _audit([], now=hand.utc("2027-12-01"))
+    assert "The rule book 2026.11.21 is 375 days old, more than 180" in "\n".join(old.notes)
+
+
+def test_an_audit_names_its_book_and_its_moment() -> None:
+    """Version, hash and instant, so that it can be done again."""
+    audit, book = _audit([]), rulebook.load()
+    assert (audit.rulebook_version, audit.rulebook_sha256) == (book.version, book.sha256)
+    assert audit.as_of == NOW
+    assert audit.as_of.tzinfo is not None
+
+
+def test_the_book_that_is_given_is_the_book_that_is_used() -> None:
+    """The strictest age of its rules, and its hours."""
+    text = (resources.files("dialframe.compliance") / "data" / "rules.toml").read_text("utf-8")
+    book = rulebook.parse(
+        text.replace("max_age_days = 31", "max_age_days = 15", 1).replace(
+            "start = 08:00:00", "start = 14:00:00", 1
+        )
+    )
+    audit = _audit([hand.call(at=NOON)], checks=[hand.check(NOON - 16 * DAY)], rulebook=book)
+    assert _count(audit, "scrub_at_call") == [1, 0, 0, 1, 0]
+    assert _count(audit, "calling_hours") == [1, 0, 1, 0, 0]
+    assert audit.coverage.max_age_days == 15
+
+
+def test_empty_frames_give_an_audit_with_the_same_columns() -> None:
+    """Schema and dtypes do not depend on the data."""
+    empty = compliance.audit(
+        frames.empty(frames.LEADS),
+        frames.empty(frames.CALLS),
+        frames.empty(frames.DNC_CHECKS),
+        frames.empty(frames.CALLBACKS),
+        now=NOW,
+    )
+    full = _audit(**EVERYTHING)
+    assert list(empty.findings.columns) == [column.name for column in FINDINGS]
+    assert list(empty.checks.columns) == [column.name for column in CHECKS]
+    assert empty.findings.dtypes.equals(full.findings.dtypes)
+    assert empty.checks.dtypes.equals(full.checks.dtypes)
+    assert len(empty.findings) == 0
+
+
+def test_an_audit_survives_pickling_and_leaves_its_inputs_alone() -> None:
+    """It crosses process borders whole."""
+    calls, leads = hand.calls(*EVERYTHING["calls"]), hand.leads(*EVERYTHING["leads"])
+    checks = hand.checks(*EVERYTHING["checks"])
+    before = [frame.copy() for frame in (calls, leads, checks)]
+    audit = compliance.audit(leads, calls, checks, now=NOW)
+    for frame, copy in zip((calls, leads, checks), before, strict=True):
+        pd.testing.assert_frame_equal(frame, copy)
+    again = pickle.loads(pickle.dumps(audit))  # noqa: S301 - it is our own
+    assert str(again) == str(audit)
+    pd.testing.assert_frame_equal(again.findings, audit.findings)
+
+
+def test_a_naive_moment_is_refused_in_words() -> None:
+    """Which instant it means nobody knows."""
+    with pytest.raises(ConfigError, match="the moment of the audit has no time zone"):
+        _audit([], now=NOW.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ([], "2 calls checked, 1 violation, 0 uncertain, 0 not evaluable"),
+        (["x"], "2 calls checked, 1 violation, 0 uncertain, 1 not evaluable because x is missing"),
+        (
+            ["x", "y", "y"],
+            "2 calls checked, 1 violation, 0 uncertain, 3 not evaluable because y (2) or x (1) "
+            "is missing",
+        ),
+    ],
+)
+def test_counts_become_the_sentence_of_a_report(missing: list[str], words: str) -> None:
+    """The missing inputs are named, the most frequent first."""
+    counts = {"checked": 2, "violation": 1, "uncertain": 0, "not_evaluable": len(missing)}
+    assert sentence("call", counts, pd.Series(missing, dtype="str")) == words
+
+
+PHONES = st.sampled_from(
+    [hand.NEW_YORK, hand.FLORIDA_PANHANDLE, hand.TOLL_FREE, hand.LONDON, hand.PHOENIX, None]
+)
+AGES = st.integers(0, 120).map(lambda hours: timedelta(hours=hours * 17))
+ROWS = st.tuples(
+    PHONES,
+    AGES | st.none(),
+    st.sampled_from(["outbound", "outbound", "inbound", None]),
+    st.sampled_from(["NA", "DNC", None]),
+)
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(ROWS, max_size=12),
+    st.lists(st.tuples(PHONES, AGES, st.sampled_from(["new", "dnc", "completed"])), max_size=6),
+    st.lists(st.tuples(PHONES, AGES, st.booleans()), max_size=6),
+)
+def test_counts_balance(calls: list[Any], leads: list[Any], checks: list[Any]) -> None:
+    """In = out + set aside: every call is in every check, and every finding is counted once."""
+    audit = _audit(
+        [
+            hand.call(
+                phone,
+                None if age is None else NOW - age,
+                id=f"call_{n}",
+                direction=direction,
+                disposition=code,
+            )
+            for n, (phone, age, direction, code) in enumerate(calls)
+        ],
+        [
+            hand.lead(phone, id=f"lead_{n}", created_at=NOW - age, updated_at=NOW, status=status)
+            for n, (phone, age, status) in enumerate(leads)
+        ],
+        [hand.check(NOW - age, phone=phone, listed=listed) for phone, age, listed in checks],
+    )
+    kept = len(calls) - audit.excluded["inbound call"]
+    counted_as = {"proven": "violation", "indeterminate": "uncertain"}
+    for row in audit.checks.to_dict("records"):
+        found = _of(audit, row["check"])
+        parts = [row["pass"], row["violation"], row["uncertain"], row["not_evaluable"]]
+        assert sum(parts) == row["checked"]
+        assert row["unit"] == "numbers" or row["checked"] == kept
+        told = found["grade"].replace(counted_as).value_counts()
+        assert [told.get(g, 0) for g in ("violation", "uncertain", "not evaluable")] == parts[1:]
+        assert (found["missing"].notna() == (found["grade"] == "not evaluable")).all()
+    assert set(audit.findings["grade"]) <= GRADES
+    assert audit.findings["reason"].notna().all()

@@ -1,0 +1,259 @@
+"""Calls to listed numbers: cases by hand, and the whole against a slow reading of all records."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compliance import hand
+from dialframe import frames
+from dialframe.compliance import dnc
+
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+AT = hand.utc("2026-06-15T15:00")
+NOW = hand.utc("2026-07-01")
+
+
+def _listed(
+    calls: list[dict[str, Any]],
+    leads: list[dict[str, Any]] | None = None,
+    checks: list[dict[str, Any]] | None = None,
+    **further: Any,
+) -> pd.DataFrame:
+    return dnc.listed_calls(
+        hand.calls(*calls),
+        hand.leads(*(leads or [])),
+        hand.checks(*(checks or [])),
+        now=NOW,
+        **further,
+    )
+
+
+def test_a_number_that_nothing_speaks_against_has_no_row() -> None:
+    """Only flagged numbers are looked at; inbound calls never are."""
+    found = _listed(
+        [
+            hand.call(at=AT),
+            hand.call(hand.CHICAGO, AT),
+            hand.call(hand.CHICAGO, AT, id="in", direction="inbound"),
+        ],
+        [hand.lead()],
+        [hand.check(AT - DAY), hand.check(AT + DAY, phone=hand.CHICAGO, listed=True)],
+    )
+    assert found["to_number"].tolist() == [hand.CHICAGO]
+
+
+def test_a_call_after_a_positive_check_is_proven() -> None:
+    """With the answer that we had, and the interval in which the number became listed."""
+    checks = [hand.check(AT - 9 * DAY), hand.check(AT - DAY, listed=True)]
+    found = _listed([hand.call(at=AT)], checks=checks).iloc[0]
+    assert found["grade"] == "proven"
+    assert (found["listed_after"], found["listed_by"]) == (AT - 9 * DAY, AT - DAY)
+    assert found["evidence"] == (
+        "check req_1415 said listed at 2026-06-14T15:00:00Z; "
+        "check req_0615 said not listed at 2026-06-06T15:00:00Z"
+    )
+
+
+def test_a_call_inside_the_interval_is_indeterminate() -> None:
+    """Between the import and the first positive check nobody knows."""
+    found = _listed(
+        [hand.call(at=AT), hand.call(at=AT + 3 * DAY, id="later")],
+        [hand.lead(created_at=AT - DAY)],
+        [hand.check(AT + DAY, listed=True)],
+    )
+    assert found["grade"].tolist() == ["indeterminate", "proven"]
+    assert found["listed_after"].tolist() == [AT - DAY, AT - DAY]
+
+
+def test_without_the_import_screen_the_interval_has_no_beginning() -> None:
+    """The grade stays, the bound goes."""
+    found = _listed(
+        [hand.call(at=AT)],
+        [hand.lead(created_at=AT - DAY)],
+        [hand.check(AT + DAY, listed=True)],
+        import_screen_counts=False,
+    )
+    assert found["grade"].item() == "indeterminate"
+    assert found["listed_after"].isna().item()
+
+
+def test_an_import_never_outweighs_a_positive_check() -> None:
+    """A second lead of a listed number does not make it callable; a negative check would."""
+    later = hand.lead(id="lead_2", created_at=AT - DAY)
+    positive = hand.check(AT - 5 * DAY, listed=True)
+    assert _listed([hand.call(at=AT)], [later], [positive])["grade"].item() == "proven"
+    lifted = [positive, hand.check(AT - 2 * DAY)]
+    assert _listed([hand.call(at=AT)], [later], lifted)["grade"].item() == "clear"
+
+
+def test_requests_bind_every_campaign_from_the_end_of_their_call() -> None:
+    """Days and weekdays since the request are given beside the grade."""
+    asked = hand.call(at=AT, id="asked", disposition="DNC", ended_at=AT + HOUR)
+    rows = [
+        hand.call(at=AT - DAY, id="before"),
+        asked,
+        hand.call(at=AT + HOUR / 2, id="during"),
+        hand.call(at=AT + 5 * DAY, id="after", campaign_id="cmp_2"),
+    ]
+    found = _listed(rows).set_index("call_id")
+    assert found["grade"].to_dict() == {
+        "before": "clear",
+        "asked": "clear",
+        "during": "indeterminate",
+        "after": "proven",
+    }
+    assert found.loc["after", "days_after_request"] == pytest.approx(5 - 1 / 24)
+    assert found.loc["after", "weekdays_after_request"] == 4
+    assert found.loc[["before", "asked", "during"], "days_after_request"].isna().all()
+    assert found["requested_at"].tolist() == [AT + HOUR] * 4
+
+
+def test_grace_makes_a_call_indeterminate_and_never_clear() -> None:
+    """Ten business days are the regulator's outer limit, not a licence."""
+    rows = [hand.call(at=AT, disposition="DNC"), hand.call(at=AT + 5 * DAY, id="after")]
+    assert _listed(rows)["grade"].tolist() == ["clear", "proven"]
+    assert _listed(rows, grace=14 * DAY)["grade"].tolist() == ["clear", "indeterminate"]
+
+
+def test_a_request_on_an_inbound_call_counts() -> None:
+    """Who calls in to be left alone is not called back."""
+    inbound = hand.call(
+        "+16465550180", AT, direction="inbound", from_number=hand.PHOENIX, disposition="REMOVE"
+    )
+    found = _listed([inbound, hand.call(hand.PHOENIX, AT + DAY)])
+    assert found[["to_number", "grade"]].to_numpy().tolist() == [[hand.PHOENIX, "proven"]]
+
+
+def test_a_listing_after_a_request_has_the_request_as_its_reason() -> None:
+    """The service lists who asked; calls up to the request stay clear."""
+    rows = [hand.call(at=AT - DAY), hand.call(at=AT, disposition="DNC")]
+    found = _listed(
+        rows, [hand.lead(status="dnc", updated_at=AT)], [hand.check(AT + DAY, listed=True)]
+    )
+    assert found["grade"].tolist() == ["clear", "clear"]
+    assert found["basis"].tolist() == ["request", "request"]
+
+
+def test_a_flag_without_a_request_is_a_listing_of_unknown_day() -> None:
+    """Between the lead's creation and its last change, and proven after it."""
+    flagged = hand.lead(status="dnc", created_at=AT - 9 * DAY, updated_at=AT)
+    rows = [hand.call(at=AT - DAY), hand.call(at=AT + DAY, campaign_id="cmp_2")]
+    found = _listed(rows, [flagged])
+    assert found["grade"].tolist() == ["indeterminate", "proven"]
+    assert found["basis"].tolist() == ["lead status", "lead status"]
+    assert found["listed_after"].tolist() == [AT - 9 * DAY] * 2
+
+
+def test_nothing_after_the_moment_is_used() -> None:
+    """Neither calls nor checks nor requests."""
+    later = NOW + DAY
+    assert len(_listed([hand.call(at=AT)], [], [hand.check(later, listed=True)])) == 0
+    assert len(_listed([hand.call(at=AT), hand.call(at=later, disposition="DNC")])) == 0
+    flagged = [hand.lead(status="dnc", updated_at=AT)]
+    assert len(_listed([hand.call(at=later)], flagged)) == 0
+
+
+def test_a_call_without_a_time_is_shown_as_not_evaluable() -> None:
+    """It went to a listed number, but when?"""
+    found = _listed([hand.call()], checks=[hand.check(AT, listed=True)])
+    assert found["grade"].item() == "not evaluable"
+    assert found["missing"].item() == "created_at"
+
+
+def test_an_empty_frame_has_the_same_columns() -> None:
+    """Schema and dtypes do not depend on the data."""
+    empty = dnc.listed_calls(
+        frames.empty(frames.CALLS),
+        frames.empty(frames.LEADS),
+        frames.empty(frames.DNC_CHECKS),
+        now=NOW,
+    )
+    full = _listed([hand.call(at=AT)], checks=[hand.check(AT, listed=True)])
+    assert empty.dtypes.equals(full.dtypes)
+    assert len(empty) == 0
+
+
+def _slowly(
+    at: datetime,
+    listed: list[datetime],
+    clean: list[datetime],
+    imports: list[datetime],
+    asked: list[datetime],
+    marked: list[datetime],
+) -> str:
+    """The grade of one call to a number, read off all its records."""
+    asked_at = min(asked, default=None)
+    marks = [mark for mark in marked if asked_at is None or mark < asked_at]
+    mark_at = min(marks, default=None)
+    before = [moment for moment in listed if moment < at]
+    lifted = any(moment > max(before) for moment in clean if moment < at) if before else False
+    if before and not lifted:
+        return "proven"
+    if (asked_at is not None and at > asked_at) or (mark_at is not None and at > mark_at):
+        return "proven"
+    bad = [m for m in [*listed, *([mark_at] if mark_at else [])] if m >= at]
+    good = [moment for moment in [*clean, *imports] if moment >= at]
+    first = min(bad, default=None)
+    if first is None or any(moment < first for moment in good):
+        return "clear"
+    return "clear" if asked_at is not None and first > asked_at else "indeterminate"
+
+
+# Few instants, so that records and calls meet at the same one often.
+INSTANTS = st.integers(0, 9).map(lambda day: AT + day * DAY)
+SETS = st.lists(INSTANTS, max_size=3, unique=True)
+
+
+@given(st.lists(INSTANTS, min_size=1, max_size=6), SETS, SETS, SETS, SETS, SETS)
+def test_the_grade_is_what_a_slow_reading_says(
+    called: list[datetime],
+    listed: list[datetime],
+    clean: list[datetime],
+    imports: list[datetime],
+    asked: list[datetime],
+    marked: list[datetime],
+) -> None:
+    """Every constellation of checks, imports, requests and flags of one number."""
+    rows = [hand.call(at=at, id=f"call_{n}") for n, at in enumerate(called)]
+    requests = [
+        hand.call(
+            at=at,
+            id=f"asked_{n}",
+            direction="inbound",
+            from_number=hand.NEW_YORK,
+            to_number="+16465550180",
+            disposition="DNC",
+        )
+        for n, at in enumerate(asked)
+    ]
+    leads = [hand.lead(id=f"lead_{n}", created_at=at) for n, at in enumerate(imports)]
+    # A lead that was flagged at once says nothing of the time before.
+    leads += [
+        hand.lead(id=f"flag_{n}", status="dnc", created_at=at, updated_at=at)
+        for n, at in enumerate(marked)
+    ]
+    checks = [hand.check(at, listed=True) for at in listed]
+    checks += [hand.check(at, listed=False) for at in clean]
+    # Another number with the opposite records must not matter.
+    other = [hand.check(at, listed=False, phone=hand.CHICAGO) for at in listed]
+    other += [hand.check(at, listed=True, phone=hand.CHICAGO) for at in clean]
+    found = _listed([*rows, *requests], leads, [*checks, *other])
+    if not (listed or asked or marked):
+        assert len(found) == 0
+        return
+    assert found["grade"].tolist() == [
+        _slowly(at, listed, clean, imports, asked, marked) for at in called
+    ]
+    proven = found["grade"] == "proven"
+    assert found.loc[proven, "listed_by"].notna().all()
+    assert (found.loc[proven, "listed_by"] < found.loc[proven, "created_at"]).all()
+    between = found[found["grade"] == "indeterminate"]
+    assert (between["listed_by"] >= between["created_at"]).all()
+    bounded = between[between["listed_after"].notna()]
+    assert (bounded["listed_after"] < bounded["created_at"]).all()

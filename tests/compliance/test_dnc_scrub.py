@@ -1,0 +1,223 @@
+"""How far checks reach: numbers, counts with their denominators, groups."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compliance import hand
+from dialframe import frames
+from dialframe.compliance import dnc
+from dialframe.compliance.dnc.scrub import POPULATIONS
+from dialframe.errors import ConfigError
+
+DAY = timedelta(days=1)
+NOW = hand.utc("2026-07-01")
+OLD = {"created_at": NOW - 90 * DAY}
+
+
+def _cover(
+    leads: list[dict[str, Any]],
+    calls: list[dict[str, Any]] | None = None,
+    checks: list[dict[str, Any]] | None = None,
+    **further: Any,
+) -> dnc.Coverage:
+    return dnc.coverage(
+        hand.leads(*leads),
+        hand.calls(*(calls or [])),
+        hand.checks(*(checks or [])),
+        now=NOW,
+        **further,
+    )
+
+
+@pytest.mark.parametrize(
+    ("statuses", "callable_"),
+    [
+        (["new"], True),
+        (["contacted"], True),
+        (["callback"], True),
+        (["dnc"], False),
+        (["completed"], False),
+        ([None], True),
+        (["something new"], True),
+        (["dnc", "new"], True),
+        (["dnc", "completed"], False),
+    ],
+)
+def test_a_number_is_callable_if_any_lead_of_it_is(statuses: list[Any], callable_: bool) -> None:
+    """An unknown status counts as callable: leaving it out would flatter the share."""
+    leads = [hand.lead(id=f"lead_{n}", status=status) for n, status in enumerate(statuses)]
+    numbers = _cover(leads).numbers
+    assert numbers["phone"].tolist() == [hand.NEW_YORK] * callable_
+
+
+def test_numbers_that_were_called_count_whatever_their_lead() -> None:
+    """A completed lead's number, and a number without any lead."""
+    leads = [hand.lead(hand.CHICAGO, status="completed", **OLD)]
+    calls = [
+        hand.call(hand.CHICAGO, NOW - DAY),
+        hand.call(hand.PHOENIX, NOW - DAY),
+        hand.call(hand.HONOLULU, NOW - DAY, direction="inbound"),
+        hand.call(hand.NEW_YORK, NOW + DAY),
+    ]
+    numbers = _cover(leads, calls).numbers
+    assert numbers[["phone", "callable", "called"]].to_numpy().tolist() == [
+        [hand.CHICAGO, False, True],
+        [hand.PHOENIX, False, True],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("age", "state"),
+    [
+        (timedelta(0), "fresh"),
+        (31 * DAY, "fresh"),
+        (31 * DAY + timedelta(microseconds=1), "stale"),
+        (-DAY, "never checked"),
+        (None, "never checked"),
+    ],
+)
+def test_a_number_is_as_fresh_as_its_newest_check(age: timedelta | None, state: str) -> None:
+    """A check after the moment is not yet known."""
+    checks = [] if age is None else [hand.check(NOW - age)]
+    found = _cover([hand.lead()], [], checks, import_screen_counts=False)
+    assert found.numbers["state"].item() == state
+
+
+def test_counts_have_their_denominators() -> None:
+    """Fresh, stale and never add up to the numbers, and the import alone is told apart."""
+    leads = [
+        hand.lead(hand.NEW_YORK, created_at=NOW - DAY),
+        hand.lead(hand.CHICAGO, **OLD),
+        hand.lead(hand.PHOENIX, created_at=None),
+        hand.lead(hand.HONOLULU, status="dnc", **OLD),
+    ]
+    calls = [hand.call(hand.HONOLULU, NOW - DAY), hand.call(hand.CHICAGO, NOW - DAY)]
+    checks = [hand.check(NOW - DAY, phone=hand.HONOLULU, listed=True)]
+    summary = _cover(leads, calls, checks).summary.set_index("population")
+    counts = ["numbers", "fresh", "stale", "never", "fresh_by_import", "listed"]
+    assert summary.loc["callable", counts].tolist() == [3, 1, 1, 1, 1, 0]
+    assert summary.loc["called", counts].tolist() == [2, 1, 1, 0, 0, 1]
+    assert summary.loc["callable or called", counts].tolist() == [4, 2, 1, 1, 1, 1]
+    assert summary.loc["callable", "share"] == pytest.approx(1 / 3)
+
+
+def test_groups_count_a_number_in_each_of_its_campaigns() -> None:
+    """By campaign, callable and called numbers are those of that campaign."""
+    leads = [
+        hand.lead(hand.NEW_YORK, id="lead_1", campaign_id="cmp_1", **OLD),
+        hand.lead(hand.NEW_YORK, id="lead_2", campaign_id="cmp_2", **OLD),
+        hand.lead(hand.CHICAGO, campaign_id="cmp_2", status="dnc", **OLD),
+    ]
+    calls = [
+        hand.call(hand.NEW_YORK, NOW - DAY, campaign_id="cmp_2"),
+        hand.call(hand.CHICAGO, NOW - DAY, campaign_id=None),
+    ]
+    checks = [hand.check(NOW - DAY)]
+    summary = _cover(leads, calls, checks, by="campaign_id").summary
+    rows = summary[["group", "population", "numbers", "fresh"]].astype(object)
+    assert rows.where(rows.notna(), None).to_numpy().tolist() == [
+        ["cmp_1", "callable", 1, 1],
+        ["cmp_1", "called", 0, 0],
+        ["cmp_1", "callable or called", 1, 1],
+        ["cmp_2", "callable", 1, 1],
+        ["cmp_2", "called", 1, 1],
+        ["cmp_2", "callable or called", 1, 1],
+        [None, "callable", 0, 0],
+        [None, "called", 1, 0],
+        [None, "callable or called", 1, 0],
+    ]
+
+
+def test_groups_may_be_a_column_that_was_added() -> None:
+    """A custom field, for instance; a called number has the groups of its leads."""
+    leads = hand.leads(
+        hand.lead(hand.NEW_YORK, custom_fields={"lead_source": "web"}),
+        hand.lead(hand.CHICAGO, status="completed", custom_fields={"lead_source": "bought"}),
+    )
+    leads = leads.assign(source=frames.custom_field(leads, "lead_source"))
+    calls = hand.calls(hand.call(hand.CHICAGO, NOW - DAY))
+    found = dnc.coverage(leads, calls, hand.checks(), now=NOW, by="source").summary
+    counted = found.set_index(["group", "population"])["numbers"].to_dict()
+    assert counted[("web", "callable")] == 1
+    assert counted[("bought", "callable")] == 0
+    assert counted[("bought", "called")] == 1
+    with pytest.raises(ConfigError, match="leads frame has no column region"):
+        dnc.coverage(leads, calls, hand.checks(), now=NOW, by="region")
+
+
+def test_a_number_of_several_leads_names_none() -> None:
+    """Which lead is meant is not guessed."""
+    leads = [hand.lead(id="lead_1"), hand.lead(id="lead_2"), hand.lead(hand.CHICAGO)]
+    numbers = _cover(leads).numbers.set_index("phone")
+    assert hand.missing(numbers["lead_id"]) == [None, f"lead_{hand.CHICAGO}"]
+
+
+def test_nothing_gives_three_rows_of_nothing() -> None:
+    """Empty frames keep the schema, and a share of nothing is null."""
+    empty, full = _cover([]), _cover([hand.lead()], [hand.call(at=NOW)], [hand.check(NOW)])
+    assert empty.summary["population"].tolist() == list(POPULATIONS)
+    assert empty.summary["numbers"].tolist() == [0, 0, 0]
+    assert empty.summary["share"].isna().all()
+    for name in ("numbers", "calls", "summary"):
+        assert getattr(empty, name).dtypes.equals(getattr(full, name).dtypes)
+
+
+def test_coverage_shows_no_number() -> None:
+    """Its repr and HTML count."""
+    found = _cover([hand.lead()], [hand.call(at=NOW)], [hand.check(NOW)])
+    assert repr(found) == (
+        "Coverage(1 of 1 numbers have a record of at most 31 days on 2026-07-01; 1 calls)"
+    )
+    assert hand.NEW_YORK[2:] not in repr(found) + found._repr_html_()
+
+
+def test_the_moment_needs_a_zone() -> None:
+    """A naive moment is refused in words."""
+    with pytest.raises(ConfigError, match="has no time zone"):
+        dnc.coverage(hand.leads(), hand.calls(), hand.checks(), now=NOW.replace(tzinfo=None))
+
+
+PHONES = st.sampled_from([hand.NEW_YORK, hand.CHICAGO, hand.PHOENIX, hand.HONOLULU])
+AGES = st.integers(0, 80).map(lambda days: days * DAY)
+
+
+@given(
+    st.lists(st.tuples(PHONES, st.sampled_from(["new", "dnc", "completed"]), AGES), max_size=8),
+    st.lists(st.tuples(PHONES, AGES), max_size=8),
+    st.lists(st.tuples(PHONES, AGES, st.booleans()), max_size=8),
+    st.booleans(),
+)
+def test_every_number_is_counted_once(
+    leads: list[Any], calls: list[Any], checks: list[Any], screen: bool
+) -> None:
+    """The parts add up, and a slow look at each number says the same."""
+    found = _cover(
+        [
+            hand.lead(phone, id=f"lead_{n}", status=status, created_at=NOW - age)
+            for n, (phone, status, age) in enumerate(leads)
+        ],
+        [hand.call(phone, NOW - age, id=f"call_{n}") for n, (phone, age) in enumerate(calls)],
+        [hand.check(NOW - age, phone=phone, listed=listed) for phone, age, listed in checks],
+        import_screen_counts=screen,
+    )
+    parts = found.summary[["fresh", "stale", "never"]].sum(axis=1)
+    assert parts.tolist() == found.summary["numbers"].tolist()
+    told = found.numbers.set_index("phone")["state"].to_dict()
+    wanted = {phone for phone, status, _ in leads if status == "new"} | {p for p, _ in calls}
+    assert set(told) == wanted
+    for phone in wanted:
+        ages = [age for other, age, _ in checks if other == phone]
+        # A lead that is dnc and was changed before it came was never screened as clean.
+        ages += [age for p, s, age in leads if p == phone and screen and _screened(s, age)]
+        state = "never checked" if not ages else "fresh" if min(ages) <= 31 * DAY else "stale"
+        assert told[phone] == state
+
+
+def _screened(status: str, age: timedelta) -> bool:
+    return status != "dnc" or hand.lead()["updated_at"] > NOW - age
