@@ -7,8 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from account.service import START, FakeService, FragileStore
 
+from account.service import START, FakeService, FragileStore
 from dialframe.account import Account
 from dialframe.store import Identity
 
@@ -39,5 +39,7 @@ def service() -> FakeService:
 @pytest.fixture
 def account(service: FakeService, tmp_path: Path) -> Iterator[Account]:
     """An account of that service with an empty store."""
-    with Account(service, FragileStore.open(tmp_path / "part", IDENTITY), now=service.clock) as made:
+    with Account(
+        service, FragileStore.open(tmp_path / "part", IDENTITY), now=service.clock
+    ) as made:
         yield made

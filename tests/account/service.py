@@ -227,9 +227,9 @@ class FakeDnc:
 
 
 class FragileStore(Store):
-    """A store whose owner can be killed before or after any write."""
+    """A store that can fail, or whose owner can be killed, before or after any write."""
 
-    fate: Callable[[], bool] = staticmethod(lambda: False)
+    fate: Callable[[], BaseException | None] = staticmethod(lambda: None)
 
     def append(self, *arguments: Any, **keywords: Any) -> Any:
         """Append, unless killed before; or be killed after."""
@@ -252,8 +252,9 @@ class FragileStore(Store):
         self._die()
 
     def _die(self) -> None:
-        if self.fate():
-            raise Killed
+        failure = self.fate()
+        if failure is not None:
+            raise failure
 
 
 def phone(number: int) -> str:

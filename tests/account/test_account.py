@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeChecked, FakeService, FragileStore, phone
-
 from dialframe import frames
 from dialframe.account import Account, connect
 from dialframe.account.connect import open_partition
@@ -83,7 +83,8 @@ def test_frames_take_since_until_campaign_and_as_of(
 
 
 @pytest.mark.parametrize(
-    "text", ["yesterday", "2026-03-02T08:00:00", datetime(2026, 3, 2), "2026-13-01"]  # noqa: DTZ001
+    "text",
+    ["yesterday", "2026-03-02T08:00:00", datetime(2026, 3, 2), "2026-13-01"],  # noqa: DTZ001
 )
 def test_an_instant_without_a_zone_is_refused(account: Account, text: str | datetime) -> None:
     """A time that could be anywhere's is an error that says how to write it."""
@@ -259,9 +260,7 @@ def test_connect_takes_what_is_missing_from_the_environment(tmp_path: Path) -> N
         ({"DIALFRAME_BASE_URL": "x", "DIALFRAME_API_KEY": "svc_test_a_b"}, "http"),
     ],
 )
-def test_what_is_missing_is_named(
-    tmp_path: Path, variables: dict[str, str], message: str
-) -> None:
+def test_what_is_missing_is_named(tmp_path: Path, variables: dict[str, str], message: str) -> None:
     """Without address or key there is one sentence that names the variable, and no folder is made."""
     with pytest.raises(ConfigError, match=message):
         connect(store=tmp_path / "store", environment=variables)
@@ -307,7 +306,9 @@ def test_a_rotated_key_finds_the_same_data(service: FakeService, tmp_path: Path)
 
 def test_another_clients_key_has_its_own_data(service: FakeService, tmp_path: Path) -> None:
     """A key of a client that the store does not know begins with nothing."""
-    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+    with Account(
+        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
+    ) as account:
         account.sync()
     service.client_id = "cli_2"
 
@@ -322,9 +323,13 @@ def test_a_service_that_names_no_client_is_no_hindrance(
 ) -> None:
     """The shape of `me` is assumed: without a client id each key has its partition."""
     service.client_id = None
-    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+    with Account(
+        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
+    ) as account:
         assert account.sync(["calls"]).complete
     service.fails = lambda request: TransportError("no answer") if request == "me" else None
-    with Account(service, open_partition(tmp_path, IDENTITY, service), now=service.clock) as account:
+    with Account(
+        service, open_partition(tmp_path, IDENTITY, service), now=service.clock
+    ) as account:
         assert account.sync(["calls"]).complete
     assert service.now.tzinfo is UTC

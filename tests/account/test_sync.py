@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from account.conftest import IDENTITY
-from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from account.conftest import IDENTITY
+from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed
 from dialframe.account import Account
 from dialframe.config import Progress
 from dialframe.contract.models.account import DispositionReport
@@ -253,7 +253,9 @@ def test_an_interrupted_first_walk_says_how_far_it_came(
 ) -> None:
     """A failure leaves the table incomplete in words, and the next sync goes on from the cursor."""
     service.fails = lambda request: (
-        TransportError("calls.list: no answer") if service.count("calls.list") == 3 else None
+        TransportError("calls.list: no answer")
+        if request.startswith("calls") and service.count("calls.list") == 3
+        else None
     )
 
     report = account.sync(["calls", "leads"])
@@ -283,7 +285,9 @@ def test_an_interrupted_later_walk_says_what_may_be_missing(
         service.put("calls", number, service.now - timedelta(minutes=number))
     service.requests.clear()
     service.fails = lambda request: (
-        TransportError("no answer") if service.count("calls.list") == 2 else None
+        TransportError("no answer")
+        if request.startswith("calls") and service.count("calls.list") == 2
+        else None
     )
 
     account.sync(["calls", "leads"])
@@ -297,9 +301,7 @@ def test_an_interrupted_later_walk_says_what_may_be_missing(
 
 def test_a_refused_cursor_starts_the_walk_again(account: Account, service: FakeService) -> None:
     """`invalid_cursor` goes back to the head, keeps the rows, and reaches the end."""
-    fourth = "|".join(
-        [(START - 14 * DAY).isoformat(), str(service.put("calls", 14, START))]
-    )
+    fourth = "|".join([(START - 14 * DAY).isoformat(), str(service.put("calls", 14, START))])
     refusals = iter([True, True])
 
     def page(cursor: str | None, own: Any = service.calls._page) -> Any:
@@ -347,6 +349,24 @@ def test_one_missing_scope_does_not_hide_the_other_tables(
     assert all(entry.complete for entry in report if entry.table != "leads")
 
 
+def test_callbacks_are_not_whole_without_the_campaigns(
+    account: Account, service: FakeService
+) -> None:
+    """Callbacks are listed by campaign: where campaigns cannot be read, some may be missing."""
+    service.fails = lambda request: (
+        TransportError("no answer") if request.startswith("campaigns") else None
+    )
+
+    report = account.sync()
+
+    assert ids(account, "callbacks") == set(service.rows["callbacks"])  # calls name the campaign
+    assert not report["callbacks"].complete
+    assert "campaigns are not up to date" in report["callbacks"].note
+    assert account.callbacks().attrs["dialframe"]["complete"] is False
+    service.fails = lambda _: None
+    assert account.sync().complete
+
+
 @pytest.mark.parametrize(
     "error", [AuthenticationError("key", status=401), TransportError("no answer")]
 )
@@ -370,21 +390,21 @@ def test_a_key_refused_halfway_is_raised(account: Account, service: FakeService)
         account.sync()
 
 
-def test_a_store_that_fails_is_raised(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_is_raised(service: FakeService, tmp_path: Path) -> None:
     """A full disk is never a note at the end of a table."""
+    store = FragileStore.open(tmp_path, IDENTITY)
+    store.fate = lambda: StoreError("the disk is full")
 
-    def full(*_: Any, **__: Any) -> None:
-        raise StoreError("the disk is full")
-
-    monkeypatch.setattr(account.store, "append", full)
-
-    with pytest.raises(StoreError, match="full"):
+    with (
+        Account(service, store, now=service.clock) as account,
+        pytest.raises(StoreError, match="full"),
+    ):
         account.sync()
 
 
 def test_an_unknown_table_is_refused(account: Account, service: FakeService) -> None:
     """A misspelt table is named before anything is asked."""
-    with pytest.raises(ConfigError, match="'call'.*calls"):
+    with pytest.raises(ConfigError, match=r"'call'.*calls"):
         account.sync(["call"])
 
     assert service.count("calls") == 0
@@ -435,7 +455,10 @@ def test_two_accounts_may_sync_at_once(tmp_path: Path, service: FakeService) -> 
     """Two notebooks on one store end with the same, whole tables."""
     accounts = [
         Account(service, Store_, now=service.clock)
-        for Store_ in (FragileStore.open(tmp_path, IDENTITY), FragileStore.open(tmp_path, IDENTITY))
+        for Store_ in (
+            FragileStore.open(tmp_path, IDENTITY),
+            FragileStore.open(tmp_path, IDENTITY),
+        )
     ]
     threads = [threading.Thread(target=account.sync) for account in accounts]
     for thread in threads:
@@ -453,7 +476,9 @@ def test_two_accounts_may_sync_at_once(tmp_path: Path, service: FakeService) -> 
 def account_versions(account: Account) -> int:
     """Versions of all listed tables."""
     versions = account.info()["versions"]
-    return int(sum(versions[table] for table in versions if table not in ("dispositions", "dnc_checks")))
+    return int(
+        sum(versions[table] for table in versions if table not in ("dispositions", "dnc_checks"))
+    )
 
 
 def test_the_report_prints_itself(account: Account) -> None:
@@ -506,7 +531,7 @@ class Life:
         """A sync, killed after so many looks at its fate; tells whether it came to its end."""
         self.kill_after = kill_after
         self.store.fate = self._dies
-        self.service.fails = lambda _: Killed() if self._dies() else None
+        self.service.fails = lambda _: self._dies()
         try:
             self.account.sync(["calls", "leads"], reconcile_after="0s" if reconcile else None)
         except Killed:
@@ -515,7 +540,7 @@ class Life:
             self.account = Account(self.service, self.store, now=self.service.clock)
             return False
         finally:
-            self.store.fate = lambda: False
+            self.store.fate = lambda: None
             self.service.fails = lambda _: None
         return True
 
@@ -547,20 +572,20 @@ class Life:
             if self.service.rows["calls"][key]["created_at"] >= since
         )
 
-    def _dies(self) -> bool:
+    def _dies(self) -> Killed | None:
         self.kill_after -= 1
-        return self.kill_after == 0
+        return Killed() if self.kill_after == 0 else None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_followed_life_ends_in_agreement(tmp_path: Path, seed: int) -> None:
     """Whatever happens and wherever it is killed: recent calls are never missing, and two quiet full syncs agree."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - it only has to be the same each time
     life = Life(tmp_path / "part")
     for _ in range(20):
         life.insert("calls", hours_ago=chance.uniform(0, 400))
         life.insert("leads", hours_ago=chance.uniform(0, 400))
-    for _ in range(12):
+    for _ in range(8):
         for _ in range(chance.randint(0, 6)):
             life.service.now += timedelta(minutes=chance.uniform(1, 300))
             life.insert(chance.choice(["calls", "leads"]))
@@ -569,7 +594,9 @@ def test_a_followed_life_ends_in_agreement(tmp_path: Path, seed: int) -> None:
                 life.insert("calls", hours_ago=chance.uniform(50, 400))
             if chance.random() < 0.2:
                 life.delete(chance.choice(["calls", "leads"]), chance.random())
-        recent = sorted(life.service.rows["calls"].values(), key=lambda row: row["created_at"])[-3:]
+        recent = sorted(life.service.rows["calls"].values(), key=lambda row: row["created_at"])[
+            -3:
+        ]
         for row in recent:
             row["disposition"] = f"r{life.numbers}"
         while not life.sync(kill_after=chance.choice([-1, chance.randint(1, 30)])):

@@ -286,13 +286,13 @@ def accounts(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame,
     """A small account: leads, calls, appointments and the ledger of its imports."""
     people = [
         lead(n, id=f"lead_{i}", campaign_id=c, custom_fields={"lead_source": s})
-        for i, (n, c, s) in enumerate(draw(st.lists(_person, max_size=8)))
+        for i, (n, c, s) in enumerate(draw(st.lists(_person, max_size=6)))
     ]
     made = [
         call(n, h, answered=a, disposition=d, campaign_id=c, direction=way, id=f"call_{i}")
-        for i, (n, h, a, d, c, way) in enumerate(draw(st.lists(_call, max_size=14)))
+        for i, (n, h, a, d, c, way) in enumerate(draw(st.lists(_call, max_size=10)))
     ]
-    booked = [appointment(n, h) for n, h in draw(st.lists(_booking, max_size=4))]
+    booked = [appointment(n, h) for n, h in draw(st.lists(_booking, max_size=3))]
     refused = draw(
         st.lists(st.tuples(_campaigns, st.sampled_from(["on_dnc", "unknown"])), max_size=4)
     )

@@ -54,14 +54,14 @@ class FakeClock:
 class Service:
     """Answers request after request from a script, the last entry for ever, and keeps what came."""
 
-    def __init__(self, *script: httpx.Response | Exception | Answering) -> None:
+    def __init__(self, *script: httpx.Response | BaseException | Answering) -> None:
         self.script = list(script)
         self.requests: list[httpx.Request] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.requests.append(request)
         step = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        if isinstance(step, Exception):
+        if isinstance(step, BaseException):
             raise step
         return step(request) if callable(step) else fresh_copy(step)
 

@@ -59,7 +59,7 @@ def test_only_what_never_left_counts_as_not_sent() -> None:
 
     assert never == {
         httpx.ConnectTimeout, httpx.ConnectError, httpx.PoolTimeout, httpx.ProxyError,
-        httpx.UnsupportedProtocol, httpx.InvalidURL,
+        httpx.UnsupportedProtocol, httpx.InvalidURL, UnicodeError,
     }  # fmt: skip
 
 
@@ -140,6 +140,35 @@ def test_failed_request_leaves_foreign_loggers_as_they_were(
         transport_to(Service(KeyError("a fault of the test"))).send(REQUEST, timeout_s=1.0)
 
     assert not transport._ours.get()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("HTTPS_PROXY", "bogus://user:hunter2@x"), ("HTTPS_PROXY", "http://[::1"), ("SSL_CERT_FILE", "/no/such/file")],
+)  # fmt: skip
+def test_environment_that_cannot_be_used_is_said(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Proxy and certificate settings are named as the place to look, without their values."""
+    monkeypatch.setenv(variable, value)
+    with (
+        Client(BASE_URL, KEY, limiter=None) as client,
+        pytest.raises(ConfigError, match="proxy and certificate variables") as caught,
+    ):
+        client.me()
+
+    assert "hunter2" not in str(caught.value)
+
+
+def test_host_that_is_no_name_is_a_transport_error() -> None:
+    """What cannot be looked up cannot be reached."""
+    with (
+        Client(f"http://{'a' * 300}.example", KEY, limiter=None, max_attempts=1) as client,
+        pytest.raises(TransportError, match="is no host name") as caught,
+    ):
+        client.me()
+
+    assert not caught.value.sent
 
 
 class Loopback:

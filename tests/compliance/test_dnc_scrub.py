@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compliance import hand
@@ -187,6 +187,7 @@ PHONES = st.sampled_from([hand.NEW_YORK, hand.CHICAGO, hand.PHOENIX, hand.HONOLU
 AGES = st.integers(0, 80).map(lambda days: days * DAY)
 
 
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(PHONES, st.sampled_from(["new", "dnc", "completed"]), AGES), max_size=8),
     st.lists(st.tuples(PHONES, AGES), max_size=8),

@@ -71,6 +71,12 @@ def light(draw: Draw) -> Picture:
     return draw("light")
 
 
+@cache
+def written(draw: Draw) -> bytes:
+    """The bytes of that picture."""
+    return light(draw).png()
+
+
 def shown(name: str) -> Picture:
     """One of the full pictures, light."""
     return light(FULL[name])

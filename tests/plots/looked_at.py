@@ -14,9 +14,9 @@ from matplotlib.text import Text
 from dialframe.plots import Picture
 
 
-def pixels(picture: Picture) -> npt.NDArray[np.float64]:
-    """Height, width, colours of the picture as it is written, 0 to 1."""
-    return np.asarray(image.imread(io.BytesIO(picture.png())), dtype=float)[:, :, :3]
+def pixels(png: bytes) -> npt.NDArray[np.float64]:
+    """Height, width, colours of a picture as it was written, 0 to 1."""
+    return np.asarray(image.imread(io.BytesIO(png)))[:, :, :3]
 
 
 def has_colour(picture: Picture, colour: str) -> bool:

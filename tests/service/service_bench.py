@@ -36,13 +36,32 @@ DAY_S = 86_400
 AUTO = "auto"
 Json = dict[str, Any]
 
-SCOPES = (
-    "leads:read leads:write campaigns:read campaigns:pause campaigns:resume calls:read "
-    "calls:originate recordings:read transcripts:read summaries:read webhooks:read "
-    "webhooks:write dnc:check dnc:add consent:write callbacks:read callbacks:cancel "
-    "callbacks:write appointments:read appointments:write sms:read messages:send "
-    "whatsapp:send reports:read"
-).split()
+SCOPES = [
+    "leads:read",
+    "leads:write",
+    "campaigns:read",
+    "campaigns:pause",
+    "campaigns:resume",
+    "calls:read",
+    "calls:originate",
+    "recordings:read",
+    "transcripts:read",
+    "summaries:read",
+    "webhooks:read",
+    "webhooks:write",
+    "dnc:check",
+    "dnc:add",
+    "consent:write",
+    "callbacks:read",
+    "callbacks:cancel",
+    "callbacks:write",
+    "appointments:read",
+    "appointments:write",
+    "sms:read",
+    "messages:send",
+    "whatsapp:send",
+    "reports:read",
+]
 SWITCHES = {
     "campaigns:resume": "tier2_campaign_resume_enabled",
     "callbacks:write": "tier2_callback_write_enabled",
@@ -51,10 +70,14 @@ SWITCHES = {
     "messages:send": "tier2_sms_send_enabled",
     "calls:originate": "tier2_calls_originate_enabled",
 }
-EVENT_TYPES = (
-    "call.completed ai_call.completed disposition.logged "
-    "appointment.booked appointment.moved appointment.cancelled"
-).split()
+EVENT_TYPES = [
+    "call.completed",
+    "ai_call.completed",
+    "disposition.logged",
+    "appointment.booked",
+    "appointment.moved",
+    "appointment.cancelled",
+]
 NOBODY = "00000000-0000-4000-8000-000000000000"
 LEAD, CAMPAIGN, CALL = f"lead_{NOBODY}", f"cmp_{NOBODY}", f"call_{NOBODY}"
 CALLBACK, APPOINTMENT = f"cb_{NOBODY}", f"appt_{NOBODY}"
@@ -415,8 +438,8 @@ SHAPES: dict[str, dict[str, Check]] = {
         "external_id": maybe(text),
         "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"),
         "reason": among(
-            *("invalid_phone missing_phone field_rule duplicate_in_request").split(),
-            *("duplicate_in_campaign not_stored unrecognised").split(),
+            *["invalid_phone", "missing_phone", "field_rule", "duplicate_in_request"],
+            *["duplicate_in_campaign", "not_stored", "unrecognised"],
             None,
         ),
         "field": maybe(text),
@@ -425,7 +448,7 @@ SHAPES: dict[str, dict[str, Check]] = {
     "lead created": {
         "status": among("accepted", "duplicate", "on_dnc", "invalid", "blocked_country"),
         "reason": among(
-            *"invalid_phone missing_phone field_rule duplicate_in_campaign".split(),
+            *["invalid_phone", "missing_phone", "field_rule", "duplicate_in_campaign"],
             "unknown_source",
             None,
         ),
@@ -437,7 +460,13 @@ SHAPES: dict[str, dict[str, Check]] = {
     },
     "dial now": {
         "status": among(
-            *"not_requested queued campaign_not_running lead_not_accepted unavailable".split()
+            *[
+                "not_requested",
+                "queued",
+                "campaign_not_running",
+                "lead_not_accepted",
+                "unavailable",
+            ]
         ),
         "expires_at": maybe(instant),
     },
@@ -876,7 +905,7 @@ class Receiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
+            def do_POST(self) -> None:
                 size = int(self.headers.get("content-length", 0))
                 body = self.rfile.read(size)
                 heads = {name.lower(): value for name, value in self.headers.items()}

@@ -56,7 +56,6 @@ def bad_keys(key: str, revoked: str) -> dict[str, str | None]:
         "none": None,
         "empty": "",
         "scheme alone": "Bearer",
-        "scheme and blank": "Bearer ",
         "no scheme": key,
         "another scheme": f"Basic {key}",
         "unknown": f"Bearer svc_test_{uuid.uuid4().hex}_{uuid.uuid4().hex}",

@@ -144,7 +144,7 @@ def test_due_callback_calls_the_lead(console: Console, party: Party, campaign: s
 
 
 def test_filters_of_callbacks_hold(party: Party) -> None:
-    """status keeps what it names; an unknown campaign yields an empty page."""
+    """Status keeps what it names; an unknown campaign yields an empty page."""
     campaign = party.campaign("paused")
     pending, cancelled, completed = (call_back(party, campaign) for _ in range(3))
     answered(party.post(f"/v1/callbacks/{cancelled['id']}/cancel"), 200)

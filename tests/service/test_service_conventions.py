@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 import uuid
 from typing import Any
 
+import httpx
 import pytest
 from service_bench import (
     BY_NAME,
@@ -22,6 +25,7 @@ from service_bench import (
     Operation,
     Party,
     answered,
+    common,
     invalid,
     iso,
     moment,
@@ -103,6 +107,64 @@ def test_known_path_with_another_method_is_405(party: Party, operation: Operatio
         allowed = {each.strip() for each in response.headers["allow"].split(",")}
         assert own <= allowed
         assert method not in allowed
+
+
+RAW = {
+    "no HTTP": b"GARBAGE\r\n\r\n",
+    "bad header": b"GET /v1/me HTTP/1.1\r\nHost: x\r\nNo Colon\r\n\r\n",
+    "bad length": b"POST /v1/leads HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n",
+    "two lengths": b"POST /v1/leads HTTP/1.1\r\nHost: x\r\n"
+    b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    "huge header": b"GET /v1/me HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 2_000_000 + b"\r\n\r\n",
+    "old HTTP": b"GET /v1/me HTTP/1.0\r\n\r\n",
+    "unheard-of method": b"BREW /v1/leads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "no path": b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("what", RAW)
+def test_answer_to_anything_carries_the_headers(party: Party, what: str) -> None:
+    """Whatever comes in, an answer has its request id, no-store and a problem document."""
+    host, port = party.service.base_url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(RAW[what])
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while piece := connection.recv(65_536):
+                answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    status = int(lines[0].split()[1])
+    headers = [tuple(line.split(": ", 1)) for line in lines[1:]]
+
+    assert 400 <= status < 500
+    common(httpx.Response(status, headers=headers, content=body))
+
+
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/leads", "/v1/dnc/check", "/v1/nothing"])
+def test_head_has_the_headers_and_no_body(party: Party, path: str) -> None:
+    """HEAD is answered as the GET would be, or as another method; never with a body."""
+    url, auth = party.service.base_url + path, {"Authorization": f"Bearer {party.key}"}
+    response = party.http.head(url, headers=auth)
+
+    assert response.status_code in ((404,) if path == "/v1/nothing" else (200, 405))
+    assert response.headers["x-request-id"]
+    assert response.headers["cache-control"] == "no-store"
+    assert response.content == b""
+    if response.status_code == 405:
+        assert response.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=1&limit=2", "limit=1&&", "limit", "=1", "%ff=%ff", "limit=%00"]
+)
+def test_odd_query_is_answered_in_order(party: Party, query: str) -> None:
+    """A query string at the edge of the rules is taken or refused, never a 5xx."""
+    response = party.get(f"/v1/leads?{query}")
+
+    if response.status_code != 200:
+        invalid(response)
 
 
 def test_request_ids_differ(party: Party) -> None:

@@ -35,8 +35,7 @@ def test_check_takes_100_and_no_more(party: Party) -> None:
 
 
 def test_added_number_is_listed(console: Console, party: Party, other: Party) -> None:
-    """POST /v1/dnc lists the number for this client's data and no other's; removing is the
-    console's."""
+    """POST /v1/dnc lists the number for this client alone; only the console removes it."""
     number = party.phone()
     candidates = {"reason": "asked", "source": "web", "phones": [number], "number": number}
     answered(fill(party, "/v1/dnc", {"phone": number}, candidates))

@@ -16,7 +16,6 @@ from service_bench import (
     PUBLIC_URL,
     SOON,
     Console,
-    Party,
     answered,
     fresh_key,
     problem,

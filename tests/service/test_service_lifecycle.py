@@ -126,6 +126,27 @@ class Writer:
             self.answered[phone] = answered(response, 200)["lead_id"]
 
 
+def test_retry_outlives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
+    """A delivery that waits for its retry is made by the service that is started again."""
+    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+    path = receiver.new_path(500)
+    with Service(*data) as first:
+        party = first.first_client()
+        body = {"url": receiver.url(path), "events": ["call.completed"]}
+        answered(party.post("/v1/webhooks", body), 201)
+        event_id = party.event()
+        receiver.wait(path)
+        first.process.kill()
+        first.process.wait(timeout=10)
+    receiver.answer(path, 200)
+    port = first.base_url.rsplit(":", 1)[1]
+    with Service(*data, "--port", port) as again:
+        assert again.base_url == first.base_url
+        again.console.advance(61)
+        delivery = receiver.wait(path, 2)[1]
+        assert delivery.headers["service-event-id"] == event_id
+
+
 def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
     """Killed amid writes and started again: each answered write once, keys and all the rest."""
     data = ("--size", "empty", "--data", str(tmp_path / "kept"))
@@ -182,10 +203,11 @@ def assert_settled(party: Party, retry: httpx.Response, number: str) -> None:
         assert len(held) == 1
 
 
-def test_two_services_do_not_share_a_folder_unawares(tmp_path: Path) -> None:
-    """Started again after a clean end, the folder's data are there too."""
+def test_data_are_there_after_a_clean_end(tmp_path: Path) -> None:
+    """Started again after a clean end, on another address too, the folder's data are there."""
     data = ("--size", "empty", "--data", str(tmp_path))
-    with Service(*data) as first:
+    with Service(*data, "--host", "127.0.0.2") as first:
+        assert first.base_url.startswith("http://127.0.0.2:")
         campaign = first.first_client().campaign("draft")
         first.stop(signal.SIGTERM)
     with Service(*data) as again:
@@ -296,13 +318,29 @@ def consistent(call: Json) -> None:
 
 
 def test_sizes_grow(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
-    """Small has more of everything than tiny, and starts within a reasonable time."""
+    """Small has more than tiny, medium more than small, and each starts in reasonable time."""
     began = time.monotonic()
     with Service("--size", "small", "--seed", "7", "--as-of", AS_OF) as service:
         assert time.monotonic() - began < 15
         small = records(service)
-    for path in ("/v1/calls", "/v1/leads"):
-        assert len(small[path]) > len(tiny[1][path])
+        for path in ("/v1/calls", "/v1/leads"):
+            assert len(small[path]) > len(tiny[1][path])
+        began = time.monotonic()
+        medium = service.console.client(size="medium")
+        assert time.monotonic() - began < 15
+        assert more_calls_than(medium, len(small["/v1/calls"]))
+
+
+def more_calls_than(party: Party, count: int) -> bool:
+    """Whether a client has more calls than so many."""
+    cursor, seen = {}, 0
+    while seen <= count:
+        page = answered(party.get("/v1/calls", {"limit": "100", **cursor}), 200)
+        seen += len(page["data"])
+        cursor = {"cursor": page["page"]["next_cursor"]}
+        if not page["page"]["has_more"]:
+            break
+    return seen > count
 
 
 @pytest.mark.parametrize("day", ["yesterday", "2026-13-01"])

@@ -118,7 +118,7 @@ def test_calls_come_newest_first_then_by_id(party: Party, calls: list[str]) -> N
 
 
 def test_filter_of_calls_holds(console: Console, party: Party, calls: list[str]) -> None:
-    """direction and campaign_id keep only what they name."""
+    """Direction and campaign_id keep only what they name."""
     inbound = party.walk("/v1/calls", direction="inbound")
     outbound = party.walk("/v1/calls", direction="outbound")
     assert {record["direction"] for record in inbound} == {"inbound"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -241,5 +242,10 @@ def test_loopback_receiver_is_reached(client: Party, receiver: Receiver) -> None
     made = create(client, url=receiver.url(path))
     create(client, url=receiver.url(quiet), events=list(EVENT_TYPES))
     answered(client.post(f"/v1/webhooks/{made['id']}/test"))
-    assert receiver.wait(path)[0].headers["service-event"] == "webhook.test"
+    delivery = receiver.wait(path)[0]
+    assert delivery.headers["service-event"] == "webhook.test"
+    shaped("envelope", json.loads(delivery.body), more=("call_details",))
+    event_id = delivery.headers["service-event-id"]
+    seen = answered(client.get(f"/v1/webhook-events/{event_id}"), 200)
+    assert shaped("event", seen)["type"] == "webhook.test"
     assert receiver.got(quiet) == []

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 import pytest
-from store.made import at, call
 
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
-from dialframe.store.database import FILE
+from dialframe.store.database import FILE, Database
+from store.made import at, call
 
 WRITER = """
 import sys, uuid
@@ -96,7 +96,10 @@ def test_damage_inside_is_found_when_it_is_read(tmp_path: Path) -> None:
     content[half:] = b"\xa5" * (len(content) - half)
     file.write_bytes(content)
 
-    with Store.open(tmp_path) as store, pytest.raises(StoreError, match=f"{FILE}: the file is damaged"):
+    with (
+        Store.open(tmp_path) as store,
+        pytest.raises(StoreError, match=f"{FILE}: the file is damaged"),
+    ):
         store.frame(CALLS)
 
 
@@ -107,7 +110,7 @@ def test_a_store_of_a_newer_dialframe_is_refused(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
 
-    with pytest.raises(StoreError, match="newer dialframe .layout 99, this one reads 1.; update"):
+    with pytest.raises(StoreError, match=r"newer dialframe .layout 99, this one reads 1.; update"):
         Store.open(tmp_path)
 
 
@@ -134,7 +137,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         page = [call(n) for n in range(100)]
         store.append(
-            CALLS, page, observed_at=at(1), request_id=None, checkpoint=Checkpoint("calls", {"n": 1})
+            CALLS,
+            page,
+            observed_at=at(1),
+            request_id=None,
+            checkpoint=Checkpoint("calls", {"n": 1}),
         )
         with store._database.reading() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -174,7 +181,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
 
 def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     """After kill -9 at any moment rows and checkpoint agree, and what was acknowledged is there."""
-    chance = random.Random(3)
+    chance = random.Random(3)  # noqa: S311 - it only has to be the same each time
     acknowledged = 0
     for _ in range(5):
         process = writer(tmp_path / "part", "a", 100_000)
@@ -215,10 +222,9 @@ def test_threads_share_a_store(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 60
 
 
-def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path) -> None:
     """While somebody reads an old state, erasing says that bytes may remain, rather than that all is well."""
-    monkeypatch.setattr("dialframe.store.database.BUSY_S", 0.1)
-    with Store.open(tmp_path) as store:
+    with Store(Database(tmp_path, busy_s=0.1)) as store:
         store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
         reader = sqlite3.connect(tmp_path / FILE, isolation_level=None)
         reader.execute("BEGIN")
@@ -234,7 +240,11 @@ def test_a_reader_in_the_way_of_erasing_is_named(tmp_path: Path, monkeypatch: py
 
 def test_a_lock_has_one_holder(tmp_path: Path) -> None:
     """A second taker, in this process or another, is told so; other locks are free."""
-    with Store.open(tmp_path) as first, Store.open(tmp_path) as second, first.lock("calls") as held:
+    with (
+        Store.open(tmp_path) as first,
+        Store.open(tmp_path) as second,
+        first.lock("calls") as held,
+    ):
         assert held
         with second.lock("calls") as taken, second.lock("leads") as free:
             assert (taken, free) == (False, True)

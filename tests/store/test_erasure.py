@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 from dialframe.errors import ConfigError
 from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, DNC_CHECKS, LEADS
 from dialframe.store import Store, bad_record
 from dialframe.store.erasure import REPLACED, Forgotten
+from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 PERSON = "+12125550142"
 OTHER = "+12125550143"
@@ -148,7 +148,9 @@ def test_a_number_abroad_with_the_same_national_digits_stays(tmp_path: Path) -> 
         assert list(store.frame(LEADS)["full_name"]) == [f"M {morocco}"]
 
 
-@pytest.mark.parametrize("text", ["2125550142", "+1", "+1212555014x", "", "+0212555014", "+١٢٣٤٥٦٧"])
+@pytest.mark.parametrize(
+    "text", ["2125550142", "+1", "+1212555014x", "", "+0212555014", "+١٢٣٤٥٦٧"]
+)
 def test_only_a_number_can_be_forgotten(store: Store, text: str) -> None:
     """Anything but E.164 is refused, and erases nothing."""
     with pytest.raises(ConfigError, match=r"E\.164"):
@@ -186,6 +188,8 @@ def forgotten() -> Forgotten:
     blank = Forgotten(key=b"k")
     return Forgotten(
         key=b"k",
-        marks=frozenset({blank.mark("phone", "12125550142"), blank.mark("national", "2125550142")}),
+        marks=frozenset(
+            {blank.mark("phone", "12125550142"), blank.mark("national", "2125550142")}
+        ),
         lengths=frozenset({10, 11}),
     )

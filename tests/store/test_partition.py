@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from store.made import bytes_of
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.store import Identity, Store, locate, partitions
 from dialframe.store.partition import normal_url
+from store.made import bytes_of
 
 URL = "https://api.example.com"
 KEY = "svc_test_abc_secretsecret"
@@ -35,7 +35,8 @@ def test_each_identity_has_its_folder(tmp_path: Path, other: Identity) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["https://API.example.com", f"{URL}/", f"{URL}:443", f" {URL} ", "HTTPS://api.example.com"]
+    "url",
+    ["https://API.example.com", f"{URL}/", f"{URL}:443", f" {URL} ", "HTTPS://api.example.com"],
 )
 def test_writings_of_one_address_are_one(url: str) -> None:
     """Case, default port and final slash make no other service."""

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
-from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
 
 from dialframe import frames
 from dialframe.frames import CALLS, CAMPAIGNS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Bad, Checkpoint, Store, bad_record
 from dialframe.store.layout import OBSERVED
+from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
 
 
 @pytest.fixture
@@ -315,7 +315,11 @@ def test_rows_and_checkpoint_are_one(store: Store) -> None:
 
     assert len(store.frame(CALLS)) == 0
     store.append(
-        CALLS, [call(1)], observed_at=at(1), request_id=None, checkpoint=Checkpoint("calls", {"n": 1})
+        CALLS,
+        [call(1)],
+        observed_at=at(1),
+        request_id=None,
+        checkpoint=Checkpoint("calls", {"n": 1}),
     )
     assert store.state("calls") == {"n": 1}
 

@@ -11,7 +11,7 @@ from dialframe.account.freshness import covered, freshness, sentence
 from dialframe.account.instants import When, age, instant
 from dialframe.account.ports import Source
 from dialframe.account.report import SyncReport
-from dialframe.account.sync import sync
+from dialframe.account.sync import Plan, sync
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ApiError, AuthenticationError, ContractError, TransportError
 from dialframe.frames.columns import (
@@ -72,11 +72,12 @@ class Account:
             ConfigError: There is no such table.
             AuthenticationError: The key is not accepted.
             StoreError: The store cannot be written.
-            DialframeError: Not one table could be read.
+            DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
+        plan = Plan(self.store, self._now(), self._now, after)
         self._learn_client()
-        return sync(self.client, self.store, self._now, tables, after, on_progress)
+        return sync(self.client, plan, tables, on_progress)
 
     def calls(
         self,

@@ -44,12 +44,14 @@ class Work:
 
     Attributes:
         store: Where rows and checkpoints go.
+        began_at: When the sync began.
         now: The clock.
         tell: Listener of progress.
         stopped: Set when the work is to be left where it is.
     """
 
     store: Store
+    began_at: datetime
     now: Callable[[], datetime]
     tell: OnProgress
     stopped: Event

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Event
 from typing import Final, TypeVar
 
@@ -22,16 +23,27 @@ T = TypeVar("T")
 
 #: Requests under way at once: at 10 a second and 0.3 s for an answer, four fill the limit.
 THREADS: Final = 4
-_TICK_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all tables of one sync share.
+
+    Attributes:
+        store: Where rows go.
+        began_at: When the sync began.
+        now: The clock.
+        reconcile_after: When lists are read whole; None for each table's own rule.
+    """
+
+    store: Store
+    began_at: datetime
+    now: Callable[[], datetime]
+    reconcile_after: timedelta | None
 
 
 def sync(
-    source: Source,
-    store: Store,
-    now: Callable[[], datetime],
-    tables: Iterable[str] | None,
-    reconcile_after: timedelta | None,
-    on_progress: OnProgress | None,
+    source: Source, plan: Plan, tables: Iterable[str] | None, on_progress: OnProgress | None
 ) -> SyncReport:
     """Bring tables up to date: those that others need first, the rest side by side.
 
@@ -39,18 +51,17 @@ def sync(
         ConfigError: There is no such table.
         AuthenticationError: The key is not accepted.
         StoreError: The store cannot be written.
-        DialframeError: Not one table could be read; the error is the first table's.
+        DialframeError: Nothing could be read at all; the error is the first table's.
     """
     wanted = _with_needs(tables)
-    started_at = now()
     outcomes: dict[str, Outcome] = {}
     first = [name for name in wanted if name not in NEEDS]
     for wave in (first, [name for name in wanted if name in NEEDS]):
-        jobs = [_job(name, source, store, now, reconcile_after) for name in wave]
+        jobs = [_job(name, source, plan) for name in wave]
         done = side_by_side(jobs, on_progress or silent)
         outcomes.update(zip(wave, done, strict=True))
     _raise_if_nothing_came([outcomes[name] for name in wanted])
-    return SyncReport(started_at, tuple(outcomes[name].entry for name in wanted))
+    return SyncReport(plan.began_at, tuple(outcomes[name].entry for name in wanted))
 
 
 def side_by_side(
@@ -61,12 +72,14 @@ def side_by_side(
     Each job is given a listener and an event that is set when the others are given up. The first
     job's error is raised when all have come to a stop.
     """
-    told: SimpleQueue[Progress] = SimpleQueue()
+    told: SimpleQueue[Progress | Future[T]] = SimpleQueue()
     stopped = Event()
     with ThreadPoolExecutor(max_workers=THREADS) as pool:
         futures = [pool.submit(job, told.put, stopped) for job in jobs]
+        for future in futures:
+            future.add_done_callback(told.put)
         try:
-            _listen(futures, told, on_progress)
+            _listen(told, len(futures), on_progress)
         except BaseException:
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -75,32 +88,22 @@ def side_by_side(
 
 
 def _listen(
-    futures: Sequence[Future[T]], told: SimpleQueue[Progress], on_progress: OnProgress
+    told: SimpleQueue[Progress | Future[T]], running: int, on_progress: OnProgress
 ) -> None:
-    running = True
+    """Pass on what is told until every job has said that it ended, or one of them failed."""
     while running:
-        # Looked at before the queue: what a job told before it ended is then in it.
-        running = not all(future.done() for future in futures)
-        for future in futures:
-            if future.done() and future.exception() is not None:
-                raise future.exception() or AssertionError
-        while True:
-            try:
-                on_progress(told.get(timeout=_TICK_S if running else 0))
-            except Empty:
-                break
+        heard = told.get()
+        if isinstance(heard, Progress):
+            on_progress(heard)
+        else:
+            heard.result()
+            running -= 1
 
 
-def _job(
-    name: str,
-    source: Source,
-    store: Store,
-    now: Callable[[], datetime],
-    reconcile_after: timedelta | None,
-) -> Callable[[OnProgress, Event], Outcome]:
+def _job(name: str, source: Source, plan: Plan) -> Callable[[OnProgress, Event], Outcome]:
     def bring(tell: OnProgress, stopped: Event) -> Outcome:
-        work = Work(store=store, now=now, tell=tell, stopped=stopped)
-        return bring_table_up(TABLES[name], source, work, reconcile_after)
+        work = Work(plan.store, plan.began_at, plan.now, tell, stopped)
+        return bring_table_up(TABLES[name], source, work, plan.reconcile_after)
 
     return bring
 
@@ -122,5 +125,5 @@ def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
     for error in errors:
         if isinstance(error, AuthenticationError):
             raise error
-    if errors and len(errors) == len(outcomes):
+    if errors and not any(outcome.entry.requests for outcome in outcomes):
         raise errors[0]

@@ -31,7 +31,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "dispositions": Rule(timedelta(days=7)),
 }
 
-#: What a table needs to be up to date before it: callbacks are listed campaign by campaign.
+#: What is brought up to date before a table: callbacks are listed campaign by campaign, and the first
+#: campaign says how far back the reports go.
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "callbacks": ("campaigns",),
     "dispositions": ("campaigns",),
@@ -41,6 +42,7 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 EARLIEST: Final = date(2000, 1, 1)
 
 BUSY = "another process is bringing it up to date"
+NO_CAMPAIGNS = "campaigns are not up to date, so callbacks of some may be missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,9 @@ def _callbacks(table: Table, source: Source, work: Work, rule: Rule, tally: Tall
         part = _campaign_part(campaign, table, source, rule)
         if campaign in at_work or is_due(part, work.store, work.now()):
             bring_up(part, work, tally)
+    listed_at = covered(CAMPAIGNS, work.store).synced_at
+    if listed_at is None or listed_at < work.began_at:
+        raise LeftOpen(NO_CAMPAIGNS)
     # The table as a whole has been looked at, also where no campaign has a callback.
     whole = Mark(synced_at=started_at, reconciled_at=started_at)
     work.store.save(Checkpoint(table.name, State(whole).as_json()))

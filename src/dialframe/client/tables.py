@@ -32,7 +32,7 @@ _FITS: Final[Mapping[Kind, Callable[[Any], bool]]] = {
     "text": lambda value: isinstance(value, str),
     "day": lambda value: isinstance(value, str | date),
     "instant": lambda value: isinstance(value, datetime),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "integer": lambda value: type(value) is int and -(2**63) <= value < 2**63,
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "boolean": lambda value: isinstance(value, bool),
     "json": lambda _: True,

@@ -91,6 +91,7 @@ FAILURES: Final[tuple[Failure, ...]] = (
             "check the proxy settings"),
     Failure(httpx.UnsupportedProtocol, "not_sent", "cannot be asked over this protocol",
             "check base_url"),
+    Failure(UnicodeError, "not_sent", "is no host name", "check base_url"),
     Failure(httpx.InvalidURL, "not_sent", "has an address that is no URL", "check base_url"),
     Failure(httpx.WriteTimeout, "maybe_sent", "took too long to accept the request", _AGAIN),
     Failure(httpx.ReadTimeout, "maybe_sent", "did not answer in time",
@@ -110,7 +111,7 @@ FAILURES: Final[tuple[Failure, ...]] = (
 )  # fmt: skip
 
 _BY_KIND: Final = {failure.kind: failure for failure in FAILURES}
-_CAUGHT: Final = (httpx.RequestError, httpx.InvalidURL, httpx.StreamError)
+_CAUGHT: Final = (httpx.RequestError, httpx.InvalidURL, httpx.StreamError, UnicodeError)
 _ours: ContextVar[bool] = ContextVar("dialframe_request", default=False)
 
 
@@ -189,6 +190,16 @@ class HttpxTransport:
 
     def _new(self) -> httpx.Client:
         _quieten()
+        try:
+            return self._client()
+        except (ValueError, OSError, ImportError, httpx.InvalidURL) as error:
+            # The text may quote a proxy's URL with its password: the kind has to do.
+            raise ConfigError(
+                f"connections to {self._address.host} cannot be set up ({type(error).__name__}): "
+                "check the proxy and certificate variables of the environment"
+            ) from None
+
+    def _client(self) -> httpx.Client:
         return httpx.Client(
             headers={"Authorization": self._credential.header(), "User-Agent": _user_agent()},
             transport=self._inner,

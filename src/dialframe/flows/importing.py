@@ -5,21 +5,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pandas as pd
 
-from dialframe.client import Client, Options
+from dialframe.client import Answered, Options
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits, operations
-from dialframe.contract.models.leads import LeadImport
+from dialframe.contract.models.leads import LeadImport, LeadImportAnswer
+from dialframe.contract.row import Operation
 from dialframe.errors import (
     ApiError,
     Conflict,
@@ -29,6 +29,7 @@ from dialframe.errors import (
     StoreError,
 )
 from dialframe.flows.ledger import Journal, Standing, standings
+from dialframe.leads import LeadInput
 
 #: Columns of a ledger, one row per lead that was meant to be imported.
 COLUMNS: Final = (
@@ -39,17 +40,22 @@ COLUMNS: Final = (
 #: Room left in a request beside the leads themselves.
 _ENVELOPE_BYTES: Final = 1024
 
-
-@dataclass(frozen=True, slots=True)
-class Sourced:
-    """One lead to be imported and where it came from."""
-
-    file: str
-    line: int
-    lead: Mapping[str, Any] = field(repr=False)
+Batch = list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+class Importer(Protocol):
+    """What an import needs of a client."""
+
+    def send_raw(
+        self,
+        operation: Operation[LeadImport, LeadImportAnswer],
+        request: LeadImport,
+        options: Options = ...,
+    ) -> Answered[LeadImportAnswer]:
+        """Send one request under the options' idempotency key."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
     """What became of every lead of an import.
 
@@ -68,35 +74,37 @@ class Ledger:
         """`sent, accepted, refused, unknown`; the last three add up to the first."""
         outcomes = self.frame["outcome"].value_counts()
         parts = {name: int(outcomes.get(name, 0)) for name in ("accepted", "refused", "unknown")}
-        return {"sent": len(self.frame), **parts}
+        return {"sent": sum(parts.values()), **parts}
 
     @property
     def reasons(self) -> dict[str, int]:
         """Leads by the service's status and reason, most first."""
-        words = self.frame["status"].str.cat(self.frame["reason"], sep=": ", na_rep="-")
-        return {
-            str(word): int(n) for word, n in words.str.removesuffix(": -").value_counts().items()
-        }
+        reason = (": " + self.frame["reason"]).fillna("")
+        counted = (self.frame["status"] + reason).value_counts()
+        return {str(words): int(number) for words, number in counted.items()}
 
 
 def import_leads(
-    client: Client,
-    leads: Sequence[Sourced],
+    client: Importer,
+    leads: Sequence[LeadInput],
     *,
     campaign_id: str,
+    source: str,
     journal: Path,
     now: Callable[[], datetime],
     on_progress: OnProgress = silent,
 ) -> Ledger:
     """Import leads in batches of 200, each under a key of its own, and say what became of each.
 
-    Run again after a crash, with the same leads and journal, it goes on where it was: answered
-    batches are not sent again, and a batch that may have arrived is sent with the same key.
+    Run again after a crash, with the same source, campaign and journal, it goes on with the plan that
+    the journal holds: answered batches are not sent again, and a batch that may have arrived is sent
+    with the same key and the same bytes.
 
     Args:
         client: Client of the account.
-        leads: Leads with their source, in the order of the file.
+        leads: Leads with their source lines, in the order of the file.
         campaign_id: A campaign in draft, ready or paused.
+        source: What the leads were made from, a hash of the files for instance.
         journal: File that remembers what was sent; made if it is not there.
         now: The clock, UTC.
         on_progress: Told of every batch.
@@ -108,91 +116,104 @@ def import_leads(
 
     Source: contract, Endpoints: Leads; Idempotency.
     """
-    batches = list(_batches(leads))
-    book = Journal(journal)
-    known = _opened(book, campaign_id, batches, now())
+    book = _opened(journal, campaign_id, source, leads, now())
+    batches = {e["batch"]: e["leads"] for e in book.entries if e["kind"] == "batch"}
     requests = 0
-    for number, batch in enumerate(batches):
-        standing = known.get(number, Standing())
-        if standing.outcome not in ("answer", "unknown"):
-            requests += _send(client, book, number, batch, standing, campaign_id, now)
+    for number, batch in batches.items():
+        standing = standings(e for e in book.entries if e.get("batch") == number)
+        requests += _settle(client, book, number, batch, standing.get(number, Standing()), now)
         on_progress(Progress("leads imported", number + 1, len(batches)))
-    final = standings(book.entries())
+    final = standings(book.entries)
     rows = [
-        row for number, batch in enumerate(batches) for row in _rows(number, batch, final[number])
+        row for number, batch in batches.items() for row in _rows(number, batch, final[number])
     ]
     return Ledger(_frame(rows), campaign_id, requests)
 
 
-def _batches(leads: Sequence[Sourced]) -> Iterator[tuple[Sourced, ...]]:
-    """Batches of at most 200 leads and of less than a mebibyte."""
-    batch: list[Sourced] = []
-    size = 0
-    for sourced in leads:
-        bytes_of_lead = len(json.dumps(sourced.lead, ensure_ascii=True)) + 1
-        full = len(batch) == limits.LEADS_PER_IMPORT
-        if batch and (full or size + bytes_of_lead > limits.BODY_BYTES - _ENVELOPE_BYTES):
-            yield tuple(batch)
-            batch, size = [], 0
-        batch.append(sourced)
-        size += bytes_of_lead
-    if batch:
-        yield tuple(batch)
-
-
 def _opened(
-    book: Journal, campaign_id: str, batches: list[tuple[Sourced, ...]], at: datetime
-) -> dict[int, Standing]:
-    """What the journal knows of this import; begins it where the file is new."""
-    plan = _hash([campaign_id, [[sourced.lead for sourced in batch] for batch in batches]])
-    entries = book.entries()
-    if not entries:
-        facts = {"campaign_id": campaign_id, "plan": plan, "batches": len(batches)}
-        book.append("import", at, facts)
-        return {}
-    if entries[0].get("plan") != plan:
+    path: Path, campaign_id: str, source: str, leads: Sequence[LeadInput], at: datetime
+) -> Journal:
+    """The journal with a whole plan: the one that it has, or a new one."""
+    book = Journal.open(path)
+    if not book.planned:
+        plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
+        book.begin(at, {"campaign_id": campaign_id, "source": source}, plan)
+    begun = book.entries[0]
+    if (begun.get("campaign_id"), begun.get("source")) != (campaign_id, source):
         raise StoreError(
-            f"{book.path} belongs to an import of other leads or into another campaign; "
+            f"{path} belongs to an import of other leads or into another campaign; "
             "name another --out folder, or remove the file if that import is settled"
         )
-    return standings(entries)
+    return book
+
+
+def _batches(leads: Sequence[LeadInput]) -> Iterator[Batch]:
+    """Batches of at most 200 leads and of less than a mebibyte."""
+    batch: Batch = []
+    size = 0
+    for lead in leads:
+        lead_bytes = len(json.dumps(lead.body)) + 1
+        full = len(batch) == limits.LEADS_PER_IMPORT
+        if batch and (full or size + lead_bytes > limits.BODY_BYTES - _ENVELOPE_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append({"file": lead.file, "line": lead.line, "body": lead.body})
+        size += lead_bytes
+    if batch:
+        yield batch
+
+
+def _settle(
+    client: Importer,
+    book: Journal,
+    number: int,
+    batch: Batch,
+    standing: Standing,
+    now: Callable[[], datetime],
+) -> int:
+    """Bring one batch to an end; returns the number of requests that it took."""
+    if standing.outcome in ("answer", "unknown"):
+        return 0
+    is_open = standing.key is not None and standing.outcome is None
+    if is_open and _expired(standing, now()):
+        book.append("unknown", now(), {"batch": number, "key": standing.key, "why": "key_expired"})
+        return 0
+    key = standing.key if is_open and standing.key else str(uuid.uuid4())
+    if not is_open:
+        book.append("send", now(), {"batch": number, "key": key})
+    _send(client, book, number, batch, key, now)
+    return 1
 
 
 def _send(
-    client: Client,
+    client: Importer,
     book: Journal,
     number: int,
-    batch: tuple[Sourced, ...],
-    standing: Standing,
-    campaign_id: str,
+    batch: Batch,
+    key: str,
     now: Callable[[], datetime],
-) -> int:
-    """Send one batch and write down what came of it; returns the number of requests."""
-    if standing.outcome is None and standing.key is not None and _expired(standing, now()):
-        book.append("unknown", now(), {"batch": number, "key": standing.key, "why": "key_expired"})
-        return 0
-    key = standing.key if standing.outcome is None and standing.key else str(uuid.uuid4())
-    if key != standing.key:
-        book.append("send", now(), {"batch": number, "key": key})
+) -> None:
+    """Send one batch under its key and write down what came of it."""
     request = LeadImport.model_validate(
-        {"campaign_id": campaign_id, "leads": [dict(sourced.lead) for sourced in batch]}
+        {
+            "campaign_id": book.entries[0]["campaign_id"],
+            "leads": [lead["body"] for lead in batch],
+        }
     )
+    about = {"batch": number, "key": key}
     try:
-        answered = client.send_raw(operations.LEADS_IMPORT, request, Options(idempotency_key=key))
+        options = Options(idempotency_key=key)
+        answered = client.send_raw(operations.LEADS_IMPORT, request, options)
     except OutcomeUnknown:
-        book.append("unknown", now(), {"batch": number, "key": key, "why": "outcome_unknown"})
-        return 1
+        book.append("unknown", now(), {**about, "why": "outcome_unknown"})
+        return
     except ApiError as error:
         if _final(error):
-            book.append("refused", now(), {"batch": number, "key": key, "code": error.code})
+            book.append("refused", now(), {**about, "code": error.code})
         raise
     results = [result.model_dump(mode="json") for result in answered.value.data]
-    book.append(
-        "answer",
-        now(),
-        {"batch": number, "key": key, "request_id": answered.request_id, "results": results},
-    )
-    return 1
+    facts = {**about, "request_id": answered.request_id, "results": results}
+    book.append("answer", now(), facts)
 
 
 def _final(error: ApiError) -> bool:
@@ -210,16 +231,16 @@ def _expired(standing: Standing, now: datetime) -> bool:
     return standing.sent_at is not None and now - standing.sent_at >= retention
 
 
-def _rows(number: int, batch: tuple[Sourced, ...], standing: Standing) -> Iterator[dict[str, Any]]:
+def _rows(number: int, batch: Batch, standing: Standing) -> Iterator[dict[str, Any]]:
     facts = standing.facts or {}
     by_index = {result["index"]: result for result in facts.get("results", [])}
-    for index, sourced in enumerate(batch):
+    for index, lead in enumerate(batch):
         result = by_index.get(index, {})
         yield {
-            "_file": sourced.file,
-            "_line": sourced.line,
-            "phone": sourced.lead["phone"],
-            "external_id": sourced.lead.get("external_id"),
+            "_file": lead["file"],
+            "_line": lead["line"],
+            "phone": lead["body"]["phone"],
+            "external_id": lead["body"].get("external_id"),
             "outcome": _outcome(result),
             "status": result.get("status", "unknown"),
             "reason": result.get("reason") if result else facts.get("why", "no_result"),
@@ -239,16 +260,7 @@ def _outcome(result: Mapping[str, Any]) -> str:
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     numbers = {"_line", "batch"}
+    dtypes = {name: "Int64" if name in numbers else "str" for name in COLUMNS}
     return pd.DataFrame(
-        {
-            name: pd.Series(
-                [row[name] for row in rows], dtype="Int64" if name in numbers else "str"
-            )
-            for name in COLUMNS
-        }
+        {name: pd.Series([row[name] for row in rows], dtype=dtypes[name]) for name in COLUMNS}
     )
-
-
-def _hash(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

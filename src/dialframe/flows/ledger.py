@@ -3,7 +3,10 @@
 One line of JSON per fact, appended and flushed to the disk before the next step is taken, so that a
 process killed at any moment leaves a file that says how far it came:
 
-    import    the plan: campaign, hash of all batches, how many there are
+    import    whose import: source and campaign
+    batch     the leads of one batch, with their source lines: the plan, kept so that a later run
+              sends the same bytes whatever has changed meanwhile
+    planned   the plan is whole; without this line the file is begun anew
     send      a batch is about to be sent under this key
     answer    the service's results for the batch
     refused   the service refused the whole batch: nothing was written, the key is closed
@@ -17,8 +20,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,20 +33,50 @@ CLOSED = ("answer", "refused", "unknown")
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The journal file of one import."""
+    """The journal file of one import; `entries` holds every whole line, appended ones included."""
 
     path: Path
+    entries: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
-    def entries(self) -> list[dict[str, Any]]:
-        """Every whole line; a last line that was cut off by a crash is left out.
+    @classmethod
+    def open(cls, path: Path) -> Journal:
+        """Read a journal; a last line that a crash cut off is taken away.
 
         Raises:
             StoreError: A line in the middle cannot be read.
         """
-        if not self.path.exists():
-            return []
-        lines = self.path.read_bytes().split(b"\n")
-        return list(self._parsed(lines))
+        if not path.exists():
+            return cls(path)
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            with path.open("r+b") as file:
+                file.truncate(len(whole))
+        return cls(path, [_parsed(path, n, line) for n, line in enumerate(whole.splitlines(), 1)])
+
+    @property
+    def planned(self) -> bool:
+        """Whether the plan is whole."""
+        return any(entry["kind"] == "planned" for entry in self.entries)
+
+    def begin(
+        self, at: datetime, facts: Mapping[str, Any], plan: Iterable[Mapping[str, Any]]
+    ) -> None:
+        """Write a plan into an empty or unfinished file, flushed once.
+
+        Raises:
+            OSError: The disk is full, or the file cannot be written.
+        """
+        self.path.unlink(missing_ok=True)
+        self.entries.clear()
+        stamp = at.isoformat()
+        batches = ({"kind": "batch", "at": stamp, **batch} for batch in plan)
+        lines = [
+            {"kind": "import", "at": stamp, **facts},
+            *batches,
+            {"kind": "planned", "at": stamp},
+        ]
+        self._write(lines)
 
     def append(self, kind: str, at: datetime, facts: Mapping[str, Any]) -> None:
         """Add one fact and flush it to the disk.
@@ -51,33 +84,16 @@ class Journal:
         Raises:
             OSError: The disk is full, or the file cannot be written.
         """
-        line = json.dumps({"kind": kind, "at": at.isoformat(), **facts}, ensure_ascii=False)
-        self._mend()
+        self._write([{"kind": kind, "at": at.isoformat(), **facts}])
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(descriptor, line.encode() + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _mend(self) -> None:
-        """Cut off a line that a crash left unfinished, so that the next one starts afresh."""
-        if not self.path.exists():
-            return
-        whole = self.path.read_bytes()
-        if whole and not whole.endswith(b"\n"):
-            with self.path.open("r+b") as file:
-                file.truncate(whole.rfind(b"\n") + 1)
-
-    def _parsed(self, lines: list[bytes]) -> Iterator[dict[str, Any]]:
-        for number, line in enumerate(lines[:-1], start=1):
-            try:
-                yield json.loads(line)
-            except ValueError:
-                raise StoreError(
-                    f"{self.path}, line {number}: the import journal is damaged; keep it, and ask the service "
-                    "with `leads.list` what was imported before you import again into another folder"
-                ) from None
+        with os.fdopen(descriptor, "ab") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self.entries.extend(json.loads(json.dumps(lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +110,11 @@ class Standing:
     key: str | None = None
     sent_at: datetime | None = None
     outcome: str | None = None
-    facts: Mapping[str, Any] | None = None
+    facts: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
-def standings(entries: list[dict[str, Any]]) -> dict[int, Standing]:
-    """The standing of every batch that a journal speaks of, by its number."""
+def standings(entries: Iterable[Mapping[str, Any]]) -> dict[int, Standing]:
+    """The standing of every batch that was sent, by its number."""
     found: dict[int, Standing] = {}
     for entry in entries:
         if entry["kind"] == "send":
@@ -108,3 +124,14 @@ def standings(entries: list[dict[str, Any]]) -> dict[int, Standing]:
             before = found.get(entry["batch"], Standing())
             found[entry["batch"]] = Standing(before.key, before.sent_at, entry["kind"], entry)
     return found
+
+
+def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        entry = json.loads(line)
+        return {"kind": entry["kind"], **entry}
+    except (ValueError, TypeError, KeyError):
+        raise StoreError(
+            f"{path}, line {number}: the import journal is damaged; keep it, look with `leads.list` what "
+            "was imported, and import into another folder"
+        ) from None

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import dialect as dialects
@@ -239,7 +240,7 @@ def _wide(row: list[str], width: int) -> list[str]:
 def _frame(cells: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     columns = list(zip(*cells, strict=True)) if cells else [()] * len(names)
     arrays: Mapping[str, object] = {
-        name: pd.array(list(column), dtype="str")
+        name: pd.array(pa.array(column, pa.large_string()), dtype="str")
         for name, column in zip(names, columns, strict=True)
     }
     return pd.DataFrame(arrays, index=pd.RangeIndex(len(cells)))

@@ -12,6 +12,7 @@ import python_calamine as calamine
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
+from dialframe.leads.number_formats import Padded, zero_padded
 from dialframe.leads.parser import Records, has_many_digits
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
@@ -62,6 +63,7 @@ def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet
     name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
     if not rows[name]:
         raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
+    _pad(rows[name], zero_padded(data, name))
     return Sheet(name, _records(rows[name]), _others(book, name))
 
 
@@ -81,6 +83,13 @@ def shown(cell: object) -> str:
     if isinstance(cell, (dt.date, dt.time)):
         return cell.isoformat()
     return str(cell)
+
+
+def _pad(rows: list[list[str]], padded: Padded) -> None:
+    """Give back the leading zeros that a cell's format shows."""
+    for (row, column), digits in padded.items():
+        if row < len(rows) and column < len(rows[row]) and rows[row][column].isdecimal():
+            rows[row][column] = rows[row][column].zfill(digits)
 
 
 def _wanted(path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None) -> list[str]:

@@ -206,7 +206,7 @@ def set_callback(world: World, body: shapes.CallbackStatus, path: Path) -> Json:
     with world.database.write() as db:
         CALLBACK.find(db, client.number, path["callback_id"])
         if body.status != "pending":
-            outbox.withdraw(db, client.number, path["callback_id"])
+            outbox.withdraw(db, client.number, path["callback_id"], world.clock.now_us())
         return CALLBACK.change(db, client.number, path["callback_id"], body.model_dump())
 
 
@@ -229,11 +229,11 @@ def emit_event(world: World, body: shapes.NewEvent, path: Path) -> Json:
 
 
 def read_outbox(world: World, body: shapes.Nothing, path: Path) -> Json:
-    """What would have been sent."""
+    """What would have been sent by now."""
     del body
     client = _client(world, path)
     with world.database.read() as db:
-        return {"data": outbox.entries(db, client.number)}
+        return {"data": outbox.entries(db, client.number, world.clock.now_us())}
 
 
 def advance_clock(world: World, body: shapes.Advance, path: Path) -> Json:

@@ -6,11 +6,19 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    RootModel,
+    StringConstraints,
+)
 
 from dialframe.contract.access import BY_NAME as SCOPES
 from dialframe.contract.ids import pattern
-from dialframe.contract.models.shape import Instant
+from dialframe.sandbox.instants import TEXT
 from dialframe.sandbox.settings import Address
 
 
@@ -28,16 +36,13 @@ def _regular_expression(text: str) -> str:
     return text
 
 
-def _in_range(moment: datetime) -> datetime:
-    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
-        raise ValueError(f"years from {FIRST_YEAR} to {LAST_YEAR}")
-    return moment
+def _moment(text: Any) -> Any:
+    if not isinstance(text, str) or not TEXT.fullmatch(text):
+        raise ValueError("an instant is ISO 8601 text with a zone, from 1970 on")
+    return datetime.fromisoformat(text)
 
 
-#: Years that stay inside what a datetime can hold wherever the zone shifts them.
-FIRST_YEAR, LAST_YEAR = 1970, 9998
-
-Moment = Annotated[Instant, AfterValidator(_in_range)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
 Scope = Annotated[str, AfterValidator(_scope)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Text = Annotated[str, Field(max_length=2000)]
@@ -203,7 +208,7 @@ class NewEvent(Body):
         "appointment.cancelled",
         "webhook.test",
     ]
-    data: dict[str, Any] = {}
+    data: dict[str, Any]
 
 
 class Advance(Body):

@@ -17,7 +17,7 @@ class Sent:
     """One thing that would have been sent.
 
     Attributes:
-        at_us: When; a callback's time lies ahead.
+        at_us: When; a callback is kept here from its promise on, and listed once it is due.
         about: Id of the call, message, callback or lead that it belongs to.
         detail: What else the console shows of it.
     """
@@ -41,21 +41,19 @@ def add(db: sqlite3.Connection, client: int, sent: Sent) -> None:
     insert(db, "outbox", client, values)
 
 
-def move(db: sqlite3.Connection, client: int, about: str, at_us: int) -> None:
-    """What belongs to an id would be sent at another time."""
-    db.execute("UPDATE outbox SET at = ? WHERE client = ? AND about = ?", (at_us, client, about))
+def withdraw(db: sqlite3.Connection, client: int, about: str, now_us: int) -> None:
+    """What belongs to an id and lies ahead would not be sent any more."""
+    db.execute(
+        "DELETE FROM outbox WHERE client = ? AND about = ? AND at > ?", (client, about, now_us)
+    )
 
 
-def withdraw(db: sqlite3.Connection, client: int, about: str) -> None:
-    """What belongs to an id would not be sent any more."""
-    db.execute("DELETE FROM outbox WHERE client = ? AND about = ?", (client, about))
-
-
-def entries(db: sqlite3.Connection, client: int) -> list[Json]:
-    """Everything that would have been sent, in the order in which it was asked for."""
+def entries(db: sqlite3.Connection, client: int, now_us: int) -> list[Json]:
+    """Everything that would have been sent by now, in the order of its time."""
     rows = db.execute(
-        "SELECT kind, recipient, at, about, detail FROM outbox WHERE client = ? ORDER BY number",
-        (client,),
+        "SELECT kind, recipient, at, about, detail FROM outbox WHERE client = ? AND at <= ?"
+        " ORDER BY at, number",
+        (client, now_us),
     )
     return [
         {

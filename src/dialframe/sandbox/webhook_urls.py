@@ -20,7 +20,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 #: Endings of names that never belong to a public host (RFC 6761, 6762, 8375, 9476 and cloud use).
 _PRIVATE_ENDINGS: Final = (
     "localhost", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa",
-    "alt", "onion", "localdomain",
+    "alt", "onion", "localdomain", "invalid",
 )  # fmt: skip
 _NAME: Final = re.compile(
     r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*\.?", re.ASCII

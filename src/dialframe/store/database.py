@@ -39,14 +39,19 @@ WORDS: Final[dict[int, str]] = {
 class Database:
     """A pool of connections to one store file; threads and processes may use it at once."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, busy_s: float = BUSY_S) -> None:
         """Open the store file of a folder, making both where they are not there yet.
+
+        Args:
+            folder: The folder.
+            busy_s: How long to wait for another process's transaction.
 
         Raises:
             StoreError: It cannot be opened, is damaged, is something else, or is of a newer dialframe.
         """
         self.folder = folder
         self.path = folder / FILE
+        self._busy_s = busy_s
         self._idle: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
         self._process = os.getpid()
@@ -120,7 +125,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            self.path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute("PRAGMA synchronous = FULL")

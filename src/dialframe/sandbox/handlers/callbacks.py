@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dialframe.contract import operations
 from dialframe.contract.models.callbacks import (
     CallbackCreate,
@@ -10,7 +12,7 @@ from dialframe.contract.models.callbacks import (
     CallbackReschedule,
 )
 from dialframe.sandbox import identifiers, instants, lists, outbox, sending
-from dialframe.sandbox.exchange import Ask, Reply, answer, on
+from dialframe.sandbox.exchange import Ask, Json, Reply, answer, on
 from dialframe.sandbox.loading import insert
 from dialframe.sandbox.outbox import Sent
 from dialframe.sandbox.problems import Refusal, invalid
@@ -26,7 +28,7 @@ def list_callbacks(ask: Ask[CallbackQuery]) -> Reply:
 
 @on(operations.CALLBACKS_CREATE)
 def create(ask: Ask[CallbackCreate]) -> Reply:
-    """Schedule one; it is listed in the outbox for the time that it is promised for."""
+    """Schedule one; when it is due, the outbox lists it."""
     wanted = ask.request
     lead = LEAD.find(ask.db, ask.client, wanted.lead_id)
     if lead["campaign_id"] is None:
@@ -34,7 +36,7 @@ def create(ask: Ask[CallbackCreate]) -> Reply:
     sending.not_on_dnc(ask, lead["phone"], "/lead_id")
     sending.spend(ask, "callback")
     due_us = instants.from_datetime(wanted.scheduled_at)
-    values = {
+    values: Json = {
         "id": identifiers.new("callback"),
         "lead_id": wanted.lead_id,
         "campaign_id": lead["campaign_id"],
@@ -44,8 +46,7 @@ def create(ask: Ask[CallbackCreate]) -> Reply:
         "created_at": ask.now_us,
     }
     insert(ask.db, "callbacks", ask.client, values)
-    detail = {"lead_id": wanted.lead_id}
-    outbox.add(ask.db, ask.client, Sent("callback", lead["phone"], due_us, values["id"], detail))
+    _promise(ask, values["id"], lead, due_us)
     return answer(CALLBACK.find(ask.db, ask.client, values["id"]), status=201)
 
 
@@ -56,7 +57,7 @@ def cancel(ask: Ask[CallbackRef]) -> Reply:
     callback = CALLBACK.find(ask.db, ask.client, callback_id)
     if callback["status"] == "pending":
         callback = CALLBACK.change(ask.db, ask.client, callback_id, {"status": "cancelled"})
-        outbox.withdraw(ask.db, ask.client, callback_id)
+        outbox.withdraw(ask.db, ask.client, callback_id, ask.now_us)
     elif callback["status"] != "cancelled":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
     return answer(callback)
@@ -70,8 +71,16 @@ def reschedule(ask: Ask[CallbackReschedule]) -> Reply:
     if callback["status"] != "pending":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
     due_us = instants.from_datetime(ask.request.scheduled_at)
-    outbox.move(ask.db, ask.client, callback_id, due_us)
+    outbox.withdraw(ask.db, ask.client, callback_id, ask.now_us)
+    if callback["lead_id"] is not None:
+        lead = LEAD.find(ask.db, ask.client, callback["lead_id"])
+        _promise(ask, callback_id, lead, due_us)
     return answer(CALLBACK.change(ask.db, ask.client, callback_id, {"scheduled_at": due_us}))
+
+
+def _promise(ask: Ask[Any], callback_id: str, lead: Json, due_us: int) -> None:
+    sent = Sent("callback", lead["phone"], due_us, callback_id, {"lead_id": lead["id"]})
+    outbox.add(ask.db, ask.client, sent)
 
 
 HANDLERS = (list_callbacks, create, cancel, reschedule)

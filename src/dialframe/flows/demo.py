@@ -1,0 +1,185 @@
+"""The whole way through on an embedded sandbox: a list cleaned and imported, an account read, a funnel, an audit."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from dialframe import analytics, sandbox
+from dialframe.account import Account, SyncReport, connect
+from dialframe.analytics import Funnel
+from dialframe.compliance import Audit
+from dialframe.config import OnProgress, Progress, silent
+from dialframe.errors import DialframeError
+from dialframe.flows import audit as auditing
+from dialframe.flows import files, listing
+from dialframe.flows.importing import Ledger
+from dialframe.flows.listing import Prepared
+from dialframe.reports import Page, Section, render, sections
+
+#: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
+LEAD_FILE: Final = "autumn_leads.csv"
+
+#: States of a campaign into which leads may be imported (contract, States: Campaign).
+_IMPORTABLE: Final = ("paused", "ready", "draft")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demo:
+    """What the demo found, and where it is written.
+
+    Attributes:
+        prepared: The lead file, cleaned and screened.
+        ledger: What the service said to each lead.
+        synced: What was read of the account.
+        funnel: The account's leads by stage.
+        audit: The account's calls against the rules.
+        files: Name to path; `report` is the page to open first.
+    """
+
+    prepared: Prepared
+    ledger: Ledger
+    synced: SyncReport
+    funnel: Funnel
+    audit: Audit
+    files: dict[str, Path]
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What was found, one sentence each."""
+        counts, sent = self.prepared.cleaned.counts, self.ledger.counts
+        stages = dict(zip(self.funnel.table["stage"], self.funnel.table["count"], strict=True))
+        rows = {entry.table: entry.rows for entry in self.synced}
+        return (
+            f"A lead file of {counts['records']:,} records: {counts['clean']:,} clean, "
+            f"{counts['rejected']:,} rejected, {counts['duplicates']:,} duplicates, "
+            f"{counts['do_not_call']:,} not to be called, {counts['skipped']:,} skipped.",
+            f"{sent['sent']:,} leads sent: {sent['accepted']:,} accepted, {sent['refused']:,} refused, "
+            f"{sent['unknown']:,} unknown.",
+            f"An account of {rows['leads']:,} leads and {rows['calls']:,} calls, read with "
+            f"{self.synced.requests:,} requests.",
+            f"{stages['attempted']:,} leads attempted, {stages['human']:,} reached a person, "
+            f"{stages['appointment']:,} made an appointment.",
+            self.audit.verdict,
+            *(f"{row.title}: {row.sentence}." for row in self.audit.checks.itertuples()),
+        )
+
+
+def demo(
+    out: Path,
+    *,
+    now: Callable[[], datetime],
+    size: str = "small",
+    seed: int = 7,
+    as_of: date | None = None,
+    on_progress: OnProgress = silent,
+    on_sandbox: Callable[[sandbox.Sandbox], None] | None = None,
+) -> Demo:
+    """Run everything once against a sandbox of its own, at the contract's own rate limits.
+
+    Args:
+        out: Folder for the report, the lead files and the evidence.
+        now: The clock, UTC.
+        size: Size of the synthetic account.
+        seed: Its seed.
+        as_of: Day on which its history ends; today in UTC.
+        on_progress: Told of every step.
+        on_sandbox: Given the sandbox before it is closed, to compare with its ground truth.
+
+    Raises:
+        DialframeError: A step failed.
+        OSError: The disk is full or the folder cannot be written.
+    """
+    files.folder(out)
+    on_progress(Progress("sandbox started", 0, 1))
+    with (
+        sandbox.start(seed=seed, size=size, as_of=as_of) as service,
+        tempfile.TemporaryDirectory(prefix="dialframe-demo-") as store,
+        connect(service.base_url, service.api_key, store, environment={}) as account,
+    ):
+        on_progress(Progress("sandbox started", 1, 1))
+        prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
+        synced = account.sync(on_progress=on_progress)
+        found = auditing.audit(account, now=now, max_age=listing.MAX_AGE, on_progress=on_progress)
+        written |= auditing.write_evidence(found, out / "audit")
+        funnel, told = _funnel(account)
+        if on_sandbox is not None:
+            on_sandbox(service)
+    result = Demo(prepared, ledger, synced, funnel, found, written)
+    on_progress(Progress("report written", 0, 1))
+    written["report"] = files.write_text(render(_page(result, told)), out / "report.html")
+    on_progress(Progress("report written", 1, 1))
+    return result
+
+
+def _bring_in(
+    account: Account, out: Path, now: Callable[[], datetime], on_progress: OnProgress
+) -> tuple[Prepared, Ledger, dict[str, Path]]:
+    """Clean, screen and import the lead file that comes with the package."""
+    packaged = resources.files("dialframe.flows") / "data" / LEAD_FILE
+    with resources.as_file(packaged) as path:
+        prepared = listing.prepare(
+            [path], listing.Recipe("US"), account=account, on_progress=on_progress
+        )
+    written = prepared.write(out)
+    ledger, more = listing.send(
+        prepared,
+        account.client,
+        campaign_id=_campaign(account),
+        out=out,
+        now=now,
+        on_progress=on_progress,
+    )
+    return prepared, ledger, {**written, **more}
+
+
+def _campaign(account: Account) -> str:
+    """The first campaign that takes leads."""
+    account.sync(["campaigns"])
+    found = account.campaigns()
+    for status in _IMPORTABLE:
+        ids = found.loc[found["status"] == status, "id"]
+        if len(ids):
+            return str(ids.iloc[0])
+    raise DialframeError("no campaign takes leads: pause one, or make one in the console")
+
+
+def _funnel(account: Account) -> tuple[Funnel, Section]:
+    people, calls = account.leads(), account.calls()
+    appointments = account.appointments()
+    whole = analytics.funnel(people, calls, appointments)
+    by_source = analytics.funnel(people, calls, appointments, by="lead_source")
+    return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls))
+
+
+def _page(result: Demo, funnel: Section) -> Page:
+    cleaned = result.prepared.cleaned
+    return Page(
+        title="dialframe: the whole way through",
+        summary=result.findings[:5],
+        sections=(
+            sections.lead_file(
+                cleaned.counts,
+                listing.reasons(cleaned),
+                listing.columns(cleaned),
+                cleaned.files[0].name,
+            ),
+            sections.imports(
+                result.ledger.counts, result.ledger.reasons, result.ledger.campaign_id
+            ),
+            funnel,
+            *sections.audit(result.audit),
+        ),
+        facts={
+            "Account": "synthetic, made by the sandbox; every number is reserved for fiction or reaches nobody",
+            "As of": f"{result.audit.as_of:%Y-%m-%d %H:%M} UTC",
+            "Taxonomy": result.funnel.taxonomy_version,
+            "Rule book": result.audit.rulebook_version,
+            "Rule book SHA-256": result.audit.rulebook_sha256,
+        },
+    )

@@ -1,0 +1,92 @@
+"""Cells of an XLSX sheet whose number format shows leading zeros (`00000`); knows no values.
+
+A post code 02134 or a phone 07700... typed into a spreadsheet is stored as a number without its
+zero, and the zero is only in the cell's format. The reader of values does not tell formats, so they
+are looked up here, and only in workbooks that have such a format at all.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import zipfile
+from typing import Final
+
+#: 0-based row and column of a cell to the digits that it shows.
+Padded = dict[tuple[int, int], int]
+
+_ZIP: Final = b"PK\x03\x04"
+_FORMAT: Final = re.compile(r"<numFmt\b[^>]*>")
+_XF: Final = re.compile(r"<xf\b[^>]*>")
+_CELL_XFS: Final = re.compile(r"<cellXfs\b.*?</cellXfs>", re.DOTALL)
+_SHEET: Final = re.compile(r"<sheet\b[^>]*>")
+_RELATION: Final = re.compile(r"<Relationship\b[^>]*>")
+_CELL: Final = re.compile(r"<c\b[^>]*>")
+_ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*\"([^\"]*)\"")
+_ZEROS: Final = re.compile(r"0{2,}")
+_PLACE: Final = re.compile(r"([A-Z]{1,3})(\d+)")
+
+
+def zero_padded(data: bytes, sheet: str) -> Padded:
+    """Cells of the sheet whose format pads with zeros; empty for anything but such an XLSX."""
+    if not data.startswith(_ZIP):
+        return {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = set(archive.namelist())
+        if not {"xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
+            return {}
+        styles = _padding_styles(_read(archive, "xl/styles.xml"))
+        part = _part(archive, sheet)
+        if not styles or part not in names:
+            return {}
+        return _cells(_read(archive, part), styles)
+
+
+def _padding_styles(xml: str) -> dict[str, int]:
+    """Cell style (its place in the table, as text) to the digits that it shows."""
+    widths = {}
+    for tag in _FORMAT.findall(xml):
+        told = _attributes(tag)
+        if _ZEROS.fullmatch(told.get("formatCode", "")):
+            widths[told.get("numFmtId", "")] = len(told["formatCode"])
+    table = _CELL_XFS.search(xml)
+    if not widths or table is None:
+        return {}
+    formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table.group())]
+    return {str(at): widths[one] for at, one in enumerate(formats) if one in widths}
+
+
+def _part(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Name of the sheet's own file in the archive, empty where it cannot be found."""
+    sheets = [_attributes(tag) for tag in _SHEET.findall(_read(archive, "xl/workbook.xml"))]
+    own = next((one.get("r:id", "") for one in sheets if one.get("name") == sheet), "")
+    relations = _RELATION.findall(_read(archive, "xl/_rels/workbook.xml.rels"))
+    targets = {one.get("Id", ""): one.get("Target", "") for one in map(_attributes, relations)}
+    target = targets.get(own, "")
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _cells(xml: str, styles: dict[str, int]) -> Padded:
+    found: Padded = {}
+    for tag in _CELL.findall(xml):
+        told = _attributes(tag)
+        place = _PLACE.fullmatch(told.get("r", ""))
+        if place and told.get("s") in styles:
+            found[int(place[2]) - 1, _column(place[1])] = styles[told["s"]]
+    return found
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(tag)}
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> str:
+    return archive.read(name).decode("utf-8", errors="replace")

@@ -1,0 +1,211 @@
+"""Every write is on disk before it is sent, and what is on disk is nobody else's to read."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from client.fakes import PHONE, START
+from dialframe.client import journal as journal_module
+from dialframe.client.entries import KEY_LIFE
+from dialframe.client.journal import FILE_NAME, Journal
+from dialframe.client.wire import PlannedRequest
+from dialframe.errors import ConfigError, StoreError
+
+REQUEST = PlannedRequest(
+    operation="sms.send", method="POST", path="/v1/sms", query="",
+    headers={"Idempotency-Key": "k1", "Content-Type": "application/json"}, body=b'{"to":"+12125550142"}',
+)  # fmt: skip
+
+
+def keyed(key: str, body: bytes = b"{}") -> PlannedRequest:
+    """The same request under another key."""
+    return replace(REQUEST, headers={"Idempotency-Key": key}, body=body)
+
+
+def on_disk(folder: Path) -> bytes:
+    """Everything that the journal left in its folder."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+def test_nothing_is_made_before_the_first_write(tmp_path: Path) -> None:
+    """Reading an empty journal leaves no trace."""
+    journal = Journal(tmp_path / "state", "a")
+
+    assert journal.unsettled() == []
+    assert journal.find("k1") is None
+    assert not (tmp_path / "state").exists()
+
+
+def test_file_and_folder_are_the_owners_alone(tmp_path: Path) -> None:
+    """0600 and 0700."""
+    folder = tmp_path / "state" / "journal"
+    Journal(folder, "a").begin(REQUEST, START)
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / FILE_NAME).stat().st_mode) == 0o600
+
+
+def test_entry_holds_the_request_byte_for_byte(tmp_path: Path) -> None:
+    """It can be sent again as it was."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    (write,) = journal.unsettled()
+
+    assert write.request == REQUEST
+    assert write.digest == REQUEST.digest
+    assert (write.key, write.operation, write.state, write.created_at) == (
+        "k1",
+        "sms.send",
+        "pending",
+        START,
+    )
+    assert PHONE not in repr(write)
+
+
+def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
+    """What one process put down and did not live to finish, another reads."""
+    script = (
+        "import os, sys; from datetime import datetime, UTC; from pathlib import Path\n"
+        "from dialframe.client.journal import Journal\n"
+        "from dialframe.client.wire import PlannedRequest\n"
+        "r = PlannedRequest(operation='sms.send', method='POST', path='/v1/sms',"
+        " headers={'Idempotency-Key': 'k9'}, body=b'{}')\n"
+        "Journal(Path(sys.argv[1]), 'a').begin(r, datetime(2026, 11, 21, 9, tzinfo=UTC))\n"
+        "os._exit(9)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+
+    assert ended.returncode == 9
+    assert [write.key for write in Journal(tmp_path, "a").unsettled()] == ["k9"]
+
+
+def test_accounts_do_not_see_each_other(tmp_path: Path) -> None:
+    """Keys are scoped to the API client, and so are entries."""
+    Journal(tmp_path, "a").begin(REQUEST, START)
+
+    assert Journal(tmp_path, "b").unsettled() == []
+    assert Journal(tmp_path, "b").begin(keyed("k1", b"other"), START) is None
+
+
+def test_settled_writes_leave_the_list_and_lose_their_bytes_in_time(tmp_path: Path) -> None:
+    """Personal data goes when the key can no longer be asked with; the entry goes after 30 days."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    journal.finish("k1", "answered", status=202, code=None, request_id="req_1")
+    assert journal.unsettled() == []
+
+    journal.begin(keyed("k2"), START + timedelta(hours=25))
+    kept = journal.find("k1")
+    assert kept is not None
+    assert (kept.request, kept.state, kept.status, kept.request_id) == (
+        None,
+        "answered",
+        202,
+        "req_1",
+    )
+    assert PHONE.encode() not in on_disk(tmp_path)
+
+    journal.begin(keyed("k3"), START + timedelta(days=31))
+    assert journal.find("k1") is None
+    assert [write.key for write in journal.unsettled()] == ["k2", "k3"]
+
+
+def test_key_of_another_request_is_refused(tmp_path: Path) -> None:
+    """The service would answer idempotency_conflict; it is not even asked."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+
+    with pytest.raises(ConfigError, match="belongs to another request"):
+        journal.begin(keyed("k1", b"other"), START)
+
+
+@pytest.mark.parametrize("state", ["pending", "answered", "outcome_unknown"])
+def test_old_key_is_not_used_again_by_itself(tmp_path: Path, state: str) -> None:
+    """After 24 hours the service has forgotten it, and sending it would be a second write."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    journal.finish("k1", state, status=None, code=None, request_id=None)  # type: ignore[arg-type]
+
+    assert journal.begin(REQUEST, START + KEY_LIFE - timedelta(seconds=1)) == state
+    with pytest.raises(ConfigError, match="24 hours"):
+        journal.begin(REQUEST, START + KEY_LIFE)
+
+
+def test_failed_write_may_begin_anew_under_its_key(tmp_path: Path) -> None:
+    """It did not happen, so its key may live again, with its bytes."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    journal.finish("k1", "failed", status=409, code="campaign_not_importable", request_id=None)
+    later = START + timedelta(days=2)
+
+    assert journal.begin(REQUEST, later) == "failed"
+    (write,) = journal.unsettled()
+    assert (write.created_at, write.state, write.request) == (later, "pending", REQUEST)
+
+
+def test_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    """Where, and what next."""
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(
+        StoreError, match=r"file/writes\.sqlite3 cannot be used .*: make its folder writable"
+    ):
+        Journal(tmp_path / "file", "a").begin(REQUEST, START)
+
+
+def test_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
+    """A damaged file is not overwritten."""
+    (tmp_path / FILE_NAME).write_bytes(b"not a database" * 100)
+
+    with pytest.raises(StoreError, match="cannot be used"):
+        Journal(tmp_path, "a").begin(REQUEST, START)
+    assert (tmp_path / FILE_NAME).read_bytes() == b"not a database" * 100
+
+
+def test_request_without_key_has_no_entry(tmp_path: Path) -> None:
+    """There would be nothing to ask with."""
+    with pytest.raises(ConfigError, match="without an idempotency key"):
+        Journal(tmp_path, "a").begin(replace(REQUEST, headers={}), START)
+
+
+def test_default_folder_is_the_platforms_state_folder() -> None:
+    """Beside other programs' state, under our own name."""
+    folder = journal_module.default_folder()
+
+    assert folder.parts[-2:] == ("dialframe", "journal")
+    assert Journal(None, "a").file == folder / FILE_NAME
+
+
+def test_commits_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite is told to wait for the disk at each commit."""
+    seen: list[str] = []
+    connect = sqlite3.connect
+
+    def traced(*args: object, **kwargs: object) -> sqlite3.Connection:
+        database = connect(*args, **kwargs)  # type: ignore[call-overload]
+        database.set_trace_callback(seen.append)
+        return database  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+    Journal(tmp_path, "a").begin(REQUEST, START)
+
+    assert seen.index("PRAGMA synchronous = FULL") < seen.index("COMMIT")
+
+
+def test_times_compare_as_text(tmp_path: Path) -> None:
+    """Whole seconds and fractions, any zone: the oldest comes first."""
+    journal = Journal(tmp_path, "a")
+    moments = [START + timedelta(microseconds=n) for n in (1, 0, 500_000)]
+    for moment in moments:
+        journal.begin(keyed(str(moment)), moment.astimezone())
+
+    found: list[datetime] = [write.created_at for write in journal.unsettled()]
+    assert found == sorted(moments)

@@ -1,0 +1,199 @@
+"""Lists are walked to their end, however they are cut into pages, and never fall short in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from client.fakes import (
+    REQUEST_ID,
+    START,
+    Service,
+    a_call,
+    a_lead,
+    a_page,
+    answer,
+    connected,
+    problem,
+)
+from dialframe.contract import operations
+from dialframe.contract.models.calls import CallQuery
+from dialframe.errors import ContractError, InvalidRequest
+
+
+def paged(pages: list[list[Any]]) -> Service:
+    """A service whose list has these pages; its cursors are page numbers."""
+
+    def page(request: httpx.Request) -> httpx.Response:
+        at = int(request.url.params.get("cursor", "0"))
+        return a_page(pages[at], str(at + 1) if at + 1 < len(pages) else None)
+
+    return Service(page)
+
+
+def test_iterating_gives_every_record_page_after_page(tmp_path: Path) -> None:
+    """A hundred a page, filters on each, cursors as they came."""
+    service = paged([[a_call(1), a_call(2)], [a_call(3)]])
+
+    calls = list(connected(service, tmp_path).calls.list(direction="outbound"))
+
+    assert [call.id[-1] for call in calls] == ["1", "2", "3"]
+    assert [dict(request.url.params) for request in service.requests] == [
+        {"limit": "100", "direction": "outbound"},
+        {"limit": "100", "direction": "outbound", "cursor": "1"},
+    ]
+
+
+def test_pages_are_asked_for_when_they_are_needed(tmp_path: Path) -> None:
+    """Nothing before the first record, and the second page not before its turn."""
+    service = paged([[a_call(1), a_call(2)], [a_call(3)]])
+    listing = connected(service, tmp_path).calls.list()
+    assert service.requests == []
+
+    records = iter(listing)
+    next(records)
+    next(records)
+    assert len(service.requests) == 1
+    next(records)
+    assert len(service.requests) == 2
+
+
+def test_each_walk_starts_anew(tmp_path: Path) -> None:
+    """A listing is a question, not an answer."""
+    listing = connected(paged([[a_call(1)], [a_call(2)]]), tmp_path).calls.list()
+
+    assert list(listing) == list(listing)
+
+
+def test_page_says_where_it_came_from(tmp_path: Path) -> None:
+    """Request id, time of asking, cursor, and the rows as they came."""
+    row = a_call(1, new_field={"a": 1})
+    page = next(connected(paged([[row], []]), tmp_path).calls.list().pages())
+
+    assert (page.request_id, page.observed_at, page.next_cursor) == (REQUEST_ID, START, "1")
+    assert page.raw == [row]
+    assert page.records[0].model_extra == {"new_field": {"a": 1}}
+    assert page.quarantined == ()
+
+
+def test_walk_may_start_at_a_cursor(tmp_path: Path) -> None:
+    """A saved cursor goes on where it was, from either side."""
+    client = connected(paged([[a_call(1)], [a_call(2)], [a_call(3)]]), tmp_path)
+
+    assert [page.next_cursor for page in client.calls.list().pages(cursor="1")] == ["2", None]
+    assert [page.next_cursor for page in client.calls.list(cursor="2").pages()] == [None]
+    assert [call.id[-1] for call in client.calls.list(cursor="1")] == ["2", "3"]
+
+
+def test_empty_page_with_a_cursor_goes_on(tmp_path: Path) -> None:
+    """A filtered page may be empty and the list not at its end."""
+    pages: list[list[Any]] = [[], *[[]] * 18, [a_call(1)], [], [a_call(2)]]
+
+    assert len(list(connected(paged(pages), tmp_path).calls.list())) == 2
+
+
+def test_nothing_but_empty_pages_is_an_error(tmp_path: Path) -> None:
+    """Twenty in a row: the list is stuck, and says so."""
+    service = paged([[]] * 40)
+
+    with pytest.raises(ContractError, match="20 pages in a row were empty") as caught:
+        list(connected(service, tmp_path).calls.list())
+
+    assert caught.value.where == "page.next_cursor"
+    assert len(service.requests) == 20
+
+
+@pytest.mark.parametrize("cursors", [["a", "a"], ["a", "b", "a"], ["a", "b", "b"]])
+def test_cursor_that_comes_twice_is_an_error(cursors: list[str], tmp_path: Path) -> None:
+    """A loop would go on for ever."""
+    service = Service(*[a_page([a_call(n)], cursor) for n, cursor in enumerate(cursors)])
+
+    with pytest.raises(ContractError, match="a cursor came a second time"):
+        list(connected(service, tmp_path).calls.list())
+
+
+def test_start_cursor_that_comes_back_is_a_loop(tmp_path: Path) -> None:
+    """The cursor that the walk began with counts as seen."""
+    with pytest.raises(ContractError, match="second time"):
+        list(connected(Service(a_page([a_call()], "a")), tmp_path).calls.list(cursor="a"))
+
+
+def test_more_without_a_cursor_is_an_error_and_not_the_end(tmp_path: Path) -> None:
+    """Never a silent short result."""
+    service = Service(
+        answer({"data": [a_call()], "page": {"next_cursor": None, "has_more": True}})
+    )
+
+    with pytest.raises(ContractError, match="has_more is true"):
+        list(connected(service, tmp_path).calls.list())
+
+
+def test_only_the_cursor_decides_whether_a_list_goes_on(tmp_path: Path) -> None:
+    """has_more false with a cursor goes on; with an empty cursor it ends."""
+    service = Service(
+        answer({"data": [a_call(1)], "page": {"next_cursor": "x", "has_more": False}}),
+        answer({"data": [a_call(2)], "page": {"next_cursor": "", "has_more": False}}),
+    )
+
+    assert len(list(connected(service, tmp_path).calls.list())) == 2
+
+
+def test_rows_in_quarantine_stop_no_walk(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """They stand on their page with the raw JSON; the log says how many and why."""
+    bad = a_call(2, created_at="soon")
+    client = connected(paged([[a_call(1), bad], [a_call(3)]]), tmp_path)
+
+    pages = list(client.calls.list().pages())
+
+    assert [call.id[-1] for page in pages for call in page.records] == ["1", "3"]
+    assert [q.raw for page in pages for q in page.quarantined] == [bad]
+    assert (
+        "calls.list: 1 of 2 rows are not what the contract says (first: row 1, created_at:"
+        in caplog.text
+    )
+    assert "soon" not in caplog.text
+
+
+def test_page_asked_for_by_hand_is_whole_or_an_error(tmp_path: Path) -> None:
+    """`send` gives rows only, so it may not leave any out; `send_raw` shows what is set aside."""
+    client = connected(paged([[a_call(1), 7]]), tmp_path)
+
+    with pytest.raises(ContractError, match="1 rows are not"):
+        client.send(operations.CALLS_LIST, CallQuery())
+    assert len(client.send_raw(operations.CALLS_LIST, CallQuery()).quarantined) == 1
+
+
+def test_cursor_that_ran_out_is_told_apart(tmp_path: Path) -> None:
+    """The caller decides to start at the head again."""
+    service = Service(a_page([a_call()], "a"), problem(400, "invalid_cursor"))
+
+    with pytest.raises(InvalidRequest, match="read the list again from its head") as caught:
+        list(connected(service, tmp_path).calls.list())
+
+    assert caught.value.code == "invalid_cursor"
+
+
+def test_listing_shows_its_name_and_no_filter(tmp_path: Path) -> None:
+    """A filter may be personal."""
+    listing = connected(Service(a_page([])), tmp_path).leads.list(external_id="crm-7")
+
+    assert repr(listing) == "<Listing of leads.list>"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, 4), min_size=1, max_size=12))
+def test_every_row_comes_once_however_the_list_is_cut(cuts: list[int], tmp_path: Path) -> None:
+    """Pages of any size, empty ones among them: in equals out, in order."""
+    numbers = iter(range(1000))
+    pages = [[a_lead(next(numbers)) for _ in range(size)] for size in cuts]
+
+    found = [lead.id for lead in connected(paged(pages), tmp_path).leads.list()]
+
+    assert found == [row["id"] for page in pages for row in page]
+    assert json.dumps(found) == json.dumps(sorted(found))

@@ -1,0 +1,338 @@
+"""Writes without a clear answer are found again and settled with their own key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from client.fakes import (
+    PHONE,
+    REQUEST_ID,
+    SECRET,
+    FakeClock,
+    Service,
+    an_id,
+    answer,
+    connected,
+    problem,
+)
+from dialframe.client import Client, Options
+from dialframe.client.entries import State
+from dialframe.client.writes import state_after
+from dialframe.contract import codes
+from dialframe.errors import (
+    FAMILIES,
+    ConfigError,
+    Conflict,
+    ContractError,
+    DialframeError,
+    OutcomeUnknown,
+    PermissionDenied,
+    ServiceUnavailable,
+    StoreError,
+    TransportError,
+)
+
+SENT = answer(
+    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
+     "created_at": "2026-11-21T09:00:00Z"},
+    202,
+)  # fmt: skip
+REPLAYED = answer(
+    {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
+     "created_at": "2026-11-21T09:00:00Z"},
+    202, Idempotency_Replayed="true",
+)  # fmt: skip
+UNKNOWN = problem(409, "outcome_unknown")
+
+
+def send_sms(client: Client, key: str | None = None) -> Any:
+    """A write."""
+    return client.sms.send(
+        to=PHONE, body="hello", client_reference="r", options=Options(idempotency_key=key)
+    )
+
+
+def test_answered_write_is_not_pending(tmp_path: Path) -> None:
+    """Nothing to settle."""
+    client = connected(Service(SENT), tmp_path)
+    send_sms(client, "k")
+
+    assert client.writes.pending() == []
+
+
+def test_write_is_on_disk_before_its_first_byte(tmp_path: Path) -> None:
+    """Seen from the service: when the request arrives, the entry is there."""
+    found: list[str] = []
+
+    def service(request: httpx.Request) -> httpx.Response:
+        found.extend(write.key for write in watcher.writes.pending())
+        return httpx.Response(202, content=SENT.content)
+
+    watcher = connected(service, tmp_path)
+    send_sms(connected(service, tmp_path), "k")
+
+    assert found == ["k"]
+
+
+def test_no_journal_no_write(tmp_path: Path) -> None:
+    """What cannot be remembered is not sent."""
+    (tmp_path / "file").write_text("in the way")
+    service = Service(SENT)
+
+    with pytest.raises(StoreError):
+        send_sms(connected(service, tmp_path / "file"))
+
+    assert not service.requests
+
+
+def test_unknown_outcome_is_never_sent_under_a_new_key(tmp_path: Path) -> None:
+    """One request, one key, and the error carries it."""
+    service = Service(UNKNOWN)
+    client = connected(service, tmp_path)
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        send_sms(client)
+
+    assert service.keys == [caught.value.key]
+    (write,) = client.writes.pending()
+    assert (write.key, write.state, write.code, write.request_id) == (
+        caught.value.key, "outcome_unknown", "outcome_unknown", REQUEST_ID,
+    )  # fmt: skip
+
+
+def test_settling_asks_with_the_same_key_and_bytes(tmp_path: Path) -> None:
+    """Also in another process: the journal is all it takes."""
+    service = Service(UNKNOWN, UNKNOWN, REPLAYED)
+    with pytest.raises(OutcomeUnknown):
+        send_sms(connected(service, tmp_path), "k")
+    later = connected(service, tmp_path)
+
+    with pytest.raises(OutcomeUnknown):
+        later.writes.settle("k")
+    assert [write.state for write in later.writes.pending()] == ["outcome_unknown"]
+    answered = later.writes.settle("k")
+
+    assert answered.replayed
+    assert answered.status == 202
+    assert later.writes.pending() == []
+    assert service.keys == ["k"] * 3
+    assert len(set(service.bodies)) == 1
+
+
+def test_lost_answer_leaves_the_write_pending_and_names_its_key(tmp_path: Path) -> None:
+    """No answer after all attempts: the message says how to ask."""
+    service = Service(*[httpx.ReadError("cut")] * 4, REPLAYED)
+    client = connected(service, tmp_path)
+
+    with pytest.raises(TransportError, match=r"open: client\.writes\.settle\('k'\)") as caught:
+        send_sms(client, "k")
+
+    assert caught.value.sent
+    assert [write.state for write in client.writes.pending()] == ["pending"]
+    assert client.writes.settle("k").value.status == "queued"
+
+
+def test_write_that_never_left_is_not_pending(tmp_path: Path) -> None:
+    """No connection, no doubt."""
+    client = connected(Service(httpx.ConnectError("refused")), tmp_path)
+
+    with pytest.raises(TransportError) as caught:
+        send_sms(client, "k")
+
+    assert not caught.value.sent
+    assert client.writes.pending() == []
+
+
+def test_one_attempt_that_may_have_arrived_is_enough(tmp_path: Path) -> None:
+    """A refused connection afterwards does not undo the first request."""
+    service = Service(httpx.ReadError("cut"), httpx.ConnectError("refused"))
+    client = connected(service, tmp_path)
+
+    with pytest.raises(TransportError) as caught:
+        send_sms(client, "k")
+
+    assert caught.value.sent
+    assert [write.state for write in client.writes.pending()] == ["pending"]
+
+
+def test_crash_while_waiting_leaves_the_write_pending(tmp_path: Path) -> None:
+    """An interrupt is nobody's answer."""
+    client = connected(Service(KeyboardInterrupt()), tmp_path)
+
+    with pytest.raises(KeyboardInterrupt):
+        send_sms(client, "k")
+
+    assert [write.key for write in client.writes.pending()] == ["k"]
+
+
+def test_refused_again_before_the_key_is_looked_at_says_nothing(tmp_path: Path) -> None:
+    """A revoked key answers 401 to the second attempt; the first may have happened."""
+    service = Service(httpx.ReadError("cut"), problem(401, "invalid_api_key"))
+    client = connected(service, tmp_path)
+
+    with pytest.raises(DialframeError):
+        send_sms(client, "k")
+
+    assert [write.key for write in client.writes.pending()] == ["k"]
+
+
+def test_settling_that_fails_leaves_what_was_known(tmp_path: Path) -> None:
+    """An unknown outcome stays unknown when the network is down or access is off."""
+    service = Service(
+        UNKNOWN, *[httpx.ConnectError("refused")] * 4, problem(403, "ip_not_allowed")
+    )
+    client = connected(service, tmp_path)
+    for kind in (OutcomeUnknown, TransportError, PermissionDenied):
+        with pytest.raises(kind):
+            client.writes.settle("k") if client.writes.pending() else send_sms(client, "k")
+
+        assert [write.state for write in client.writes.pending()] == ["outcome_unknown"]
+
+
+def test_old_key_is_settled_only_when_the_resource_was_looked_at(tmp_path: Path) -> None:
+    """After 24 hours: a clear refusal, then one send as if for the first time."""
+    clock = FakeClock()
+    service = Service(UNKNOWN, SENT)
+    client = connected(service, tmp_path, clock=clock)
+    with pytest.raises(OutcomeUnknown):
+        send_sms(client, "k")
+    clock.elapsed_s += 24 * 3600
+
+    with pytest.raises(ConfigError, match=r"24 hours.*checked_absent=True.*dismiss"):
+        client.writes.settle("k")
+    with pytest.raises(ConfigError, match="24 hours"):
+        send_sms(client, "k")
+    assert len(service.requests) == 1
+
+    client.writes.settle("k", checked_absent=True)
+    assert service.keys == ["k", "k"]
+    assert client.writes.pending() == []
+
+
+def test_dismissing_sends_nothing(tmp_path: Path) -> None:
+    """For a write that was found to have happened."""
+    service = Service(UNKNOWN)
+    client = connected(service, tmp_path)
+    with pytest.raises(OutcomeUnknown):
+        send_sms(client, "k")
+
+    client.writes.dismiss("k")
+
+    assert client.writes.pending() == []
+    assert len(service.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda c: c.writes.settle("no"), lambda c: c.writes.dismiss("no")]
+)
+def test_unknown_key_is_said(ask: Callable[[Client], Any], tmp_path: Path) -> None:
+    """The message says where the open ones are listed."""
+    with pytest.raises(ConfigError, match=r"'no'.*client\.writes\.pending\(\)"):
+        ask(connected(Service(SENT), tmp_path))
+
+
+def test_settled_long_ago_has_nothing_to_ask_with(tmp_path: Path) -> None:
+    """Its bytes are gone with the day."""
+    clock = FakeClock()
+    client = connected(Service(SENT), tmp_path, clock=clock)
+    send_sms(client, "k")
+    clock.elapsed_s += 25 * 3600
+    send_sms(client, "k2")
+
+    with pytest.raises(ConfigError, match=r"settled \(answered, status 202\)"):
+        client.writes.settle("k")
+
+
+def test_answer_that_was_lost_by_its_reader_can_be_asked_for_again(tmp_path: Path) -> None:
+    """An answered write is settled again within the day: the stored answer comes."""
+    client = connected(Service(SENT, REPLAYED), tmp_path)
+    send_sms(client, "k")
+
+    assert client.writes.settle("k").replayed
+
+
+def test_unreadable_answer_leaves_the_write_pending(tmp_path: Path) -> None:
+    """The service said yes in words that nobody can read: ask again."""
+    client = connected(Service(httpx.Response(202, content=b"{"), REPLAYED), tmp_path)
+
+    with pytest.raises(ContractError, match=r"client\.writes\.settle\('k'\)"):
+        send_sms(client, "k")
+
+    assert client.writes.settle("k").replayed
+
+
+def test_write_still_running_stays_pending(tmp_path: Path) -> None:
+    """`conflict` to the end: the first request is still at work."""
+    client = connected(Service(problem(409, "conflict", Retry_After="1")), tmp_path)
+
+    with pytest.raises(Conflict, match="settle"):
+        send_sms(client, "k")
+
+    assert [write.state for write in client.writes.pending()] == ["pending"]
+
+
+def test_neither_secrets_nor_the_key_are_on_disk(tmp_path: Path) -> None:
+    """A signing secret is shown once, to the caller."""
+    created = {
+        "id": an_id("wh"), "url_preview": "https://x.example/…", "host": "x.example", "description": "",
+        "events": ["call.completed"], "enabled": True, "secret_hint": "abcd",
+        "created_at": "2026-11-21T09:00:00Z", "updated_at": "2026-11-21T09:00:00Z",
+        "secret": "whsec_verysecret",
+    }  # fmt: skip
+    client = connected(Service(answer(created, 201)), tmp_path)
+
+    endpoint = client.webhooks.create(url="https://x.example/hook", events=["call.completed"])
+
+    on_disk = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert endpoint.secret == "whsec_verysecret"
+    assert b"whsec_" not in on_disk
+    assert SECRET.encode() not in on_disk
+    assert "whsec_" not in repr(endpoint)
+
+
+def test_journal_that_fails_after_the_answer_does_not_cost_the_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The write happened; its entry stays pending, and the log says so."""
+
+    def breaking(request: httpx.Request) -> httpx.Response:
+        (tmp_path / "writes.sqlite3").write_bytes(b"damaged" * 100)
+        return httpx.Response(202, content=SENT.content)
+
+    message = send_sms(connected(breaking, tmp_path))
+
+    assert message.status == "queued"
+    assert "the write journal" in caplog.text
+
+
+@pytest.mark.parametrize("row", codes.ALL, ids=lambda row: row.code)
+@pytest.mark.parametrize("maybe_sent", [False, True])
+def test_state_follows_from_code_and_what_came_before(row: codes.Code, maybe_sent: bool) -> None:
+    """Open where it may have happened; failed where the service says that it did not."""
+    for status in row.statuses:
+        error = FAMILIES[row.family]("x", status=status, code=row.code)
+        ahead_of_the_key = status in (401, 403, 429)
+        expected: State = "failed"
+        if row.code == "outcome_unknown":
+            expected = "outcome_unknown"
+        elif (
+            row.code == "conflict"
+            or (status >= 500 and row.code != "dnc_screen_unavailable")
+            or (ahead_of_the_key and maybe_sent)
+        ):
+            expected = "pending"
+
+        assert state_after(error, maybe_sent=maybe_sent) == expected
+
+
+def test_other_ends_of_a_call() -> None:
+    """No answer is open if it may have arrived; an unreadable answer always is."""
+    assert state_after(TransportError("x"), maybe_sent=True) == "pending"
+    assert state_after(TransportError("x"), maybe_sent=False) == "failed"
+    assert state_after(ContractError("x"), maybe_sent=False) == "pending"
+    assert state_after(ServiceUnavailable("x", status=599), maybe_sent=False) == "pending"
