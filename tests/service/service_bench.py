@@ -905,12 +905,17 @@ class Receiver:
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.do_POST()
+
             def do_POST(self) -> None:
                 size = int(self.headers.get("content-length", 0))
                 body = self.rfile.read(size)
                 heads = {name.lower(): value for name, value in self.headers.items()}
                 status = receiver.take(Received(self.path, heads, body))
                 self.send_response(status)
+                if 300 <= status < 400:
+                    self.send_header("location", receiver.url(self.path + "/elsewhere"))
                 self.send_header("content-length", "0")
                 self.end_headers()
 

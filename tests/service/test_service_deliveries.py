@@ -155,7 +155,7 @@ def test_any_2xx_is_a_delivery(client: Party, receiver: Receiver, status: int) -
     assert row["next_attempt_at"] is row["failure_reason"] is row["replay_of"] is None
 
 
-@pytest.mark.parametrize("status", [302, 400, 404, 410, 500])
+@pytest.mark.parametrize("status", [302, 307, 400, 404, 410, 500])
 def test_anything_else_is_retried(client: Party, receiver: Receiver, status: int) -> None:
     """A non-2xx answer, a redirect too, schedules a retry a minute later."""
     path = receiver.new_path(status)
@@ -167,6 +167,7 @@ def test_anything_else_is_retried(client: Party, receiver: Receiver, status: int
     assert row["delivered_at"] is None
     wait = moment(row["next_attempt_at"]) - moment(row["last_attempt_at"])
     assert abs(wait - timedelta(minutes=1)) <= timedelta(seconds=2)
+    assert receiver.got(path + "/elsewhere") == [], "a redirect was followed"
 
 
 def test_no_answer_is_retried(client: Party, receiver: Receiver) -> None:

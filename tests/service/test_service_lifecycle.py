@@ -160,6 +160,10 @@ def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
         body = {"campaign_id": campaign, "phone": phone}
         stored = answered(party.post("/v1/leads", body, idem=key), 200)
         party.on_dnc(PHONE)
+        text = {"to": party.phone(), "body": "Hello", "client_reference": "kept-1"}
+        answered(party.post("/v1/sms", text), 202)
+        party.calls([{"created_at": "2026-01-01T00:00:00Z"}] * 3)
+        first_page = answered(party.get("/v1/calls", {"limit": "1"}), 200)
         writer = Writer(party, campaign)
         writer.thread.start()
         time.sleep(0.4)
@@ -174,6 +178,11 @@ def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
         for old_key in (party.key, again.ready["api_key"], second.key):
             answered(Party(again, old_key, party.client_id).get("/v1/me"), 200)
         party = Party(again, party.key, party.client_id)
+        cursor = {"cursor": first_page["page"]["next_cursor"]}
+        assert len(answered(party.get("/v1/calls", cursor), 200)["data"]) == 2
+        assert text["to"] in [entry["to"] for entry in party.outbox("sms")]
+        repeated = party.post("/v1/sms", text)
+        problem(repeated, 409, "duplicate_client_reference")
         leads = party.walk("/v1/leads", limit="100")
         found = {lead["phone"]: lead["id"] for lead in leads}
         assert {number: found.get(number) for number in writer.answered} == writer.answered
@@ -233,6 +242,19 @@ def records(service: Service) -> dict[str, list[Json]]:
     return found
 
 
+def details(service: Service, found: dict[str, list[Json]]) -> dict[str, bytes]:
+    """What is read one by one of some calls, leads and campaigns, as bytes."""
+    party = service.first_client()
+    paths = [f"/v1/campaigns/{each['id']}" for each in found["/v1/campaigns"]]
+    paths += [f"{path}/progress" for path in paths]
+    paths += [f"/v1/leads/{each['id']}/history" for each in found["/v1/leads"][:20]]
+    for call in found["/v1/calls"][:40]:
+        where = f"/v1/calls/{call['id']}"
+        paths += [where, *(f"{where}/{what}" for what in ("recording", "transcript", "summary"))]
+    answers = {path: party.get(path) for path in paths}
+    return {path: answer.content for path, answer in answers.items() if answer.is_success}
+
+
 @pytest.fixture(scope="module")
 def tiny() -> Iterator[tuple[Service, dict[str, list[Json]]]]:
     """A service with the tiny account of seed 7, and what its lists have."""
@@ -246,8 +268,11 @@ def test_seed_and_day_make_the_account_byte_for_byte(
     """A second run has the same records, byte for byte and in the same order."""
     with Service("--size", "tiny", "--seed", "7", "--as-of", AS_OF) as service:
         second = records(service)
+        again = details(service, second)
 
     assert json.dumps(second) == json.dumps(tiny[1])
+    assert again == details(*tiny)
+    assert len(again) > 100
 
 
 @pytest.mark.parametrize("options", [("--seed", "8", "--as-of", AS_OF), ("--as-of", "2026-06-15")])
@@ -343,11 +368,13 @@ def more_calls_than(party: Party, count: int) -> bool:
     return seen > count
 
 
-@pytest.mark.parametrize("day", ["yesterday", "2026-13-01"])
-def test_bad_day_is_refused(day: str) -> None:
-    """A day that is none ends the start with a status other than 0."""
+@pytest.mark.parametrize(
+    "options", [("--as-of", "yesterday"), ("--as-of", "2026-13-01"), ("--size", "gigantic")]
+)
+def test_bad_option_ends_the_start(options: tuple[str, str]) -> None:
+    """A day or size that is none is refused before anything is served."""
     with pytest.raises(AssertionError, match="said nothing"):
-        Service("--size", "empty", "--as-of", day)
+        Service(*options)
 
 
 def test_sandbox_runs_within_a_program() -> None:

@@ -97,6 +97,8 @@ def audit(
         findings=pd.concat([check.findings for check in done], ignore_index=True),
         checks=shaped({c.name: [row[c.name] for row in rows] for c in CHECKS}, CHECKS),
         coverage=covered,
+        hours=timed,
+        listed=speaking,
         excluded=dict(taken.excluded),
         rulebook_version=book.version,
         rulebook_sha256=book.sha256,

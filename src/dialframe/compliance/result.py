@@ -58,6 +58,8 @@ class Audit:
         findings: One row per call or number and check that did not pass, columns `FINDINGS`.
         checks: Counts of each check, columns `CHECKS`.
         coverage: How far Do-Not-Call checks reach.
+        hours: Every outbound call against the calling hours, columns `hours.COLUMNS`.
+        listed: Every call to a number that is listed or asked, columns `dnc.listed.COLUMNS`.
         excluded: Reason to number of calls that were not graded.
         rulebook_version: Version of the rule book.
         rulebook_sha256: Hash of its text.
@@ -68,6 +70,8 @@ class Audit:
     findings: pd.DataFrame
     checks: pd.DataFrame
     coverage: Coverage
+    hours: pd.DataFrame
+    listed: pd.DataFrame
     excluded: Mapping[str, int]
     rulebook_version: str
     rulebook_sha256: str

@@ -16,7 +16,7 @@ from dialframe.phones import check_region
 
 _HEADER_WEIGHT: Final = 0.6
 _CONTENT_WEIGHT: Final = 0.4
-_REQUIRED: Final = 0.6
+_REQUIRED: Final = 0.57
 _LEAD: Final = 0.15
 _CONTENT_ONLY: Final = 0.8
 _CONTENT_ONLY_FILLED: Final = 0.3
@@ -54,7 +54,7 @@ def map_columns(
 ) -> ColumnMap:
     """Find the columns of the lead's fields by their headers and by what is in their cells.
 
-    Headers count 0.6 and cells 0.4; a column is taken from 0.6 on. Without a telling header a
+    Headers count 0.6 and cells 0.4; a column is taken from 0.57 on. Without a telling header a
     column is a phone only if four fifths of its cells are valid numbers and no other column comes
     near.
 
@@ -222,6 +222,7 @@ def _phone_by_content(
             if column not in used
             and seen.phone >= _CONTENT_ONLY
             and seen.filled >= _CONTENT_ONLY_FILLED
+            and not seen.counting
             and not NOT_PHONE.intersection(plain(column).split())
         ),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
 from dialframe.leads import answers
@@ -21,7 +21,9 @@ _PHONE_LIKE: Final = re.compile(
 )
 _EMAIL_LIKE: Final = re.compile(r"\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*")
 _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
-_DIGITS: Final = re.compile(r"\D")
+_NOT_DIGITS: Final = re.compile(r"\D")
+_COUNTED_VALUES: Final = 4
+_LARGEST_STEP: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,13 @@ class Evidence:
 
     Attributes:
         filled: Share of the rows that are filled at all.
-        phone: Valid phone numbers; counting ids never are.
+        phone: Valid phone numbers.
         email: E-mail addresses.
         name: Words without figures.
         spaced: Cells of several words.
         distinct: Distinct values.
         answer: Yes, no and the like.
+        counting: Whether the values grow in small steps, as ids do and phones do not.
     """
 
     filled: float
@@ -45,6 +48,7 @@ class Evidence:
     spaced: float
     distinct: float
     answer: float
+    counting: bool = False
 
 
 def examine(column: pd.Series, region: str | None) -> Evidence:
@@ -63,12 +67,13 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
         spaced=sum(" " in cell for cell in cells) / count,
         distinct=len(set(cells)) / count,
         answer=sum(answers.is_answer(cell) for cell in cells) / count,
+        counting=_is_counting(cells),
     )
 
 
 def _phone_share(cells: list[str], region: str | None) -> float:
     like = [cell for cell in cells if _PHONE_LIKE.fullmatch(cell)]
-    if len(like) < _SEEN_SHARE * len(cells) or _is_counting(like):
+    if len(like) < _SEEN_SHARE * len(cells):
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)
     parsed = like[::step]
@@ -77,6 +82,8 @@ def _phone_share(cells: list[str], region: str | None) -> float:
 
 
 def _is_counting(cells: list[str]) -> bool:
-    """Whether the values only ever grow, as ids do and phones do not."""
-    numbers = np.array([int(_DIGITS.sub("", cell) or 0) for cell in cells[:200]], dtype=object)
-    return len(numbers) > 3 and bool((np.diff(numbers) > 0).all())
+    numbers = [int(digits) for cell in cells if (digits := _NOT_DIGITS.sub("", cell))]
+    if len(numbers) < _COUNTED_VALUES or len(numbers) < len(cells):
+        return False
+    growing = all(before < after for before, after in pairwise(numbers))
+    return growing and numbers[-1] - numbers[0] < _LARGEST_STEP * len(numbers)

@@ -230,7 +230,7 @@ def _is_remark(row: Sequence[str], usual: int, words: re.Pattern[str]) -> bool:
     first = next(cell for cell in row if cell.strip())
     if words.match(first) is None or any(map(_is_contact, row)):
         return False
-    return _filled(row) <= max(2, usual // _NARROW)
+    return _filled(row) <= max(_NARROW, usual // 2)
 
 
 def _is_contact(cell: str) -> bool:

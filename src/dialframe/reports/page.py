@@ -6,8 +6,10 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
+from numbers import Integral, Real
 
 import jinja2
+import numpy as np
 import pandas as pd
 
 ROWS_SHOWN = 50
@@ -41,12 +43,14 @@ class Sheet:
         caption: What its rows are.
         frame: The rows; the first `rows` of them are shown, and the page says of how many.
         headings: Column name to the words shown for it; columns that are absent keep their name.
+        percent: Columns that hold shares, shown as per cent.
         rows: Rows shown at the most.
     """
 
     caption: str
     frame: pd.DataFrame = field(repr=False)
     headings: Mapping[str, str] = field(default_factory=dict)
+    percent: tuple[str, ...] = ()
     rows: int = ROWS_SHOWN
 
     @property
@@ -62,8 +66,10 @@ class Sheet:
     def cells(self) -> list[list[str]]:
         """The shown rows as text; nothing stands for a missing value."""
         shown = self.frame.head(self.rows)
+        shares = [name in self.percent for name in shown.columns]
         return [
-            [_text(value) for value in row] for row in shown.itertuples(index=False, name=None)
+            [_text(value, share) for value, share in zip(row, shares, strict=True)]
+            for row in shown.itertuples(index=False, name=None)
         ]
 
     @property
@@ -113,17 +119,19 @@ def render(page: Page) -> str:
     return str(template.render(page=page)) + "\n"
 
 
-def _text(value: object) -> str:
-    if value is None or value is pd.NA or (isinstance(value, float) and value != value):
-        return ""
-    if value is pd.NaT:
+def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called in one place
+    if pd.isna(value):  # type: ignore[call-overload]
         return ""
     if isinstance(value, pd.Timestamp):
         return value.strftime("%Y-%m-%d %H:%M:%S")
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.1f}"
+    if isinstance(value, Integral):
+        return f"{int(value):,}"
+    if isinstance(value, Real):
+        return f"{float(value):.1%}" if share else _number(float(value))
     return str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.1f}"

@@ -22,7 +22,14 @@ FUNNEL_HEADINGS: Final = {
     "low": "95 % from",
     "high": "to",
     "of_loaded": "Share of loaded",
-    "definition": "What is counted",
+}
+_SHARES: Final = ("of_previous", "low", "high", "of_loaded", "share", "rate")
+_OUTCOMES: Final = {
+    "clean": "clean",
+    "rejected": "rejected",
+    "duplicates": "duplicate",
+    "do_not_call": "not to be called",
+    "skipped": "skipped",
 }
 _CHECK_HEADINGS: Final = {
     "title": "Check",
@@ -34,6 +41,7 @@ _CHECK_HEADINGS: Final = {
     "citation": "Rules",
 }
 _FINDING_COLUMNS: Final = ["check", "grade", "phone", "at", "local_times", "reason", "citation"]
+_FINDINGS_SHOWN: Final = 25
 _GRAVEST_FIRST: Final = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1}
 
 
@@ -48,8 +56,7 @@ def lead_file(
         mapping: Columns `field`, `column`, `confidence`.
         name: Name of the file.
     """
-    parts = ("clean", "rejected", "duplicates", "do_not_call", "skipped")
-    told = ", ".join(f"{counts[part]:,} {part.replace('_', ' ')}" for part in parts)
+    told = ", ".join(f"{counts[part]:,} {words}" for part, words in _OUTCOMES.items())
     return Section(
         title="A lead file, cleaned and screened",
         finding=f"{name}: {counts['records']:,} records in, {told}; every record has one outcome.",
@@ -80,13 +87,19 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
     """A funnel, the same funnel by group, and the outcomes behind it."""
     table = result.table[list(FUNNEL_HEADINGS)]
     figures = [_figure(plots.funnel(result))]
-    sheets = [Sheet("Leads by stage", table, FUNNEL_HEADINGS)]
+    meaning = pd.DataFrame(result.definitions.items(), columns=["Stage", "What is counted"])
+    sheets = [
+        Sheet("Leads by stage", table, FUNNEL_HEADINGS, _SHARES),
+        Sheet("What each stage counts", meaning),
+    ]
     if by is not None:
         figures.append(_figure(plots.funnel_by(by)))
         names = [str(by.by), *FUNNEL_HEADINGS]
-        sheets.append(Sheet(f"Leads by stage and {by.by}", by.table[names], FUNNEL_HEADINGS))
+        sheets.append(
+            Sheet(f"Leads by stage and {by.by}", by.table[names], FUNNEL_HEADINGS, _SHARES)
+        )
     figures.append(_figure(plots.outcomes(mix)))
-    sheets.append(Sheet("Attempts by disposition and outcome class", mix))
+    sheets.append(Sheet("Attempts by disposition and outcome class", mix, percent=_SHARES))
     counts = dict(zip(table["stage"], table["count"], strict=True))
     return Section(
         title="Campaign funnel",
@@ -114,7 +127,11 @@ def _verdict(result: Audit) -> Section:
         finding=result.verdict,
         sheets=(
             Sheet("Checks", result.checks[list(_CHECK_HEADINGS)], _CHECK_HEADINGS),
-            Sheet("Findings, gravest first (numbers masked; the CSV has them whole)", findings),
+            Sheet(
+                "Findings, gravest first (numbers masked; the CSV has them whole)",
+                findings,
+                rows=_FINDINGS_SHOWN,
+            ),
         ),
         notes=(*result.checks["sentence"], *result.notes),
     )
@@ -138,7 +155,7 @@ def _coverage(result: Audit) -> Section:
             f"a record of at most {result.coverage.max_age_days} days; {row['listed']:,} are listed."
         ),
         figures=(_figure(plots.coverage(shown)),),
-        sheets=(Sheet("Numbers by age of their newest record", summary),),
+        sheets=(Sheet("Numbers by age of their newest record", summary, percent=_SHARES),),
     )
 
 
@@ -155,7 +172,7 @@ def _listed(result: Audit) -> Section:
         title="Calls to listed numbers",
         finding=f"Of the calls to numbers that are listed or asked not to be called: {told}.",
         figures=(_figure(plots.listed_calls(listed)),),
-        sheets=(Sheet("Calls that are not clear", masked),),
+        sheets=(Sheet("Calls that are not clear", masked, rows=_FINDINGS_SHOWN),),
         notes=(
             "Proven: the number was known to be listed, or its owner had asked, before the call.",
             "Indeterminate: it became listed between two records, and the call lies between them.",
@@ -177,7 +194,9 @@ def _hours(result: Audit) -> Section:
         title="Calling hours",
         finding=f"{len(hours):,} outbound calls against 08:00-21:00 where the called party may be: {told}.",
         figures=(_figure(plots.calling_hours(hours)),),
-        sheets=(Sheet("Calls outside the hours in some candidate zone", masked),),
+        sheets=(
+            Sheet("Calls outside the hours in some candidate zone", masked, rows=_FINDINGS_SHOWN),
+        ),
         notes=(
             "Inside in every candidate zone is a pass, outside in every one a violation, else uncertain.",
         ),

@@ -259,6 +259,8 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        # From now on nobody else gets the port; who connects waits until the world is there.
+        listener.listen()
     except OSError as error:
         listener.close()
         reason = error.strerror or str(error)

@@ -1,0 +1,305 @@
+"""The client against the service on this machine, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.fakes import PHONE
+from dialframe import sandbox as sandboxes
+from dialframe.client import Client, Options
+from dialframe.client.clock import SYSTEM
+from dialframe.contract import operations
+from dialframe.contract.models.contact import SmsSend
+from dialframe.errors import (
+    AuthenticationError,
+    InvalidRequest,
+    NotFound,
+    PermissionDenied,
+    PreconditionFailed,
+    RateLimited,
+    TransportError,
+)
+
+LEADS = [{"phone": f"+1212555{n:04d}", "external_id": f"crm-{n}"} for n in range(100, 110)]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[sandboxes.Sandbox]:
+    """A small account, without its rate limits."""
+    with sandboxes.start(seed=7, size="tiny") as running:
+        running.console.update_account({"rate_limits": None})
+        yield running
+        running.console.update_account({"rate_limits": "contract"})
+
+
+@pytest.fixture
+def client(sandbox: sandboxes.Sandbox, tmp_path: Path) -> Iterator[Client]:
+    """The first client of the account."""
+    with Client(sandbox.base_url, sandbox.api_key, limiter=None, journal=tmp_path) as connected:
+        yield connected
+    sandbox.console.clear_faults()
+
+
+@pytest.fixture
+def paused(sandbox: sandboxes.Sandbox) -> str:
+    """A campaign that takes imports."""
+    made = sandbox.console.create_campaign(sandbox.client_id, "Autumn", status="paused")
+    return str(made["id"])
+
+
+def test_key_knows_who_it_is(client: Client, sandbox: sandboxes.Sandbox) -> None:
+    """The account's identity, whose shape the contract leaves open."""
+    assert client.me().client_id == sandbox.client_id
+
+
+def test_every_list_is_walked_to_its_end(client: Client) -> None:
+    """Rows of all lists validate, ids come once, small pages and large ones agree."""
+    campaign = next(iter(client.campaigns.list())).id
+    lead = next(iter(client.leads.list())).id
+    listings: dict[str, Any] = {
+        "calls": client.calls.list(),
+        "leads": client.leads.list(),
+        "campaigns": client.campaigns.list(),
+        "callbacks": client.callbacks.list(campaign_id=campaign),
+        "appointments": client.appointments.list(),
+        "webhooks": client.webhooks.list(),
+        "events": client.events.list(),
+        "history": client.leads.history(lead),
+        "sms": client.sms.delivery_reports(),
+    }
+    for listing in listings.values():
+        assert not [row for page in listing.pages() for row in page.quarantined]
+
+    calls = [call.id for call in listings["calls"]]
+    assert len(calls) == len(set(calls)) > 500
+    assert [call.id for call in client.calls.list(limit=37)] == calls
+
+
+def test_frames_hold_what_the_lists_hold(client: Client) -> None:
+    """Row for row, in order."""
+    for listing in (client.calls.list(), client.leads.list(), client.campaigns.list()):
+        assert listing.to_frame()["id"].tolist() == [row.id for row in listing]
+
+
+def test_every_single_read_answers(client: Client, tmp_path: Path) -> None:
+    """One of each, by an id from a list."""
+    call = next(call for call in client.calls.list(direction="outbound") if call.answered_at)
+    lead = next(iter(client.leads.list(status="contacted")))
+    campaign = next(iter(client.campaigns.list(status="running")))
+
+    assert client.calls.get(call.id) == call
+    assert client.leads.get(lead.id) == lead
+    assert client.campaigns.get(campaign.id) == campaign
+    assert client.campaigns.progress(campaign.id).leads_total
+    assert client.calls.summary(call.id).status
+    assert client.calls.recording(call.id, tmp_path / "call.wav").stat().st_size > 0
+    assert client.calls.transcript(call.id).call_id == call.id
+    assert client.sms.usage().sent_today is not None
+    day = call.created_at.date()
+    report = client.reports.dispositions(day - timedelta(days=7), day)
+    assert sum(count.calls or 0 for count in report.data or []) > 0
+    for appointment in client.appointments.list():
+        assert client.appointments.get(appointment.id) == appointment
+
+
+def test_numbers_are_checked_in_their_order(client: Client, sandbox: sandboxes.Sandbox) -> None:
+    """Two hundred and fifty of them, those that are listed and those that are not."""
+    asked = [f"+1{200 + n // 100}55501{n % 100:02d}" for n in range(250)]
+    sandbox.console.add_dnc(sandbox.client_id, asked[::50])
+
+    found = client.dnc.check(asked)
+
+    assert [result.phone for result in found] == asked
+    assert {result.phone for result in found if result.listed} >= set(asked[::50])
+    assert len({result.request_id for result in found}) == 3
+
+
+def test_import_answers_for_each_lead(client: Client, paused: str) -> None:
+    """By index; the leads are there afterwards."""
+    answer = client.leads.import_(paused, [*LEADS, {"phone": "not a number"}])
+
+    assert [result.index for result in answer.data] == list(range(11))
+    assert [result.status for result in answer.data] == ["accepted"] * 10 + ["invalid"]
+    assert {lead.external_id for lead in client.leads.list(campaign_id=paused)} == {
+        lead["external_id"] for lead in LEADS
+    }
+
+
+def test_lost_answer_of_an_import_is_fetched_with_its_key(
+    client: Client, sandbox: sandboxes.Sandbox, paused: str
+) -> None:
+    """The write happened, its answer was cut off: the same key brings it, and nothing is written twice."""
+    sandbox.console.arm_fault("leads.import", drop="after-commit", times=4)
+
+    with pytest.raises(TransportError, match="settle") as caught:
+        client.leads.import_(paused, LEADS, options=Options(idempotency_key="batch-1"))
+    assert caught.value.sent
+    (write,) = client.writes.pending()
+    sandbox.console.clear_faults()
+    answered = client.writes.settle(write.key)
+
+    assert answered.replayed
+    assert [result["status"] for result in answered.raw["data"]] == ["accepted"] * 10
+    assert len(list(client.leads.list(campaign_id=paused))) == 10
+    assert client.writes.pending() == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [{"drop": "before"}, {"drop": "during"}, {"status": 503, "code": "temporarily_unavailable"},
+     {"status": 500, "code": "internal_error"}, {"status": 429, "code": "rate_limit_exceeded"}],
+    ids=str,
+)  # fmt: skip
+def test_read_outlives_a_failure(
+    client: Client, sandbox: sandboxes.Sandbox, fault: dict[str, Any]
+) -> None:
+    """Twice in the middle of a walk, and not a row is lost."""
+    whole = [call.id for call in client.calls.list()]
+    sandbox.console.arm_fault("calls.list", after=3, times=2, **fault)
+
+    assert [call.id for call in client.calls.list()] == whole
+
+
+def test_write_outlives_a_failure_and_happens_once(
+    client: Client, sandbox: sandboxes.Sandbox, paused: str
+) -> None:
+    """Cut off before and after its commit: one lead in the end."""
+    for drop in ("before", "after-commit"):
+        sandbox.console.arm_fault("leads.create", drop=drop)
+
+    created = client.leads.create(campaign_id=paused, phone=PHONE)
+
+    assert created.status == "accepted"
+    assert [lead.id for lead in client.leads.list(campaign_id=paused)] == [created.lead_id]
+
+
+def test_change_that_comes_too_late_is_refused_with_the_lead_as_it_is(
+    client: Client, paused: str
+) -> None:
+    """Two people change one lead: the second sees the first one's change."""
+    lead_id = client.leads.create(campaign_id=paused, phone=PHONE).lead_id or ""
+    mine = client.leads.get(lead_id)
+    client.leads.update(lead_id, full_name="Theirs")
+
+    with pytest.raises(PreconditionFailed) as caught:
+        client.leads.update(lead_id, full_name="Mine", options=Options(if_match=mine))
+    fresh = caught.value.fresh  # type: ignore[attr-defined]
+
+    assert fresh.full_name == "Theirs"
+    changed = client.leads.update(lead_id, full_name=None, options=Options(if_match=fresh))
+    assert changed.full_name is None
+
+
+def test_webhook_is_made_tested_and_deleted(client: Client) -> None:
+    """The secret is shown once, a replayed answer has none."""
+    made = client.webhooks.create(url="http://127.0.0.1:9/hook", events=["call.completed"])
+    tested = client.webhooks.test(made.id)
+    event = client.events.get(tested.event_id)
+    rotated = client.webhooks.rotate_secret(made.id, options=Options(idempotency_key="rotation"))
+    again = client.send_raw(
+        operations.WEBHOOKS_ROTATE_SECRET,
+        operations.WEBHOOKS_ROTATE_SECRET.request(webhook_id=made.id),
+        Options(idempotency_key="rotation"),
+    )
+
+    assert (made.secret or "").startswith("whsec_")
+    assert rotated.secret not in (None, made.secret)
+    assert (again.replayed, again.value.secret) == (True, None)
+    assert event.type == "webhook.test"
+    assert client.webhooks.update(made.id, enabled=False).enabled is False
+    client.webhooks.delete(made.id)
+    with pytest.raises(NotFound):
+        client.webhooks.get(made.id)
+
+
+def test_contact_goes_through_its_whole_life(client: Client, paused: str) -> None:
+    """Callback, appointment, consent, text, Do-Not-Call: each can be made and moved."""
+    soon = SYSTEM.now() + timedelta(days=1)
+    lead_id = client.leads.create(campaign_id=paused, phone=PHONE).lead_id or ""
+    callback = client.callbacks.create(lead_id=lead_id, scheduled_at=soon, notes="after work")
+    moved = client.callbacks.reschedule(callback.id, scheduled_at=soon + timedelta(hours=1))
+    booked = client.appointments.create(phone=PHONE, scheduled_at=soon, duration_minutes=30)
+    shifted = client.appointments.reschedule(booked.id, scheduled_at=soon + timedelta(hours=2))
+
+    assert moved.scheduled_at - callback.scheduled_at == timedelta(hours=1)
+    assert client.callbacks.cancel(callback.id).status == "cancelled"
+    assert shifted.scheduled_at > booked.scheduled_at
+    cancelled = client.appointments.cancel(booked.id, options=Options(if_match=shifted))
+    assert cancelled.status == "cancelled"
+    assert client.consents.record(
+        phone=PHONE, channel="sms", source="form", obtained_at=SYSTEM.now()
+    )
+    assert client.dnc.add("+12125550177", reason="asked").phone == "+12125550177"
+    assert client.campaigns.resume(paused).status == "running"
+    assert client.campaigns.pause(paused).status == "paused"
+
+
+def test_refusals_are_errors_that_say_what_next(
+    client: Client, sandbox: sandboxes.Sandbox
+) -> None:
+    """No scope, no such key, no such thing, no such cursor, not offered."""
+    poor = sandbox.console.create_client("poor")["api_key"]
+
+    with pytest.raises(PermissionDenied, match="calls:read"):
+        list(client.with_key(poor).calls.list())
+    with pytest.raises(AuthenticationError, match="invalid_api_key"):
+        client.with_key("svc_test_nobody_secret").me()
+    with pytest.raises(NotFound):
+        client.calls.get("call_00000000-0000-4000-8000-000000000000")
+    with pytest.raises(InvalidRequest) as caught:
+        list(client.calls.list(cursor="nonsense"))
+    assert caught.value.code == "invalid_cursor"
+    with pytest.raises(PermissionDenied, match="tier_not_enabled"):
+        client.whatsapp.send(to=PHONE, body="hello")
+
+
+def test_text_is_sent_once_under_one_reference(client: Client, sandbox: sandboxes.Sandbox) -> None:
+    """What would have been sent is in the outbox, once, though the request was made twice."""
+    sandbox.console.update_account({"calling_hours": None, "consent_required": False})
+    request = SmsSend(to=PHONE, body="hello", client_reference="ref-1")
+    first = client.send_raw(operations.SMS_SEND, request, Options(idempotency_key="text-1"))
+    second = client.send_raw(operations.SMS_SEND, request, Options(idempotency_key="text-1"))
+
+    texts = [item for item in sandbox.console.outbox(sandbox.client_id) if item["kind"] == "sms"]
+    assert (first.replayed, second.replayed) == (False, True)
+    assert second.value == first.value
+    assert [item["to"] for item in texts].count(PHONE) == 1
+
+
+def test_threads_that_share_a_key_are_never_refused(tmp_path: Path) -> None:
+    """Four threads under the contract's limits: no rate refusal, though none is repeated."""
+    refused: list[RateLimited] = []
+    with (
+        sandboxes.start(seed=7, size="empty") as limited,
+        Client(limited.base_url, limited.api_key, max_attempts=1, journal=tmp_path) as client,
+    ):
+
+        def ask() -> None:
+            for _ in range(8):
+                try:
+                    client.me()
+                except RateLimited as error:
+                    refused.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert refused == []
+
+
+def test_answers_survive_a_trip_through_json(client: Client) -> None:
+    """What is kept of an answer is what came."""
+    page = next(client.leads.list().pages())
+
+    assert json.loads(json.dumps(page.raw)) == page.raw
+    assert [row["id"] for row in page.raw] == [lead.id for lead in page.records]
