@@ -323,7 +323,7 @@ def fr_prospects() -> bytes:
 def us_walk_ins() -> bytes:
     """A workbook: cover sheet, title row, phones and post codes as numbers, a total, a hidden sheet."""
     rows: list[list[object]] = [["Walk-in list, spring"], []]
-    rows.append(["Visitor", "Phone", "ZIP", "Visited", "E-mail"])
+    rows.append(["Visitor Name", "Phone", "ZIP", "Visited", "E-mail"])
     for at in range(20):
         digits = us_number(at + 500, "{a}555{n}")
         phone: object = int(digits) if at % 4 else us_number(at + 500)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,13 @@ from dialframe.errors import (
     TransportError,
 )
 
-LEADS = [{"phone": f"+1212555{n:04d}", "external_id": f"crm-{n}"} for n in range(100, 110)]
+#: The machine's clock, except that nobody waits long.
+HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
+
+
+def ten_leads(prefix: str) -> list[dict[str, str]]:
+    """Leads whose external ids are nobody else's."""
+    return [{"phone": f"+1212555{n:04d}", "external_id": f"{prefix}-{n}"} for n in range(100, 110)]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +50,9 @@ def sandbox() -> Iterator[sandboxes.Sandbox]:
 @pytest.fixture
 def client(sandbox: sandboxes.Sandbox, tmp_path: Path) -> Iterator[Client]:
     """The first client of the account."""
-    with Client(sandbox.base_url, sandbox.api_key, limiter=None, journal=tmp_path) as connected:
+    with Client(
+        sandbox.base_url, sandbox.api_key, limiter=None, journal=tmp_path, clock=HURRIED
+    ) as connected:
         yield connected
     sandbox.console.clear_faults()
 
@@ -123,12 +133,13 @@ def test_numbers_are_checked_in_their_order(client: Client, sandbox: sandboxes.S
 
 def test_import_answers_for_each_lead(client: Client, paused: str) -> None:
     """By index; the leads are there afterwards."""
-    answer = client.leads.import_(paused, [*LEADS, {"phone": "not a number"}])
+    leads = ten_leads("first")
+    answer = client.leads.import_(paused, [*leads, {"phone": "not a number"}])
 
     assert [result.index for result in answer.data] == list(range(11))
     assert [result.status for result in answer.data] == ["accepted"] * 10 + ["invalid"]
     assert {lead.external_id for lead in client.leads.list(campaign_id=paused)} == {
-        lead["external_id"] for lead in LEADS
+        lead["external_id"] for lead in leads
     }
 
 
@@ -139,7 +150,7 @@ def test_lost_answer_of_an_import_is_fetched_with_its_key(
     sandbox.console.arm_fault("leads.import", drop="after-commit", times=4)
 
     with pytest.raises(TransportError, match="settle") as caught:
-        client.leads.import_(paused, LEADS, options=Options(idempotency_key="batch-1"))
+        client.leads.import_(paused, ten_leads("lost"), options=Options(idempotency_key="batch-1"))
     assert caught.value.sent
     (write,) = client.writes.pending()
     sandbox.console.clear_faults()

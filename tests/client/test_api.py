@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import logging
 import pickle
 import threading
@@ -142,8 +143,17 @@ def test_forgotten_client_lets_go_of_its_connections() -> None:
     carrier = client._transport
     assert isinstance(carrier, HttpxTransport)
     del client
+    gc.collect()
 
     assert carrier._closed
+
+
+def test_list_outlives_its_client(tmp_path: Path) -> None:
+    """Connections are held by whoever still needs them."""
+    listing = connected(Service(a_page([a_call()])), tmp_path).calls.list()
+    gc.collect()
+
+    assert len(list(listing)) == 1
 
 
 def test_threads_share_a_client(tmp_path: Path) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ import httpx
 import pytest
 
 from client.fakes import (
+    KEY,
     PHONE,
     REQUEST_ID,
     SECRET,
@@ -48,6 +54,31 @@ REPLAYED = answer(
     202, Idempotency_Replayed="true",
 )  # fmt: skip
 UNKNOWN = problem(409, "outcome_unknown")
+
+CHILD = f"""
+import sys
+from pathlib import Path
+from dialframe.client import Client, Options
+base_url, key, journal = sys.argv[1:]
+client = Client(base_url, key, limiter=None, journal=Path(journal))
+client.sms.send(to="{PHONE}", body="hello", client_reference="r", options=Options(idempotency_key="killed-1"))
+"""
+RAW_REPLAY = (
+    b"HTTP/1.1 202 Accepted\r\nIdempotency-Replayed: true\r\nContent-Length: %d\r\n\r\n"
+    % len(SENT.content)
+    + SENT.content
+)
+
+
+def received(connection: socket.socket) -> bytes:
+    """The body of the request on a connection."""
+    data = b""
+    while True:
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)content-length: (\d+)", head)
+        if length and len(body) == int(length[1]):
+            return body
+        data += connection.recv(65536)
 
 
 def send_sms(client: Client, key: str | None = None) -> Any:
@@ -274,6 +305,38 @@ def test_write_still_running_stays_pending(tmp_path: Path) -> None:
         send_sms(client, "k")
 
     assert [write.state for write in client.writes.pending()] == ["pending"]
+
+
+def test_write_of_a_process_that_was_killed_is_settled_by_another(tmp_path: Path) -> None:
+    """Killed while it waited for the answer: key and bytes are there, and bring the stored answer."""
+    bodies: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        base_url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        child = subprocess.Popen([sys.executable, "-c", CHILD, base_url, KEY, str(tmp_path)])
+        waiting, _ = server.accept()
+        with waiting:
+            bodies.append(received(waiting))
+            child.kill()
+            child.wait()
+
+        def answer_once() -> None:
+            connection, _ = server.accept()
+            with connection:
+                bodies.append(received(connection))
+                connection.sendall(RAW_REPLAY)
+
+        thread = threading.Thread(target=answer_once)
+        thread.start()
+        with Client(base_url, KEY, limiter=None, journal=tmp_path) as client:
+            (write,) = client.writes.pending()
+            answered = client.writes.settle(write.key)
+            left = client.writes.pending()
+        thread.join()
+
+    assert (write.key, write.state) == ("killed-1", "pending")
+    assert answered.replayed
+    assert left == []
+    assert bodies[0] == bodies[1] != b""
 
 
 def test_neither_secrets_nor_the_key_are_on_disk(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ Region = Annotated[
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder for what is written.")]
 
 
+#: Text up to this long stays on one line of a table.
+SHORT_CHARS = 24
+
+
 def connect(base_url: str | None, store: Path | None) -> Account:
     """The account of the environment, or of what was given instead."""
     from dialframe.account import connect as open_account
@@ -90,7 +94,8 @@ def show(frame: pd.DataFrame, title: str) -> None:
     table = Table(title=title, title_justify="left", header_style="bold")
     for name in frame.columns:
         numeric = pd.api.types.is_numeric_dtype(frame[name])
-        table.add_column(str(name), justify="right" if numeric else "left")
+        short = numeric or frame[name].astype("str").str.len().max() <= SHORT_CHARS
+        table.add_column(str(name), justify="right" if numeric else "left", no_wrap=bool(short))
     for row in frame.itertuples(index=False, name=None):
         table.add_row(*("" if pd.isna(cell) else _cell(cell) for cell in row))
     Console().print(table)

@@ -124,15 +124,13 @@ class Client:
         per_call.check_seconds("timeout_s", timeout_s)
         per_call.check_seconds("deadline_s", deadline_s)
         per_call.check_attempts(max_attempts)
-        if transport is None:
-            transport = HttpxTransport(where, credential)
-            weakref.finalize(self, transport.close)
+        carrier = HttpxTransport(where, credential) if transport is None else transport
         chosen = limiter.of(credential.account) if isinstance(limiter, Shared) else limiter
         settings = _Settings(
             where.url, timeout_s, deadline_s, max_attempts, journal, chosen is not None,
             credential.account, credential.shown,
         )  # fmt: skip
-        self._join(settings, transport, chosen, clock)
+        self._join(settings, carrier, chosen, clock)
 
     def _join(
         self,
@@ -150,6 +148,8 @@ class Client:
             clock,
             Defaults(settings.timeout_s, settings.deadline_s, settings.max_attempts),
         )
+        # A list that is still walked needs the connections though its client is forgotten.
+        weakref.finalize(sender, transport.close)
         self.leads = Leads(sender)
         self.campaigns = Campaigns(sender)
         self.calls = Calls(sender)

@@ -54,6 +54,23 @@ def audit(
     )
 
 
+def coverage_by_campaign(account: Account, *, now: datetime) -> pd.DataFrame:
+    """How recent the Do-Not-Call records of each campaign's numbers are: `group, fresh, stale, never`.
+
+    A number of several campaigns counts in each of them; `group` is the campaign's name.
+    """
+    covered = compliance.dnc.coverage(
+        account.leads(), account.calls(), account.dnc_checks(), now=now, by="campaign_id"
+    )
+    table = covered.summary
+    table = table.loc[(table["population"] == "callable or called") & table["group"].notna()]
+    campaigns = account.campaigns()
+    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+    return table.assign(group=table["group"].map(names).fillna(table["group"]))[
+        ["group", "fresh", "stale", "never"]
+    ].reset_index(drop=True)
+
+
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     """Numbers that are callable or were called, each once, in order."""
     open_leads = leads.loc[~leads["status"].isin(["dnc", "completed"]), "phone"]

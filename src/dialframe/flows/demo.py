@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel
@@ -23,7 +25,7 @@ from dialframe.flows.listing import Prepared
 from dialframe.reports import Page, Section, render, sections
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
-LEAD_FILE: Final = "autumn_leads.csv"
+LEAD_FILE: Final = "us_autumn_campaign.csv"
 
 #: States of a campaign into which leads may be imported (contract, States: Campaign).
 _IMPORTABLE: Final = ("paused", "ready", "draft")
@@ -107,12 +109,13 @@ def demo(
         synced = account.sync(on_progress=on_progress)
         found = auditing.audit(account, now=now, max_age=listing.MAX_AGE, on_progress=on_progress)
         written |= auditing.write_evidence(found, out / "audit")
+        covered = auditing.coverage_by_campaign(account, now=now())
         funnel, told = _funnel(account)
         if on_sandbox is not None:
             on_sandbox(service)
     result = Demo(prepared, ledger, synced, funnel, found, written)
     on_progress(Progress("report written", 0, 1))
-    written["report"] = files.write_text(render(_page(result, told)), out / "report.html")
+    written["report"] = files.write_text(render(_page(result, told, covered)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
 
@@ -127,6 +130,8 @@ def _bring_in(
             [path], listing.Recipe("US"), account=account, on_progress=on_progress
         )
     written = prepared.write(out)
+    # Every demo has a service of its own: what an earlier one sent says nothing here.
+    (out / f"{prepared.stem}.import.jsonl").unlink(missing_ok=True)
     ledger, more = listing.send(
         prepared,
         account.client,
@@ -157,7 +162,7 @@ def _funnel(account: Account) -> tuple[Funnel, Section]:
     return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls))
 
 
-def _page(result: Demo, funnel: Section) -> Page:
+def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
     cleaned = result.prepared.cleaned
     return Page(
         title="dialframe: the whole way through",
@@ -173,7 +178,7 @@ def _page(result: Demo, funnel: Section) -> Page:
                 result.ledger.counts, result.ledger.reasons, result.ledger.campaign_id
             ),
             funnel,
-            *sections.audit(result.audit),
+            *sections.audit(result.audit, covered),
         ),
         facts={
             "Account": "synthetic, made by the sandbox; every number is reserved for fiction or reaches nobody",

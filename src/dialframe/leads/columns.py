@@ -85,6 +85,8 @@ def map_columns(
     chosen = _untangle(chosen, evidence, told)
     if not chosen.get("phone"):
         chosen["phone"] = [_phone_by_content(lead_file, evidence, chosen)]
+    if "email" not in chosen and lead_file.header is None:
+        chosen["email"] = _email_by_content(evidence, chosen)
     return _column_map(columns, chosen, claims)
 
 
@@ -237,6 +239,17 @@ def _phone_by_content(
         )
     share, place, column = likely[0]
     return _Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, place)
+
+
+def _email_by_content(
+    evidence: Mapping[str, Evidence], chosen: Mapping[str, list[_Claim]]
+) -> list[_Claim]:
+    """In a file without a header, the first column full of e-mail addresses."""
+    used = {claim.column for claims in chosen.values() for claim in claims}
+    for place, (column, seen) in enumerate(evidence.items()):
+        if column not in used and seen.email >= _CONTENT_ONLY:
+            return [_Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, place)]
+    return []
 
 
 def _no_phone(lead_file: LeadFile) -> LeadFileError:

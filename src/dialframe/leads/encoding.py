@@ -54,6 +54,7 @@ _BASE_TRUST: Final = 0.7
 _PREFERRED_MARGIN: Final = 0.03
 _DELIMITER_LINES: Final = 3
 _DELIMITER_SHARE: Final = 0.7
+_CROWDED_SHARE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,14 +186,19 @@ def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
 
 
 def _delimiters(lines: list[bytes]) -> bytes:
-    """High bytes that nearly every line has, and as often as the others."""
+    """High bytes that nearly every line has, as often as the others, and never beside another."""
     sample = lines[: _DELIMITER_LINES * 100]
+    text = b"\n".join(sample)
     found = bytearray()
     for byte in range(0x80, 0x100):
         counts = Counter(line.count(byte) for line in sample)
         usual, lines_with_it = counts.most_common(1)[0]
         if usual and lines_with_it >= max(_DELIMITER_LINES, _DELIMITER_SHARE * len(sample)):
-            found.append(byte)
+            own = re.escape(bytes([byte]))
+            other = b"[^\x00-\x7f" + own + b"]"
+            crowded = re.findall(b"(?<=%b)%b|%b(?=%b)" % (other, own, own, other), text)
+            if len(crowded) < _CROWDED_SHARE * text.count(byte):
+                found.append(byte)
     return bytes(found)
 
 

@@ -54,11 +54,11 @@ class Sheet:
     rows: int = ROWS_SHOWN
 
     @property
-    def columns(self) -> list[tuple[str, bool]]:
-        """Heading of each column, and whether it holds numbers."""
+    def columns(self) -> list[tuple[str, str]]:
+        """Heading and style of each column: `number`, `instant` or `text`."""
         frame = self.frame
         return [
-            (self.headings.get(str(name), str(name)), pd.api.types.is_numeric_dtype(frame[name]))
+            (self.headings.get(str(name), str(name)), _style(frame[name]))
             for name in frame.columns
         ]
 
@@ -117,6 +117,12 @@ def render(page: Page) -> str:
     )
     template = environment.from_string(source.read_text(encoding="utf-8"))
     return str(template.render(page=page)) + "\n"
+
+
+def _style(column: pd.Series) -> str:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return "instant"
+    return "number" if pd.api.types.is_numeric_dtype(column) else "text"
 
 
 def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called in one place

@@ -114,9 +114,14 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
     )
 
 
-def audit(result: Audit) -> tuple[Section, ...]:
-    """An audit: the verdict with its checks, then what is behind each."""
-    return (_verdict(result), _coverage(result), _listed(result), _hours(result))
+def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
+    """An audit: the verdict with its checks, then what is behind each.
+
+    Args:
+        result: The audit.
+        by_campaign: Coverage of each campaign: `group`, `fresh`, `stale`, `never`.
+    """
+    return (_verdict(result), _coverage(result, by_campaign), _listed(result), _hours(result))
 
 
 def _verdict(result: Audit) -> Section:
@@ -137,16 +142,8 @@ def _verdict(result: Audit) -> Section:
     )
 
 
-def _coverage(result: Audit) -> Section:
+def _coverage(result: Audit, by_campaign: pd.DataFrame) -> Section:
     summary = result.coverage.summary
-    shown = pd.DataFrame(
-        {
-            "group": summary["population"],
-            "fresh": summary["fresh"],
-            "stale": summary["stale"],
-            "never": summary["never"],
-        }
-    )
     row = summary.loc[summary["population"] == "callable or called"].iloc[0]
     return Section(
         title="Do-Not-Call coverage",
@@ -154,8 +151,11 @@ def _coverage(result: Audit) -> Section:
             f"{row['fresh']:,} of {row['numbers']:,} numbers that are callable or were called have "
             f"a record of at most {result.coverage.max_age_days} days; {row['listed']:,} are listed."
         ),
-        figures=(_figure(plots.coverage(shown)),),
-        sheets=(Sheet("Numbers by age of their newest record", summary, percent=_SHARES),),
+        figures=(_figure(plots.coverage(by_campaign)),),
+        sheets=(
+            Sheet("Numbers by age of their newest record", summary, percent=_SHARES),
+            Sheet("Numbers of each campaign", by_campaign),
+        ),
     )
 
 

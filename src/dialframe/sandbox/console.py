@@ -10,8 +10,7 @@ from pydantic import BaseModel
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import console_calls as calls
-from dialframe.sandbox import console_data as data
-from dialframe.sandbox import console_people as people
+from dialframe.sandbox import console_data, console_people
 from dialframe.sandbox import console_shapes as shapes
 from dialframe.sandbox.exchange import Json
 from dialframe.sandbox.faults import Drop, Rule
@@ -46,12 +45,12 @@ class Console:
             "ip_allow": list(ip_allow),
             "size": size,
         }
-        return self._call(people.create_client, shapes.NewClient, body)
+        return self._call(console_people.create_client, shapes.NewClient, body)
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client."""
         body = {"sending": sending}
-        answer = self._call(people.create_key, shapes.NewKey, body, client_id=client_id)
+        answer = self._call(console_people.create_key, shapes.NewKey, body, client_id=client_id)
         return str(answer["api_key"])
 
     def update_client(
@@ -65,19 +64,21 @@ class Console:
         """Change what is given: the client as it is then, with its keys' ids."""
         given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
         body = {name: value for name, value in given.items() if value is not None}
-        return self._call(people.update_client, shapes.ClientChange, body, client_id=client_id)
+        return self._call(
+            console_people.update_client, shapes.ClientChange, body, client_id=client_id
+        )
 
     def revoke_key(self, credential_id: str) -> None:
         """Make a key worthless."""
-        self._call(people.revoke_key, shapes.Nothing, {}, credential_id=credential_id)
+        self._call(console_people.revoke_key, shapes.Nothing, {}, credential_id=credential_id)
 
     def account(self) -> Json:
         """All switches and settings of the account."""
-        return self._call(people.read_account, shapes.Nothing, {})
+        return self._call(console_people.read_account, shapes.Nothing, {})
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then."""
-        return self._call(people.update_account, Settings, dict(settings))
+        return self._call(console_people.update_account, Settings, dict(settings))
 
     def create_campaign(
         self,
@@ -89,18 +90,20 @@ class Console:
     ) -> Json:
         """A campaign in any state."""
         body = {"name": name, "status": status, "dialer_mode": dialer_mode}
-        return self._call(data.create_campaign, shapes.NewCampaign, body, client_id=client_id)
+        return self._call(
+            console_data.create_campaign, shapes.NewCampaign, body, client_id=client_id
+        )
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
         """Leads with any of their fields: their ids."""
         body = [dict(lead) for lead in leads]
-        answer = self._call(data.add_leads, shapes.Leads, body, client_id=client_id)
+        answer = self._call(console_data.add_leads, shapes.Leads, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
         """Calls with any of their fields: their ids."""
         body = [dict(record) for record in records]
-        answer = self._call(data.add_calls, shapes.Calls, body, client_id=client_id)
+        answer = self._call(console_data.add_calls, shapes.Calls, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_agent(
@@ -108,55 +111,61 @@ class Console:
     ) -> Json:
         """An agent, or a known one in another state."""
         body = {"extension": extension, "email": email, "state": state}
-        return self._call(data.add_agent, shapes.NewAgent, body, client_id=client_id)
+        return self._call(console_data.add_agent, shapes.NewAgent, body, client_id=client_id)
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number."""
         body = {"number": number}
-        return self._call(data.add_caller_id, shapes.NewCallerId, body, client_id=client_id)
+        return self._call(
+            console_data.add_caller_id, shapes.NewCallerId, body, client_id=client_id
+        )
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
         """A source that leads may name."""
         body = {"code": code}
-        return self._call(data.add_lead_source, shapes.NewLeadSource, body, client_id=client_id)
+        return self._call(
+            console_data.add_lead_source, shapes.NewLeadSource, body, client_id=client_id
+        )
 
     def add_field_rule(
         self, client_id: str, field: str, *, required: bool = False, pattern: str | None = None
     ) -> Json:
         """A rule that leads have to keep."""
         body = {"field": field, "required": required, "pattern": pattern}
-        return self._call(data.add_field_rule, shapes.NewFieldRule, body, client_id=client_id)
+        return self._call(
+            console_data.add_field_rule, shapes.NewFieldRule, body, client_id=client_id
+        )
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
         """Numbers for the Do-Not-Call list."""
         body = {"phones": list(phones)}
-        return self._call(data.add_dnc, shapes.Phones, body, client_id=client_id)
+        return self._call(console_data.add_dnc, shapes.Phones, body, client_id=client_id)
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list."""
-        self._call(data.remove_dnc, shapes.Nothing, {}, client_id=client_id, phone=phone)
+        self._call(console_data.remove_dnc, shapes.Nothing, {}, client_id=client_id, phone=phone)
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
         """Move a callback to any state."""
         path = {"client_id": client_id, "callback_id": callback_id}
         body = {"status": status}
-        return self._call(data.set_callback, shapes.CallbackStatus, body, **path)
+        return self._call(console_data.set_callback, shapes.CallbackStatus, body, **path)
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state."""
         path = {"client_id": client_id, "appointment_id": appointment_id}
         body = {"status": status}
-        return self._call(data.set_appointment, shapes.AppointmentStatus, body, **path)
+        return self._call(console_data.set_appointment, shapes.AppointmentStatus, body, **path)
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id."""
         body = {"type": kind, "data": dict(data)}
-        answer = self._call(data.emit_event, shapes.NewEvent, body, client_id=client_id)
+        answer = self._call(console_data.emit_event, shapes.NewEvent, body, client_id=client_id)
         return str(answer["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
         """What would have been sent, in order: `kind`, `to`, `at` and more."""
-        answer = self._call(data.read_outbox, shapes.Nothing, {}, client_id=client_id)
+        answer = self._call(console_data.read_outbox, shapes.Nothing, {}, client_id=client_id)
         return list(answer["data"])
 
     def advance_clock(self, seconds: float) -> str:

@@ -1,0 +1,60 @@
+"""Which webhook URLs are taken (contract, Endpoints: Webhooks)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.sandbox import webhook_urls
+from dialframe.sandbox.problems import Refusal
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://hooks.example.com/calls", "https://example.com:8443/", "https://93.184.216.34/x",
+     "https://[2606:2800:220:1:248:1893:25c8:1946]/x", "https://bücher.example.com/x"],
+)  # fmt: skip
+def test_public_https_is_taken(url: str) -> None:
+    """A public name or address over https."""
+    assert webhook_urls.reach(url, allow_loopback=False) == "public"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1:9000/x", "https://127.0.0.1/x", "http://localhost:9/x", "http://[::1]:1/x",
+     "http://127.8.9.1/x", "http://2130706433/x", "http://127.1/x", "http://[::ffff:127.0.0.1]/x"],
+)  # fmt: skip
+def test_loopback_depends_on_the_setting(url: str) -> None:
+    """In every spelling: taken while the setting allows it, refused else."""
+    assert webhook_urls.reach(url, allow_loopback=True) == "loopback"
+    with pytest.raises(Refusal) as caught:
+        webhook_urls.reach(url, allow_loopback=False)
+    assert (caught.value.code, caught.value.status) == ("webhook_url_refused", 422)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/x", "ftp://hooks.example.com/x", "hooks.example.com/x",
+        "https://", "https:///x", "https://10.0.0.1/x", "https://192.168.1.1/x",
+        "https://172.16.0.9/x", "https://169.254.169.254/latest/meta-data", "https://0.0.0.0/x",
+        "https://[fe80::1]/x", "https://[fd00::1]/x", "https://[::ffff:10.0.0.1]/x",
+        "https://[2002:0a00:0001::]/x", "https://224.0.0.1/x", "https://255.255.255.255/x",
+        "https://0xa000001/x", "https://012.0.0.1/x", "https://10.1/x", "https://999.1.1.1/x",
+        "https://metadata.google.internal/x", "https://printer.local/x", "https://intranet/x",
+        "https://me.localhost/x", "https://nothing.invalid/x", "https://user:pw@example.com/x",
+        "https://exa mple.com/x", "https://example.com\\@10.0.0.1/x", "https://example.com:99999/",
+        "https://exam\nple.com/x", "https://[::1", "https://a..b.com/x", "https://-a.example.com/",
+        "javascript:alert(1)", "https://xn--a.com:0/", "https://10.0.0.1./x",
+    ],
+)  # fmt: skip
+def test_everything_else_is_refused(url: str) -> None:
+    """No https, private, link-local, metadata, reserved, multicast, malformed: all of it."""
+    with pytest.raises(Refusal) as caught:
+        webhook_urls.reach(url, allow_loopback=True)
+    assert caught.value.code == "webhook_url_refused"
+
+
+def test_preview_never_shows_path_or_query() -> None:
+    """Scheme and host stay, the rest is cut."""
+    shown = webhook_urls.preview("https://hooks.example.com:8443/secret/path?token=abc")
+    assert shown == "https://hooks.example.com:8443/..."
