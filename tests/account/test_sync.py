@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -425,13 +426,24 @@ def test_progress_is_told_in_the_callers_thread(account: Account) -> None:
 
 def test_a_listener_that_raises_stops_the_sync(account: Account, service: FakeService) -> None:
     """Stopping from the outside ends soon, keeps what was read, and the next sync goes on."""
+    raised = threading.Event()
 
     def stop(progress: Progress) -> None:
+        raised.set()
         raise KeyboardInterrupt
+
+    def slow(request: str) -> None:
+        if request.startswith("calls") and service.count("calls.list") == 2:
+            raised.wait(5)
+            time.sleep(0.1)
+
+    service.fails = slow
 
     with pytest.raises(KeyboardInterrupt):
         account.sync(on_progress=stop)
 
+    assert service.count("calls.list") == 3
+    assert len(account.calls()) == 15
     assert account.sync().complete
     assert ids(account, "calls") == set(service.rows["calls"])
 

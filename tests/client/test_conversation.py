@@ -238,11 +238,30 @@ def test_call_that_cannot_be_sent_before_its_deadline_is_not_sent(tmp_path: Path
     client = connected(service, tmp_path, limiter=RateLimiter(rate_per_s=0.1, burst=1))
     client.me()
 
-    with pytest.raises(TransportError, match="rate limit leaves no room") as caught:
+    with pytest.raises(
+        TransportError, match="rate limit leaves no room in the next 2 s"
+    ) as caught:
         client.me(options=Options(deadline_s=2))
 
     assert not caught.value.sent
     assert len(service.requests) == 1
+
+
+def test_long_pause_is_said_and_not_sat_out_in_silence(tmp_path: Path) -> None:
+    """A service that wants an hour's quiet is not asked, and nobody hangs for an hour."""
+    clock = FakeClock()
+    service = Service(problem(429, "rate_limit_exceeded", Retry_After="3600"), answer({}))
+    client = connected(service, tmp_path, clock=clock, limiter=RateLimiter())
+
+    with pytest.raises(RateLimited) as caught:
+        client.me()
+    with pytest.raises(TransportError, match="no room in the next 120 s"):
+        client.me()
+    client.me(options=Options(deadline_s=4000))
+
+    assert caught.value.retry_after_s == 3600.0
+    assert clock.elapsed_s >= 3600.0
+    assert len(service.requests) == 2
 
 
 def test_correlation_goes_out_as_a_header(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +267,18 @@ def test_unknown_key_is_said(ask: Callable[[Client], Any], tmp_path: Path) -> No
     """The message says where the open ones are listed."""
     with pytest.raises(ConfigError, match=r"'no'.*client\.writes\.pending\(\)"):
         ask(connected(Service(SENT), tmp_path))
+
+
+def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
+    """An operation that this version does not know is not sent."""
+    client = connected(Service(httpx.ReadError("cut")), tmp_path)
+    with pytest.raises(TransportError):
+        send_sms(client, "k")
+    with closing(sqlite3.connect(tmp_path / "writes.sqlite3")) as database, database:
+        database.execute("UPDATE writes SET operation = 'sms.broadcast'")
+
+    with pytest.raises(ConfigError, match=r"sms\.broadcast: .*another version"):
+        client.writes.settle("k")
 
 
 def test_settled_long_ago_has_nothing_to_ask_with(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from datetime import datetime, timedelta
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -90,9 +91,15 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
+@cache
+def _everything() -> compliance.Audit:
+    """An audit with each kind of grade; nothing changes it."""
+    return _audit(**EVERYTHING)
+
+
 def test_every_check_counts_and_says_so() -> None:
     """Each kind of grade once, with the sentence of the report."""
-    audit = _audit(**EVERYTHING)
+    audit = _everything()
     assert audit.checks[["check", "sentence"]].to_numpy().tolist() == [
         [
             "calling_hours",
@@ -120,7 +127,7 @@ def test_every_check_counts_and_says_so() -> None:
 
 def test_findings_name_call_lead_rule_and_evidence() -> None:
     """One row per call and check that did not pass, numbers whole."""
-    audit = _audit(**EVERYTHING)
+    audit = _everything()
     hours = _of(audit, "calling_hours").set_index("call_id")
     assert hours["grade"].to_dict() == {
         "call_night": "violation",
@@ -187,6 +194,17 @@ def test_a_call_to_an_unlisted_number_passes_only_on_a_record(
     assert _count(audit, "listed_number") == counts
 
 
+@pytest.mark.parametrize(
+    "fields", [{"direction": None}, {"created_at": None}, {"to_number": None}]
+)
+def test_a_record_helps_no_call_that_lacks_an_input(fields: dict[str, Any]) -> None:
+    """Neither check passes a call without direction, start or number."""
+    audit = _audit([hand.call(at=NOON) | fields], checks=[hand.check(NOON - DAY)])
+    for check in ("calling_hours", "scrub_at_call", "listed_number"):
+        assert _count(audit, check) == [1, 0, 0, 0, 1]
+        assert _of(audit, check)["missing"].tolist() == list(fields)
+
+
 def test_the_call_of_the_request_itself_passes_only_on_a_record() -> None:
     """Clear of the request does not mean clear of the registry."""
     row = hand.call(at=NOON, disposition="DNC")
@@ -250,7 +268,7 @@ def test_an_audit_never_calls_anything_compliant() -> None:
         "No violation found, 0 uncertain and 0 not evaluable in 3 tests of 4 checks; "
         "what is not flagged was not shown to be lawful."
     )
-    dirty, nothing = _audit(**EVERYTHING), _audit([])
+    dirty, nothing = _everything(), _audit([])
     assert dirty.verdict.startswith("2 violations found, 5 uncertain and 6 not evaluable in 24 ")
     assert nothing.verdict.startswith("Nothing was checked")
     for audit in (clean, dirty, nothing):
@@ -259,7 +277,7 @@ def test_an_audit_never_calls_anything_compliant() -> None:
 
 def test_an_audit_shows_no_whole_number() -> None:
     """Masked as text and as HTML, whole in the findings, whatever an evidence says."""
-    leaky = hand.call(at=NOON, disposition=f"DNC {hand.NEW_YORK}")
+    leaky = hand.call(at=NOON, id="call_1", disposition=f"DNC {hand.NEW_YORK}")
     audit = _audit(
         [leaky, hand.call(at=NIGHT, id="call_2")],
         dnc_codes=[f"DNC {hand.NEW_YORK}"],
@@ -271,6 +289,10 @@ def test_an_audit_shows_no_whole_number() -> None:
         assert hand.NEW_YORK not in shown
         assert hand.CHICAGO not in shown
     assert "+121******42" in audit._repr_html_()
+    masked = audit.masked()
+    assert set(masked["phone"]) == {"+121******42"}
+    assert not masked["evidence"].str.contains(hand.NEW_YORK, regex=False).any()
+    assert masked["grade"].tolist() == audit.findings["grade"].tolist()
 
 
 def test_the_gravest_findings_are_shown_first() -> None:
@@ -283,7 +305,7 @@ def test_the_gravest_findings_are_shown_first() -> None:
 
 def test_what_cannot_be_known_is_said_with_every_audit() -> None:
     """Limits of the data, the book and its age, the import screen, callbacks, odd inputs."""
-    notes = "\n".join(_audit(**EVERYTHING).notes)
+    notes = "\n".join(_everything().notes)
     for words in (
         "not legal advice",
         "State rules",
@@ -333,7 +355,7 @@ def test_empty_frames_give_an_audit_with_the_same_columns() -> None:
         frames.empty(frames.CALLBACKS),
         now=NOW,
     )
-    full = _audit(**EVERYTHING)
+    full = _everything()
     assert list(empty.findings.columns) == [column.name for column in FINDINGS]
     assert list(empty.checks.columns) == [column.name for column in CHECKS]
     assert empty.findings.dtypes.equals(full.findings.dtypes)

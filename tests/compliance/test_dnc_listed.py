@@ -60,6 +60,22 @@ def test_a_call_after_a_positive_check_is_proven() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("shift", "grade"),
+    [
+        (-timedelta(microseconds=1), "proven"),
+        (timedelta(0), "indeterminate"),
+        (timedelta(microseconds=1), "indeterminate"),
+    ],
+)
+def test_a_check_at_the_instant_of_the_call_came_too_late_to_be_known(
+    shift: timedelta, grade: str
+) -> None:
+    """Proven means strictly after the answer."""
+    found = _listed([hand.call(at=AT)], checks=[hand.check(AT + shift, listed=True)])
+    assert found["grade"].item() == grade
+
+
 def test_a_call_inside_the_interval_is_indeterminate() -> None:
     """Between the import and the first positive check nobody knows."""
     found = _listed(

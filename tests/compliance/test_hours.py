@@ -270,6 +270,15 @@ def test_the_strictest_rule_in_force_decides_and_is_the_one_named() -> None:
     assert found["reason"].iloc[1] == "outside 08:00-20:00 in America/New_York"
 
 
+def test_a_rule_begins_in_each_zone_on_its_own_day() -> None:
+    """At 00:30 in the east it is still the day before in the west, where no rule binds yet."""
+    dated = ('confidence = "high"', 'confidence =  "high"\neffective_from = 2026-07-01')
+    row = hand.call(hand.FLORIDA_PANHANDLE, hand.utc("2026-07-01T04:30"))
+    found = hours.audit(hand.calls(row), rules=_book(dated, dated))
+    assert found["grade"].item() == "uncertain"
+    assert _audit(row)["grade"].item() == "violation"
+
+
 def test_without_a_rule_in_force_nothing_passes() -> None:
     """Before the first day of every rule, and with an empty book, the missing rule is named."""
     dated = ('confidence = "high"', 'confidence =  "high"\neffective_from = 2030-01-01')

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from service_bench import BASELINE, Console, Party, Receiver, Service
+
+from service.service_bench import BASELINE, Console, Party, Receiver, Service
 
 
 @pytest.fixture(scope="session")

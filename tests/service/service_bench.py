@@ -565,7 +565,10 @@ def answered(response: httpx.Response, status: int | None = None) -> Any:
         assert response.is_success, got
     else:
         assert response.status_code == status, got
-    return response.json() if response.content else None
+    if not response.content:
+        return None
+    assert response.headers["content-type"].split(";")[0] == "application/json"
+    return response.json()
 
 
 def paged(response: httpx.Response) -> Json:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     BY_NAME,
     LAG_S,
     LEAD,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from service_bench import Console, Party, answered, problem, shaped
+
+from service.service_bench import Console, Party, answered, problem, shaped
 
 STATES = ("draft", "ready", "running", "paused", "completed")
 

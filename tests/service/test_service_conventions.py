@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     BY_NAME,
     CAMPAIGN,
     LEAD,

@@ -6,12 +6,14 @@ import hashlib
 import hmac
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     DAY_S,
     EVENT,
     EVENT_TYPES,
@@ -31,6 +33,18 @@ from service_bench import (
     shaped,
 )
 
+DETAILS = {
+    "summary": [
+        "status",
+        "text",
+        "next_action",
+        "language",
+        "source",
+        "generated_at",
+        "truncated",
+    ],
+    "disposition": ["status", "code", "notes", "follow_up_at", "logged_at"],
+}
 RETRIES_S = [60, 300, 900, 3_600, 14_400]
 
 
@@ -108,8 +122,8 @@ def test_envelope_is_as_described(client: Party, receiver: Receiver, kind: str) 
     if not kind.startswith("appointment"):
         details = envelope["call_details"]
         assert isinstance(details["schema_version"], int)
-        assert "status" in details["summary"]
-        assert "status" in details["disposition"]
+        assert set(DETAILS["summary"]) <= set(details["summary"])
+        assert set(DETAILS["disposition"]) <= set(details["disposition"])
     seen = detail(client, event_id)
     for name in ("id", "type", "created_at", "api_version", "schema_version", "data"):
         assert seen[name] == envelope[name]
@@ -153,6 +167,33 @@ def test_any_2xx_is_a_delivery(client: Party, receiver: Receiver, status: int) -
     assert (row["webhook_id"], row["attempts"], row["last_status_code"]) == (made["id"], 1, status)
     assert row["delivered_at"] == row["last_attempt_at"] or row["delivered_at"]
     assert row["next_attempt_at"] is row["failure_reason"] is row["replay_of"] is None
+
+
+def test_delivery_that_was_taken_is_not_sent_again(
+    console: Console, client: Party, receiver: Receiver
+) -> None:
+    """Only what is not 2xx is retried: in a busy minute each delivery comes in exactly once."""
+    paths = [receiver.new_path() for _ in range(4)]
+    for path in paths:
+        endpoint(client, receiver.url(path))
+    events = []
+    for number in range(60):
+        events.append(client.event())
+        if number % 10 == 0:
+            answered(client.post(f"/v1/webhook-events/{events[-1]}/replay"), 202)
+        if number % 7 == 0:
+            console.advance(1)
+    for path in paths:
+        receiver.wait(path, 66, timeout_s=10)
+    time.sleep(0.2)
+    came_in = Counter(
+        one.headers["service-delivery-id"] for path in paths for one in receiver.got(path)
+    )
+    assert len(came_in) == 4 * 66
+    assert set(came_in.values()) == {1}
+    for event_id in events:
+        for row in detail(client, event_id)["deliveries"]:
+            assert (row["status"], row["attempts"]) == ("delivered", 1)
 
 
 @pytest.mark.parametrize("status", [302, 307, 400, 404, 410, 500])
@@ -217,6 +258,20 @@ def test_retry_that_succeeds_delivers(console: Console, client: Party, receiver:
     row = delivery_when(client, event_id, lambda one: one["status"] == "delivered")
 
     assert (row["attempts"], row["last_status_code"]) == (2, 204)
+
+
+def test_deleted_endpoint_gets_no_retry(
+    console: Console, client: Party, receiver: Receiver
+) -> None:
+    """What waited for its retry is not sent to an endpoint that is gone."""
+    path = receiver.new_path(500)
+    made = endpoint(client, receiver.url(path))
+    event_id = client.event()
+    delivery_when(client, event_id, lambda one: one["attempts"] == 1)
+    answered(client.delete(f"/v1/webhooks/{made['id']}"))
+    console.advance(61)
+    time.sleep(0.3)
+    assert len(receiver.got(path)) == 1
 
 
 def test_rotation_signs_with_both_for_24_hours(
@@ -404,6 +459,7 @@ def test_history_is_kept_30_days(console: Console, client: Party, receiver: Rece
     console.advance(DAY_S)
     problem(client.get(f"/v1/webhook-events/{event_id}"), 404, "not_found")
     problem(client.post(f"/v1/webhook-events/{event_id}/replay"), 404, "not_found")
+    assert client.walk("/v1/webhook-events") == []
 
 
 # --- a receiver that does not answer ----------------------------------------------------------

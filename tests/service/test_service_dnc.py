@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service_bench import (
+from service.service_bench import (
     LONDON,
     Console,
     Party,

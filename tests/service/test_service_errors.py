@@ -8,7 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     CALL,
     LONDON,
     MIB,

@@ -6,7 +6,8 @@ import time
 
 import httpx
 import pytest
-from service_bench import Console, Party, answered, paged, problem
+
+from service.service_bench import Console, Party, answered, paged, problem
 
 CODES = [
     (500, "internal_error"),

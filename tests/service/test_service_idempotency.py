@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     DAY_S,
     LONDON,
     OPERATIONS,
@@ -19,6 +20,7 @@ from service_bench import (
     Party,
     answered,
     common,
+    eventually,
     fresh_key,
     invalid,
     problem,
@@ -317,6 +319,27 @@ def test_cut_connection_is_made_good_by_the_same_key(
     if drop != "during":
         assert replayed(again) == (drop == "after-commit")
     assert count(party, phone) == 1
+
+
+def test_caller_who_gave_up_finds_the_answer(
+    console: Console, party: Party, campaign: str
+) -> None:
+    """A caller that hangs up during a slow write gets its answer under the same key, once done."""
+    key, phone = fresh_key(), party.phone()
+    with console.fault("leads.create", delay_seconds=0.4):
+        with pytest.raises(httpx.TimeoutException):
+            add(party, campaign, phone, key, timeout=0.15)
+        again = eventually(lambda: settled(add(party, campaign, phone, key)))
+    assert answered(again, 200)["status"] == "accepted"
+    assert count(party, phone) == 1
+
+
+def settled(response: httpx.Response) -> httpx.Response | None:
+    """The answer, unless the first request still runs."""
+    if response.status_code == 409:
+        problem(response, 409, "conflict")
+        return None
+    return response
 
 
 def test_outcome_unknown_answers_every_retry(

@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     OPERATIONS,
     PHONE,
     SCOPES,
@@ -199,6 +200,24 @@ def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
         files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
         assert files
         assert [path for path in files if path.stat().st_mode & 0o077] == []
+
+
+def test_write_that_a_kill_cut_short_is_settled_by_its_key(tmp_path: Path) -> None:
+    """A key that was reserved when the service was killed does not answer `conflict` for ever."""
+    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+    with Service(*data) as first:
+        party = first.first_client()
+        campaign, key, phone = party.campaign("paused"), fresh_key(), party.phone()
+        body = {"campaign_id": campaign, "phone": phone}
+        slow = {"operation": "leads.create", "delay_seconds": 30}
+        first.console.do("POST", "/faults", slow, status=201)
+        with pytest.raises(httpx.TimeoutException):
+            party.post("/v1/leads", body, idem=key, timeout=0.3)
+        first.process.kill()
+        first.process.wait(timeout=10)
+    with Service(*data) as again:
+        party = Party(again, party.key, party.client_id)
+        assert_settled(party, party.post("/v1/leads", body, idem=key), phone)
 
 
 def assert_settled(party: Party, retry: httpx.Response, number: str) -> None:

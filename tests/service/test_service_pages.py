@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     SOON,
     Console,
     Party,

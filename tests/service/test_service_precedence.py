@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from service_bench import CAMPAIGN, MIB, PHONE, Console, Party, fresh_key, problem
+
+from service.service_bench import CAMPAIGN, MIB, PHONE, Console, Party, fresh_key, problem
 
 
 @dataclass(frozen=True)

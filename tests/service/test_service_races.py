@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 
 import httpx
-from service_bench import (
+
+from service.service_bench import (
     PHONE,
     PUBLIC_URL,
     SOON,
@@ -103,6 +104,15 @@ def test_daily_cap_holds_under_pressure(console: Console, party: Party) -> None:
     for answer in answers:
         if not answer.is_success:
             problem(answer, 429, "daily_cap_reached")
+
+
+def test_event_is_replayed_five_times_under_pressure(console: Console, party: Party) -> None:
+    """Of eight replays at the same time five go."""
+    console.to_next_day()
+    path = f"/v1/webhook-events/{party.event()}/replay"
+    answers = at_once(lambda n: party.post(path))
+
+    assert sorted(answer.status_code for answer in answers) == [*[202] * 5, *[429] * 3]
 
 
 def test_changes_of_one_lead_are_guarded(party: Party) -> None:

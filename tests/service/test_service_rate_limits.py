@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from service_bench import Console, Party, common, problem
+
+from service.service_bench import Console, Party, common, problem
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from service_bench import Console, Json, Party, answered, invalid, iso
+
+from service.service_bench import Console, Json, Party, answered, invalid, iso
 
 PAIRS = [
     ("from", "to"),

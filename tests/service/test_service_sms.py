@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     LONDON,
     Console,
     Json,

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from service_bench import (
+
+from service.service_bench import (
     EVENT_TYPES,
     PUBLIC_URL,
     WEBHOOK,

@@ -204,6 +204,17 @@ def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
         assert state["next"] >= acknowledged
 
 
+def test_every_connection_is_durable_and_erases(tmp_path: Path) -> None:
+    """Commits reach the disk before they count, and deleted bytes are overwritten at once."""
+    with Store.open(tmp_path) as store, store._database.reading() as connection:
+        found = {
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "secure_delete")
+        }
+
+    assert found == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1}
+
+
 def test_threads_share_a_store(tmp_path: Path) -> None:
     """One store object serves several threads, each with its own connection."""
     with Store.open(tmp_path) as store:
@@ -291,6 +302,7 @@ def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
         child = os.fork()
         if child == 0:
             try:
+                assert store._database._taken() is None
                 store.append(CALLS, [call(2)], observed_at=at(2), request_id=None)
                 os._exit(0)
             finally:

@@ -115,6 +115,7 @@ def test_a_late_answer_does_not_overwrite_a_newer_one(store: Store) -> None:
     put(store, [call(1, status="answered")], 75)
 
     assert list(store.frame(CALLS)["status"]) == ["completed"]
+    assert list(store.frame(CALLS, as_of=at(95))["status"]) == ["completed"]
     assert list(store.frame(CALLS, as_of=at(80))["status"]) == ["answered"]
     assert list(store.frame(CALLS, as_of=at(70))["status"]) == ["ringing"]
 
@@ -222,6 +223,8 @@ def test_a_row_that_is_seen_again_is_not_missing(store: Store) -> None:
     assert store.reconcile(CALLS, seen_before=at(40), at=at(41)) == 0
     assert store.reconcile(CALLS, seen_before=at(50), at=at(51)) == 1
     assert store.reconcile(CALLS, seen_before=at(60), at=at(61)) == 0
+    assert store.reconcile(CALLS, seen_before=at(62), at=at(63)) == 0
+    assert store.info().table("calls").versions == 2
 
     assert put(store, [call(1)], 70) == 1
     assert len(store.frame(CALLS)) == 1

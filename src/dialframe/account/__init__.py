@@ -1,7 +1,7 @@
 """A live account: client and store joined; `connect` opens one."""
 
 from dialframe.account.account import Account
-from dialframe.account.connect import connect
+from dialframe.account.opening import connect
 from dialframe.account.report import SyncReport, TableSync
 
 __all__ = ["Account", "SyncReport", "TableSync", "connect"]

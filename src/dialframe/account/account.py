@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dialframe.account import dnc
 from dialframe.account.freshness import covered, freshness, sentence
 from dialframe.account.instants import When, age, instant
-from dialframe.account.ports import Source
 from dialframe.account.report import SyncReport
 from dialframe.account.sync import Plan, sync
 from dialframe.config import OnProgress, silent
@@ -30,6 +29,8 @@ from dialframe.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dialframe.client import Client
+
 _TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
 
 
@@ -41,7 +42,7 @@ class Account:
         store: The tables on disk.
     """
 
-    def __init__(self, client: Source, store: Store, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, client: Client, store: Store, *, now: Callable[[], datetime]) -> None:
         self.client = client
         self.store = store
         self._now = now

@@ -121,9 +121,8 @@ class Client:
         if not api_key or not api_key.strip():
             raise ConfigError(MISSING)
         credential = Credential(api_key.strip(), where)
-        per_call.check_seconds("timeout_s", timeout_s)
-        per_call.check_seconds("deadline_s", deadline_s)
-        per_call.check_attempts(max_attempts)
+        # The same bounds as for a single call.
+        Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
         carrier = HttpxTransport(where, credential) if transport is None else transport
         chosen = limiter.of(credential.account) if isinstance(limiter, Shared) else limiter
         settings = _Settings(

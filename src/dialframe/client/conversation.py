@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final, Protocol, TypeVar
 
 from dialframe.client.clock import Clock
-from dialframe.client.decide import Retry, Seen, decide
+from dialframe.client.decide import LONGEST_ASKED_S, Retry, Seen, decide
 from dialframe.client.limiter import RateLimiter
 from dialframe.client.transport import Reply, Transport
 from dialframe.client.wire import REPLAYED_HEADER, PlannedRequest
@@ -133,11 +133,12 @@ class Conversation:
             return
         while True:
             now_s = self._clock.monotonic()
-            turn = self._limiter.reserve(now_s, latest_s=until_s)
+            latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
+            turn = self._limiter.reserve(now_s, latest_s=latest_s)
             if turn is None:
                 raise TransportError(
-                    f"{request.operation}: the rate limit leaves no room before the deadline: "
-                    "raise deadline_s, or ask for less at once",
+                    f"{request.operation}: the rate limit leaves no room in the next "
+                    f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
                     operation=request.operation,
                     sent=trail.maybe_sent,
                 )

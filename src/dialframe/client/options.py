@@ -41,9 +41,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what the contract would refuse."""
-        check_seconds("timeout_s", self.timeout_s)
-        check_seconds("deadline_s", self.deadline_s)
-        check_attempts(self.max_attempts)
+        _check_seconds("timeout_s", self.timeout_s)
+        _check_seconds("deadline_s", self.deadline_s)
+        _check_attempts(self.max_attempts)
         check_correlation(self.correlation_id)
         _check_header("idempotency_key", self.idempotency_key, limits.IDEMPOTENCY_KEY_CHARS[1])
         if isinstance(self.if_match, str):
@@ -83,22 +83,12 @@ def check_correlation(correlation_id: str | None) -> None:
         )
 
 
-def check_seconds(name: str, seconds: float | None) -> None:
-    """Refuse a number of seconds that is not above zero.
-
-    Raises:
-        ConfigError: It is zero, negative or not a number.
-    """
+def _check_seconds(name: str, seconds: float | None) -> None:
     if seconds is not None and not 0 < seconds < float("inf"):
         raise ConfigError(f"{name}: give a number of seconds above 0")
 
 
-def check_attempts(max_attempts: int | None) -> None:
-    """Refuse fewer than one attempt.
-
-    Raises:
-        ConfigError: It is below 1.
-    """
+def _check_attempts(max_attempts: int | None) -> None:
     if max_attempts is not None and max_attempts < 1:
         raise ConfigError("max_attempts: give at least 1, which means: never send again")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -95,10 +96,7 @@ def plan(
     )
     query = urlencode([(name, _text(values[name])) for name in operation.query_names
                        if values.get(name) is not None])  # fmt: skip
-    body = None
-    if operation.method in ("POST", "PATCH"):
-        named = {name: values[name] for name in operation.body_names if name in values}
-        body = encoded(operation.name, named, _jsonable)
+    body = _body(operation, values)
     headers = {
         "Accept": "*/*" if operation.streamed else "application/json",
         "Content-Type": None if body is None else "application/json",
@@ -139,26 +137,12 @@ def read(
     """
     if status >= 400:
         raise refusal(operation, status=status, headers=headers, body=body, key=key)
-    if not 200 <= status < 300:
-        raise _broken(
-            operation,
-            f"status {status}",
-            "redirects are not followed: check base_url",
-            headers,
-            key,
-        )
     try:
-        # An unshown shape may turn out to be no body at all: then every field is None.
-        raw = {} if operation.assumed and not body else from_json(body, allow_inf_nan=False)
-    except ValueError:
-        kind = headers.get("content-type", "no content type")
-        raise _broken(
-            operation, "body", f"{len(body)} bytes of {kind} are not JSON", headers, key
-        ) from None
-    try:
-        return _parse(operation, raw)
+        if status >= 300:
+            raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
+        return _parse(operation, _json(operation, headers, body))
     except Mismatch as misfit:
-        raise _broken(operation, misfit.place or "body", misfit.reason, headers, key) from None
+        raise _broken(operation, misfit, headers, key) from None
 
 
 def refusal(
@@ -175,6 +159,17 @@ def refusal(
     except ValueError:
         document = None
     return problem_error(operation, status=status, headers=headers, body=document, key=key)
+
+
+def _json(operation: Operation[Any, Any], headers: Mapping[str, str], body: bytes) -> Any:
+    if operation.assumed and not body:
+        # An unshown shape may turn out to be no body at all: then every field is None.
+        return {}
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError:
+        kind = headers.get("content-type", "no content type")
+        raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
 
 
 def _parse(operation: Operation[Any, Res], raw: Any) -> Parsed[Res]:
@@ -208,17 +203,14 @@ def _page_info(raw: Mapping[str, Any]) -> PageInfo:
 
 
 def _broken(
-    operation: Operation[Any, Any],
-    place: str,
-    reason: str,
-    headers: Mapping[str, str],
-    key: str | None,
+    operation: Operation[Any, Any], misfit: Mismatch, headers: Mapping[str, str], key: str | None
 ) -> ContractError:
+    place = misfit.place or "body"
     request_id = headers.get("x-request-id")
     named = f" (request {request_id})" if request_id else ""
     settle = f"; the write may have happened: client.writes.settle({key!r})" if key else ""
     return ContractError(
-        f"{operation.name}: the answer is not what the contract says at {place}: {reason}"
+        f"{operation.name}: the answer is not what the contract says at {place}: {misfit.reason}"
         f"{named}{settle}",
         operation=operation.name,
         where=place,
@@ -236,6 +228,13 @@ def _refuse_stray(
         raise ConfigError(f"{operation.name}: it does not understand if_match")
 
 
+def _body(operation: Operation[Any, Any], values: Mapping[str, Any]) -> bytes | None:
+    if operation.method not in ("POST", "PATCH"):
+        return None
+    named = {name: values[name] for name in operation.body_names if name in values}
+    return encoded(operation.name, named, _jsonable)
+
+
 def _values(operation: Operation[Any, Any], request: Request) -> dict[str, Any]:
     if operation.method == "PATCH":
         return request.model_dump(exclude_unset=True)
@@ -243,9 +242,7 @@ def _values(operation: Operation[Any, Any], request: Request) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(_jsonable(value)) if isinstance(value, date) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, default=_jsonable).strip('"')
 
 
 def _jsonable(value: Any) -> str:

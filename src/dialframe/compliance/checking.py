@@ -41,6 +41,8 @@ TITLES: Final = {
 NO_RECORD: Final = "a recent Do-Not-Call check before the call, or any after it,"
 NO_NUMBER_CHECK: Final = "a Do-Not-Call check of the number"
 
+_UNSUPPORTED: Final = "no record shows that the number was not listed when it was called"
+
 _COUNTED_AS: Final = {PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN}
 
 
@@ -194,9 +196,6 @@ def listed_number(
     findings = _of_calls("listed_number", told, rows, evidence=evidence)
     every: Sequence[Rule] = [*book.listed(day), *book.honour(day)]
     return Check("listed_number", "call", every, grades, findings)
-
-
-_UNSUPPORTED: Final = "no record shows that the number was not listed when it was called"
 
 
 def _rule_texts(rows: pd.DataFrame, book: RuleBook, day: date) -> pd.DataFrame:

@@ -56,8 +56,8 @@ class Zones:
         names: Candidate IANA zones in alphabetical order; empty when there is none.
         source: What they rest on: `area code`, `overlay of NNN`, `number`, `state XX`, joined by
             ` + `, or `none`.
-        confidence: `high` when area code and state share a zone, `medium` for an area code alone, `low`
-            when they share none or only a state is known, `none` without zones.
+        confidence: `high` when area code and state share a zone, `medium` for an area code
+            alone, `low` when they share none or only a state is known, `none` without zones.
         missing: The input that is missing when there are no zones, else empty.
         reason: Why there are no zones, or what speaks against them; may be empty.
     """

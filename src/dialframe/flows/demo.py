@@ -110,7 +110,7 @@ def demo(
         found = auditing.audit(account, now=now, max_age=listing.MAX_AGE, on_progress=on_progress)
         written |= auditing.write_evidence(found, out / "audit")
         covered = auditing.coverage_by_campaign(account, now=now())
-        funnel, told = _funnel(account)
+        funnel, told = _funnel(account, ledger)
         if on_sandbox is not None:
             on_sandbox(service)
     result = Demo(prepared, ledger, synced, funnel, found, written)
@@ -154,10 +154,11 @@ def _campaign(account: Account) -> str:
     raise DialframeError("no campaign takes leads: pause one, or make one in the console")
 
 
-def _funnel(account: Account) -> tuple[Funnel, Section]:
+def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     people, calls = account.leads(), account.calls()
     appointments = account.appointments()
-    whole = analytics.funnel(people, calls, appointments)
+    imports = ledger.frame.assign(campaign_id=ledger.campaign_id)
+    whole = analytics.funnel(people, calls, appointments, imports=imports)
     by_source = analytics.funnel(people, calls, appointments, by="lead_source")
     return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls))
 

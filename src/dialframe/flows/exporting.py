@@ -22,11 +22,12 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False, date_format="%Y-%m-%dT%H:%M:%S.%fZ").encode()
+    return str(frame.to_csv(index=False, date_format="%Y-%m-%dT%H:%M:%S.%fZ")).encode()
 
 
 def _jsonl(frame: pd.DataFrame) -> bytes:
-    return frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us").encode()
+    text = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us")
+    return str(text).encode()
 
 
 FORMATS: Final[dict[str, Callable[[pd.DataFrame], bytes]]] = {

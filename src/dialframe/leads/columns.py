@@ -24,6 +24,8 @@ _CONTENT_ONLY_TRUST: Final = 0.7
 _UNKNOWN: Final = 0.5
 _MOSTLY: Final = 0.5
 _WHOLE_HEADER: Final = 0.9
+_SHOWN_COLUMNS: Final = 40
+_SHOWN_CHARS: Final = 40
 #: Content without which not even the right header is believed.
 _LEAST_CONTENT: Final = {
     "first_name": 0.3,
@@ -121,7 +123,7 @@ def _column(lead_file: LeadFile, wanted: str) -> str:
     if len(alike) == 1:
         return alike[0]
     raise LeadFileError(
-        f"{lead_file.name} has no column {wanted!r}; it has: {', '.join(columns)}",
+        f"{lead_file.name} has no column {wanted!r}; it has: {_list(columns)}",
         path=lead_file.path,
     )
 
@@ -253,12 +255,20 @@ def _email_by_content(
 
 
 def _no_phone(lead_file: LeadFile) -> LeadFileError:
-    columns = ", ".join(map(str, lead_file.frame.columns))
+    columns = _list(list(map(str, lead_file.frame.columns)))
     return LeadFileError(
         f"{lead_file.name} has no column that is known as a phone; say which it is with "
         f"mapping={{'phone': ...}}, its columns are: {columns}",
         path=lead_file.path,
     )
+
+
+def _list(columns: list[str]) -> str:
+    shown = [
+        name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}..." for name in columns
+    ]
+    more = f" and {len(shown) - _SHOWN_COLUMNS} more" if len(shown) > _SHOWN_COLUMNS else ""
+    return ", ".join(shown[:_SHOWN_COLUMNS]) + more
 
 
 def _sure(column: str, name: str) -> _Claim:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialframe.leads.parser import (
-    BROKEN,
     CLEAN,
     STRAY,
     Dialect,
@@ -55,7 +54,7 @@ _TYPED: Final = re.compile(
       | [€$£¥]?\s?\d[\d.,]*\s?[€$£¥%]?
       | [^\s@,;|]+@[^\s@,;|]+\.\w+                                 # e-mail
       | (?:https?://|www\.)\S+
-      | [\w“„‘(][\w .'’´&/()+\-\#:!?*%°ªº“”„·\u00a0–—…\u3000-\u30ff]*(?:,\s[\w .'’&/()+\-]+)*
+      | [\w"'“„‘(\[][\w ."'’´&\[\]/()+\-\#:!?*%°ªº“”„·\u00a0–—…\u3000-\u30ff]*(?:,\s[\w .'’&/()+\-]+)*
     )?\s*""",
     re.VERBOSE,
 )
@@ -63,10 +62,13 @@ _STRONG: Final = re.compile(r"\s*(?:[+(]*\d[\d\s().+/\-xX]{5,}|[^\s@,;|]+@[^\s@,
 
 _SAMPLE_LINES: Final = 600
 _LONGEST_LINE: Final = 20_000
-_LEAST_CONSISTENT: Final = 0.5
+_LEAST_CONSISTENT: Final = 0.3
 _SPACED_SHARE: Final = 0.9
 _COLUMN_SHARE: Final = 0.8
 _BAD_QUOTES_SHARE: Final = 0.5
+_REGULAR_WITHOUT: Final = 3
+_MANY_LINES: Final = 5
+_MANY_SHARE: Final = 0.2
 _ONE_COLUMN_STRONG: Final = 0.9
 _ONE_COLUMN_WEAK: Final = 0.25
 
@@ -125,7 +127,8 @@ def _sample(lines: Sequence[str]) -> list[str]:
     half = _SAMPLE_LINES // 2
     step = max(1, len(lines) // half)
     chosen = [*lines[:half], *lines[half::step]]
-    return [line for line in chosen if line.strip() and len(line) <= _LONGEST_LINE]
+    usable = (line.replace("\x00", "") for line in chosen if len(line) <= _LONGEST_LINE)
+    return [line for line in usable if line.strip()]
 
 
 def _candidates(sample: list[str]) -> list[str]:
@@ -140,14 +143,13 @@ def _candidates(sample: list[str]) -> list[str]:
 def _score(sample: list[str], delimiter: str, quote: str | None) -> float:
     dialect = Dialect(delimiter, quote or _quote(sample, delimiter))
     rows = [row.cells for row in _scans(sample, dialect) if row.state in (CLEAN, STRAY)]
-    width = _width(rows)
-    if width < 2:
-        return 0.0
+    width = _width([row for row in rows if len(row) > 1])
     usual = [row for row in rows if len(row) == width]
-    consistent = len(usual) / len(rows)
-    if consistent < _LEAST_CONSISTENT:
+    consistent = len(usual) / max(1, len(rows))
+    if width < 2 or consistent < _LEAST_CONSISTENT:
         return 0.0
-    cells = [cell for row in usual for cell in row]
+    # Headers have brackets, stars and colons that no value has.
+    cells = [cell for row in usual[1:] or usual for cell in row]
     typed = sum(_TYPED.fullmatch(cell) is not None for cell in cells) / len(cells)
     filled = sum(any(cell.strip() for cell in column) for column in zip(*usual, strict=True))
     columns = (max(filled, 2) - 1) / max(filled, 2)
@@ -174,22 +176,25 @@ def _finish(delimiter: str, sample: list[str], quote: str | None) -> Dialect:
 
 
 def _quote(sample: list[str], delimiter: str) -> str | None:
-    """The quote: `"` unless records are more regular without, `'` where only that one is used."""
-    doubles = [line for line in sample if '"' in line]
+    """The quote: `"` unless records are regular only without, `'` where only that one is used."""
+    doubles = [at for at, line in enumerate(sample) if '"' in line]
     if doubles:
-        rows = {quote: _scans(doubles, Dialect(delimiter, quote)) for quote in ('"', None)}
-        width = _width([row.cells for row in rows['"'] if row.state in (CLEAN, STRAY)])
-        regular = {
-            quote: sum(len(row.cells) == width for row in found) for quote, found in rows.items()
-        }
-        broken = sum(row.state in (STRAY, BROKEN) for row in rows['"'])
-        worse = regular[None] > regular['"'] and broken > _BAD_QUOTES_SHARE * len(doubles)
-        return None if worse else '"'
+        quoted = _regular(_scans(sample, Dialect(delimiter, '"')), doubles)
+        plain = _regular(_scans(sample, Dialect(delimiter, None)), doubles)
+        many = plain >= max(_MANY_LINES, _MANY_SHARE * len(sample))
+        return None if many and plain > _REGULAR_WITHOUT * quoted else '"'
     if not delimiter:
         return '"'
     opening = re.compile(rf"(?:^|{re.escape(delimiter)})'[^']*'(?:{re.escape(delimiter)}|$)")
     singles = sum(opening.search(line) is not None for line in sample)
     return "'" if singles > _BAD_QUOTES_SHARE * max(1, len(sample)) else '"'
+
+
+def _regular(rows: list[Scan], places: list[int]) -> int:
+    """How many of the lines at the places have the usual width and quotes that close."""
+    width = _width([row.cells for row in rows if row.state in (CLEAN, STRAY)])
+    own = (rows[at] for at in places)
+    return sum(row.state in (CLEAN, STRAY) and len(row.cells) == width for row in own)
 
 
 def _wants_escape(sample: list[str], dialect: Dialect, quote: str) -> bool:
@@ -226,7 +231,7 @@ def _is_spaced(sample: list[str], delimiter: str, quote: str | None) -> bool:
 
 def _shape(sample: list[str], dialect: Dialect) -> Shape:
     rows = [row.cells for row in _scans(sample, dialect) if row.state == CLEAN]
-    width = _width(rows)
+    width = _width([row for row in rows if len(row) > 1 or not dialect.delimiter])
     # The first of them is most likely the header.
     usual = [row for row in rows if len(row) == width][1:]
     share = _COLUMN_SHARE * len(usual)

@@ -16,8 +16,12 @@ from typing import Final, NamedTuple
 
 #: Most physical lines that one quoted cell may run over.
 MAX_SPAN_LINES: Final = 500
+#: The same once that many lines were searched in vain: a file whose quotes mean nothing.
+_SHORT_SPAN_LINES: Final = 5
+_PATIENCE_LINES: Final = 100_000
 
-_LINE_END: Final = re.compile("\r\n|\n|\r")
+# CR CR LF is what a file gets that was translated to Windows line ends twice.
+_LINE_END: Final = re.compile("\r{0,2}\n|\r")
 _DIGITS: Final = re.compile(r"\d")
 _MANY_DIGITS: Final = 5
 
@@ -164,11 +168,14 @@ def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Recor
     """All records from physical line `start` on."""
     records = Records([], [], [], lines=lines)
     texts, at, total = lines.texts, start, len(lines.texts)
+    in_vain = 0
     while at < total:
         cells, state = scan(texts[at], dialect)
         stop = at + 1
         if state in (OPEN, BROKEN):
-            cells, state, stop = _close(lines, dialect, shape, at)
+            span = MAX_SPAN_LINES if in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
+            cells, state, stop = _close(lines, dialect, shape, at, span)
+            in_vain += span if state == OPEN and stop == at + 1 else 0
         if state == STRAY:
             cells, state = _stray(lines.raw(at, stop), cells, dialect, shape)
             records.warnings[len(records.cells)] = "stray_quote"
@@ -253,7 +260,9 @@ def _unquote(cell: str, dialect: Dialect, quote: str) -> str:
     return cell.replace(quote * 2, quote)
 
 
-def _close(lines: Lines, dialect: Dialect, shape: Shape, start: int) -> tuple[list[str], str, int]:
+def _close(
+    lines: Lines, dialect: Dialect, shape: Shape, start: int, span: int
+) -> tuple[list[str], str, int]:
     """The record whose quote is still open at the end of its first line.
 
     Returns:
@@ -261,7 +270,7 @@ def _close(lines: Lines, dialect: Dialect, shape: Shape, start: int) -> tuple[li
         behind it.
     """
     quote = dialect.quote or ""
-    last = min(len(lines.texts), start + 1 + MAX_SPAN_LINES)
+    last = min(len(lines.texts), start + 1 + span)
     broken = scan(lines.texts[start], dialect).state == BROKEN
     for at in range(start + 1, last):
         text = lines.texts[at]

@@ -18,7 +18,7 @@ from dialframe.leads.parser import Lines, Records
 from dialframe.leads.workbook import shown
 
 _SPACE: Final = re.compile(r"\s*")
-_LINE_END: Final = re.compile("\r\n|\n|\r")
+_LINE_END: Final = re.compile("\r{0,2}\n|\r")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _LIST_SEPARATOR: Final = "; "
 

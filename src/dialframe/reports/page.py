@@ -126,10 +126,10 @@ def _style(column: pd.Series) -> str:
 
 
 def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called in one place
-    if pd.isna(value):  # type: ignore[call-overload]
+    if pd.isna(value):
         return ""
     if isinstance(value, pd.Timestamp):
-        return value.strftime("%Y-%m-%d %H:%M:%S")
+        return str(value.strftime("%Y-%m-%d %H:%M:%S"))
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, Integral):

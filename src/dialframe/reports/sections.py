@@ -40,7 +40,7 @@ _CHECK_HEADINGS: Final = {
     "not_evaluable": "Not evaluable",
     "citation": "Rules",
 }
-_FINDING_COLUMNS: Final = ["check", "grade", "phone", "at", "local_times", "reason", "citation"]
+_FINDING_COLUMNS: Final = ["check", "grade", "phone", "at", "reason"]
 _FINDINGS_SHOWN: Final = 25
 _GRAVEST_FIRST: Final = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1}
 
@@ -138,7 +138,7 @@ def _verdict(result: Audit) -> Section:
                 rows=_FINDINGS_SHOWN,
             ),
         ),
-        notes=(*result.checks["sentence"], *result.notes),
+        notes=result.notes,
     )
 
 
