@@ -154,7 +154,6 @@ def _dispositions(table: Table, source: Source, work: Work, rule: Rule, tally: T
         _range(table, source, work, tally, (first, last))
     mark = Mark(
         synced_at=started_at,
-        watermark_at=started_at,
         reconciled_at=started_at if due and beginning is not None else reconciled_at,
     )
     work.store.save(Checkpoint(table.name, State(mark).as_json()))

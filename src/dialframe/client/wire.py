@@ -138,9 +138,7 @@ def read(
     if status >= 400:
         raise refusal(operation, status=status, headers=headers, body=body, key=key)
     try:
-        if status >= 300:
-            raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
-        return _parse(operation, _json(operation, headers, body))
+        return _parse(operation, _json(operation, status, headers, body))
     except Mismatch as misfit:
         raise _broken(operation, misfit, headers, key) from None
 
@@ -161,7 +159,11 @@ def refusal(
     return problem_error(operation, status=status, headers=headers, body=document, key=key)
 
 
-def _json(operation: Operation[Any, Any], headers: Mapping[str, str], body: bytes) -> Any:
+def _json(
+    operation: Operation[Any, Any], status: int, headers: Mapping[str, str], body: bytes
+) -> Any:
+    if status >= 300:
+        raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
     if operation.assumed and not body:
         # An unshown shape may turn out to be no body at all: then every field is None.
         return {}

@@ -16,8 +16,8 @@ from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.columns import map_columns
 from dialframe.leads.inputs import LeadInput, custom_columns, lead_inputs
 from dialframe.leads.lead_file import Decisions, LeadFile
-from dialframe.leads.parser import Dialect
 from dialframe.leads.reading import read
+from dialframe.leads.records import Dialect
 from dialframe.leads.report import report
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.leads.writing import Written, write

@@ -21,6 +21,7 @@ from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
 
+_STEP: Final = "lead files cleaned"
 _INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
@@ -67,7 +68,7 @@ def clean(
     blocked = [str(check_region(country)) for country in blocked_countries]
     assessed = []
     for done, file in enumerate(listed):
-        on_progress(Progress(f"cleaning {file.name}", done, len(listed)))
+        on_progress(Progress(_STEP, done, len(listed)))
         columns = map_columns(file, region=known, mapping=mapping)
         assessed.append(
             assess(
@@ -79,11 +80,12 @@ def clean(
                 field_rules=field_rules,
             )
         )
-    on_progress(Progress("comparing records", len(listed), len(listed)))
     numbers = normalise(list(do_not_call), region=known)["e164"].dropna()
     unique = (policy or Policy()).repeated_external_id == "duplicate"
     judged = judge(assessed, frozenset(numbers), ids_are_unique=unique)
-    return _cleaned(assessed, judged, known)
+    cleaned = _cleaned(assessed, judged, known)
+    on_progress(Progress(_STEP, len(listed), len(listed)))
+    return cleaned
 
 
 def _cleaned(assessed: Sequence[Assessed], judged: Judged, region: str | None) -> Cleaned:

@@ -14,15 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dialframe.leads.parser import (
-    CLEAN,
-    STRAY,
-    Dialect,
-    Scan,
-    Shape,
-    has_many_digits,
-    scan,
-)
+from dialframe.leads.parser import CLEAN, STRAY, Scan, scan
+from dialframe.leads.records import Dialect, Shape, has_many_digits
 
 #: Characters that may be delimiters and how much each is to be expected; others score `_UNUSUAL`.
 EXPECTED: Final[dict[str, float]] = {

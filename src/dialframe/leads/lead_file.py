@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from dialframe.leads.parser import Dialect
+from dialframe.leads.records import Dialect
 
 #: Columns that this package adds to the records in its files, in order; `read` drops them again.
 META: Final = (

@@ -9,10 +9,10 @@ faulty, alone, and the next line that looks like a record is read as one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from dialframe.leads.records import Dialect, Lines, Records, Shape
 
 #: Most physical lines that one quoted cell may run over.
 MAX_SPAN_LINES: Final = 500
@@ -20,10 +20,6 @@ MAX_SPAN_LINES: Final = 500
 _SHORT_SPAN_LINES: Final = 5
 _PATIENCE_LINES: Final = 100_000
 
-# CR CR LF is what a file gets that was translated to Windows line ends twice.
-_LINE_END: Final = re.compile("\r{0,2}\n|\r")
-_DIGITS: Final = re.compile(r"\d")
-_MANY_DIGITS: Final = 5
 
 CLEAN: Final = "clean"
 STRAY: Final = "stray"
@@ -31,112 +27,11 @@ OPEN: Final = "open"
 BROKEN: Final = "broken"
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How cells are written.
-
-    Attributes:
-        delimiter: Between cells; empty for a file of one column.
-        quote: Around cells, or None where the file has no quotes.
-        escape: A character that takes a quote's meaning away, or None (quotes are doubled).
-        skip_space: Whether blanks behind a delimiter belong to it.
-    """
-
-    delimiter: str = ","
-    quote: str | None = '"'
-    escape: str | None = None
-    skip_space: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a usual record looks like.
-
-    Attributes:
-        width: Cells that most records have.
-        digits: Columns in which nearly every record has many digits (phones, ids).
-        ats: Columns in which nearly every record has an `@`.
-    """
-
-    width: int
-    digits: tuple[int, ...] = ()
-    ats: tuple[int, ...] = ()
-
-    def fits(self, cells: Sequence[str]) -> bool:
-        """Whether the cells look like a record of their own; never for a single column."""
-        if len(cells) != self.width or self.width < 2:
-            return False
-        if not self.digits and not self.ats:
-            return self.width > 3
-        return all(has_many_digits(cells[at]) for at in self.digits) and all(
-            "@" in cells[at] for at in self.ats
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """Physical lines and what ended each (empty for a last line without an end)."""
-
-    texts: list[str]
-    ends: list[str]
-
-    def raw(self, start: int, stop: int) -> str:
-        """Lines `start` to `stop` as they stand in the file, without the last one's end."""
-        inner = range(start, stop - 1)
-        return "".join(self.texts[at] + self.ends[at] for at in inner) + self.texts[stop - 1]
-
-
-@dataclass(frozen=True, slots=True)
-class Records:
-    """Records in the order of the file.
-
-    Attributes:
-        cells: Texts of each record.
-        starts: 0-based physical line where each begins.
-        stops: Line behind its last one.
-        faults: Record to reason code, for records that could not be read whole.
-        warnings: Record to warning code.
-        lines: The physical lines; empty lists where the format has none.
-        raws: Record to its own text, where lines do not tell it.
-    """
-
-    cells: list[list[str]]
-    starts: list[int]
-    stops: list[int]
-    faults: dict[int, str] = field(default_factory=dict)
-    warnings: dict[int, str] = field(default_factory=dict)
-    lines: Lines = field(default_factory=lambda: Lines([], []))
-    raws: dict[int, str] = field(default_factory=dict)
-
-    def raw(self, record: int) -> str:
-        """The record's own text; cells joined by tabs where the format has no lines of text."""
-        if record in self.raws:
-            return self.raws[record]
-        if not self.lines.texts:
-            return "\t".join(self.cells[record]).rstrip("\t")
-        return self.lines.raw(self.starts[record], self.stops[record])
-
-
 class Scan(NamedTuple):
     """Cells of one record's text, and whether its quotes are clean, stray, open or both (broken)."""
 
     cells: list[str]
     state: str
-
-
-def split_lines(text: str) -> Lines:
-    """Physical lines, ended by CR LF, LF or CR, mixed as they come."""
-    texts = _LINE_END.split(text)
-    ends = [*_LINE_END.findall(text), ""]
-    if texts[-1] == "":
-        texts.pop()
-        ends.pop()
-    return Lines(texts, ends)
-
-
-def has_many_digits(cell: str) -> bool:
-    """Whether the cell holds as many digits as a short phone number or id."""
-    return len(_DIGITS.findall(cell)) >= _MANY_DIGITS
 
 
 def scan(text: str, dialect: Dialect) -> Scan:
@@ -276,27 +171,23 @@ def _close(
         text = lines.texts[at]
         cells, state = scan(text, dialect)
         if state == CLEAN and shape.fits(cells):
-            return _literal(lines.texts[start], dialect), OPEN, at
+            return _plain(lines.texts[start], dialect), OPEN, at
         if quote in text and not broken:
             cells, state = scan(lines.raw(start, at + 1), dialect)
             if state == CLEAN:
                 return cells, CLEAN, at + 1
             broken = state != OPEN
-    return _literal(lines.texts[start], dialect), OPEN, start + 1
+    return _plain(lines.texts[start], dialect), OPEN, start + 1
 
 
 def _stray(text: str, cells: list[str], dialect: Dialect, shape: Shape) -> Scan:
     """A record with quotes inside cells: read so that it has the usual width, or not at all."""
     if len(cells) == shape.width:
         return Scan(cells, CLEAN)
-    literal = _literal(text, dialect)
+    literal = _plain(text, dialect)
     if len(literal) == shape.width:
         return Scan(literal, CLEAN)
     quoted_cell = dialect.quote is not None and any(
         cell.lstrip(" ").startswith(dialect.quote) for cell in literal
     )
     return Scan(literal, OPEN) if quoted_cell else Scan(cells, CLEAN)
-
-
-def _literal(text: str, dialect: Dialect) -> list[str]:
-    return _plain(text, dialect)

@@ -21,7 +21,8 @@ from dialframe.leads import plausible, structured, workbook
 from dialframe.leads.escaping import unescape
 from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
-from dialframe.leads.parser import Dialect, Lines, Records, Shape, parse, split_lines
+from dialframe.leads.parser import parse
+from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
 
 Format = Literal["auto", "csv"]

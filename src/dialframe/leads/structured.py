@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.parser import Lines, Records
+from dialframe.leads.records import LINE_END, Lines, Records
 from dialframe.leads.workbook import shown
 
 _SPACE: Final = re.compile(r"\s*")
-_LINE_END: Final = re.compile("\r{0,2}\n|\r")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _LIST_SEPARATOR: Final = "; "
 
@@ -105,11 +104,11 @@ def _from_array(path: Path, text: str, begin: int) -> Keyed:
     raws: list[str] = []
     line, seen = 0, 0
     for value, start, end in _elements(path, text, begin):
-        line += len(_LINE_END.findall(text, seen, start))
+        line += len(LINE_END.findall(text, seen, start))
         values.append(value)
         starts.append(line)
         raws.append(text[start:end])
-        line += len(_LINE_END.findall(text, start, end))
+        line += len(LINE_END.findall(text, start, end))
         stops.append(line + 1)
         seen = end
     return _keyed(values, starts, stops, raws, "json")
@@ -125,7 +124,7 @@ def _elements(path: Path, text: str, begin: int) -> Iterator[tuple[Any, int, int
             value, end = None, len(text)
         behind = _skip(text, end)
         if text[behind : behind + 1] not in (",", "]"):
-            line = len(_LINE_END.findall(text, 0, at)) + 1
+            line = len(LINE_END.findall(text, 0, at)) + 1
             raise LeadFileError(
                 f"{path} is damaged JSON in the record that begins on line {line}",
                 path=path,

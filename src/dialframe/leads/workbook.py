@@ -13,7 +13,7 @@ import python_calamine as calamine
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
 from dialframe.leads.number_formats import Padded, zero_padded
-from dialframe.leads.parser import Records, has_many_digits
+from dialframe.leads.records import Records, has_many_digits
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
 EXACT_BELOW: Final = 2**53

@@ -24,6 +24,7 @@ from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.report import report
 
 _CSV_KEYS: Final = tuple(COUNT_KEYS.values())
+_STEP: Final = "cleaned files written"
 _BOM: Final = "\ufeff".encode()
 
 
@@ -76,7 +77,7 @@ def write(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         outputs: list[dict[str, Any]] = []
         for done, key in enumerate(_CSV_KEYS):
-            on_progress(Progress(f"writing {targets[key].name}", done, len(targets)))
+            on_progress(Progress(_STEP, done, len(targets)))
             data = to_csv(_for_people(cleaned, key))
             staged[key] = _stage(targets[key], data)
             outputs.append(_output(targets[key].name, len(getattr(cleaned, key)), data))
@@ -92,7 +93,7 @@ def write(
     finally:
         for path in staged.values():
             path.unlink(missing_ok=True)
-    on_progress(Progress("written", len(targets), len(targets)))
+    on_progress(Progress(_STEP, len(targets), len(targets)))
     return Written(MappingProxyType(targets))
 
 

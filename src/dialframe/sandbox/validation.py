@@ -98,11 +98,11 @@ def validate(
     try:
         request = shape.model_validate(known)
     except ValidationError as error:
-        problems += _translated(error, problems)
-    else:
-        if not problems:
-            return request
-    raise _refusal(problems, operation.path_names)
+        problems += _translated(error, problems, operation.path_names)
+        raise _refusal(problems) from None
+    if problems:
+        raise _refusal(problems)
+    return request
 
 
 def _refuse_large_batch(name: str, body: dict[str, Any]) -> None:
@@ -131,11 +131,14 @@ def _malformed(fields: Mapping[str, Any]) -> list[FieldError]:
     ]
 
 
-def _translated(error: ValidationError, known: list[FieldError]) -> list[FieldError]:
+def _translated(
+    error: ValidationError, known: list[FieldError], path_names: tuple[str, ...]
+) -> list[FieldError]:
     already = {problem.pointer for problem in known}
     found = [
         FieldError("".join(f"/{escape(str(part))}" for part in one["loc"]), _code(one["type"]))
         for one in error.errors(include_url=False, include_context=False, include_input=False)
+        if not one["loc"] or one["loc"][0] not in path_names
     ]
     return [problem for problem in found if problem.pointer not in already]
 
@@ -147,10 +150,11 @@ def _code(kind: str) -> str:
     return "wrong_type" if kind.endswith("_type") else "invalid"
 
 
-def _refusal(problems: list[FieldError], path_names: tuple[str, ...]) -> Refusal:
-    in_path = {f"/{name}" for name in path_names}
-    elsewhere = tuple(problem for problem in problems if problem.pointer not in in_path)
-    if not elsewhere:
+def _refusal(problems: list[FieldError]) -> Refusal:
+    if not problems:
+        # Nothing is wrong but the form of an id in the path: it names nothing.
         return Refusal("not_found", "The id names nothing of the account.")
-    named = ", ".join(problem.pointer or "the request" for problem in elsewhere[:3])
-    return Refusal("validation_failed", f"The request is not valid: {named}.", errors=elsewhere)
+    named = ", ".join(problem.pointer or "the request" for problem in problems[:3])
+    return Refusal(
+        "validation_failed", f"The request is not valid: {named}.", errors=tuple(problems)
+    )
