@@ -90,7 +90,7 @@ def test_a_second_sync_finds_what_changed_with_few_requests(
     account.sync()
     before = datetime.now(UTC)
     lead = account.leads()["id"].iloc[0]
-    account.client.leads.update(lead, full_name="Ada Renamed")  # type: ignore[attr-defined]
+    account.client.leads.update(lead, full_name="Ada Renamed")
     now = before.isoformat()
     (call,) = service.console.add_calls(
         service.client_id,
@@ -137,6 +137,7 @@ def test_an_expired_cursor_is_no_hindrance(account: Account, service: sandbox.Sa
     report = account.sync(["calls"])
 
     assert report.complete
+    assert report["calls"].rows == 400 + len(account.calls())
     assert len(account.calls()) == len(listed(service, "/v1/calls"))
     assert report["calls"].versions == len(account.calls())
 

@@ -63,7 +63,9 @@ def test_order_length_and_dtypes_are_those_of_the_input():
 
     assert len(frame) == len(texts)
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == COLUMNS
-    assert frame["e164"].isna().tolist() == frame["valid"].ne(other=True).fillna(value=True).tolist()
+    assert (
+        frame["e164"].isna().tolist() == frame["valid"].ne(other=True).fillna(value=True).tolist()
+    )
 
 
 def test_no_values_give_the_same_columns():
@@ -99,7 +101,13 @@ def test_each_value_can_have_a_region_of_its_own():
 
     frame = normalise(values, region=["GB", "us", None, None, "nowhere"])
 
-    assert frame["e164"].fillna("").tolist() == ["+442079460123", "+12125550142", "+12125550142", "", ""]
+    assert frame["e164"].fillna("").tolist() == [
+        "+442079460123",
+        "+12125550142",
+        "+12125550142",
+        "",
+        "",
+    ]
     assert frame["reason"].tolist()[3:] == ["phone_ambiguous_region"] * 2
 
 
@@ -109,7 +117,9 @@ def test_regions_and_values_must_be_as_many():
         normalise(["1", "2"], region=["US"])
 
 
-@pytest.mark.parametrize(("region", "hint"), [("UK", "GB"), ("Germany", "two-letter"), ("", "two-letter")])
+@pytest.mark.parametrize(
+    ("region", "hint"), [("UK", "GB"), ("Germany", "two-letter"), ("", "two-letter")]
+)
 def test_an_unknown_region_is_refused_with_a_hint(region, hint):
     """A region that is no country is named, with what to write instead."""
     with pytest.raises(ConfigError, match=hint):
@@ -139,19 +149,31 @@ def test_types_are_named_in_words():
     ]
 
 
-@pytest.mark.parametrize("digits", ["00000", "9999999999", "1234567890", "987654321", "0123456789"])
+@pytest.mark.parametrize(
+    "digits", ["00000", "9999999999", "1234567890", "987654321", "0123456789"]
+)
 def test_dummies_are_placeholders(digits):
     """Repeated and counting digits are what people type to get past a form."""
     assert is_placeholder(digits)
 
 
-@pytest.mark.parametrize("digits", ["0000", "2125550142", "+12125550100", "2129999999", "+49 30 1234567"])
+@pytest.mark.parametrize(
+    "digits", ["0000", "2125550142", "+12125550100", "2129999999", "+49 30 1234567"]
+)
 def test_real_looking_numbers_are_no_placeholders(digits):
     """A number that only ends in a pattern may be a real one."""
     assert not is_placeholder(digits)
 
 
-@given(st.lists(st.one_of(st.none(), st.text(max_size=30), st.from_regex(r"[+(]?[\d ().\-/x]{5,18}", fullmatch=True))))
+@given(
+    st.lists(
+        st.one_of(
+            st.none(),
+            st.text(max_size=30),
+            st.from_regex(r"[+(]?[\d ().\-/x]{5,18}", fullmatch=True),
+        )
+    )
+)
 def test_any_text_is_read_without_failing(values):
     """Whatever stands in a cell, there is a row with either a number or a reason."""
     frame = normalise(values, region="US")
@@ -161,7 +183,13 @@ def test_any_text_is_read_without_failing(values):
     assert frame.loc[frame["e164"].notna(), "e164"].str.fullmatch(r"\+[1-9]\d{1,14}").all()
 
 
-@given(st.from_regex(r"(\+?(1|44|49|33|61|39|81|55|52|54))?[ \-(]?\d{2,4}[)\- ]?\d{3,4}[- ]?\d{3,5}", fullmatch=True), st.sampled_from(["US", "GB", "DE", "IT", "AR", "BR", "JP", None]))
+@given(
+    st.from_regex(
+        r"(\+?(1|44|49|33|61|39|81|55|52|54))?[ \-(]?\d{2,4}[)\- ]?\d{3,4}[- ]?\d{3,5}",
+        fullmatch=True,
+    ),
+    st.sampled_from(["US", "GB", "DE", "IT", "AR", "BR", "JP", None]),
+)
 def test_normalising_twice_is_normalising_once(text, region):
     """An E.164 number is read as itself, whatever the region."""
     once = read_number(text, region).e164
@@ -184,5 +212,5 @@ def test_a_repeated_value_costs_once():
     """The same text a hundred thousand times is parsed one time."""
     frame = normalise(["212-555-0142"] * 100_000)
 
-    assert frame["e164"].nunique() == 1
+    assert set(frame["e164"]) == {"+12125550142"}
     assert len(frame) == 100_000

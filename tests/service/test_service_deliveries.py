@@ -177,19 +177,19 @@ def test_delivery_that_was_taken_is_not_sent_again(
     for path in paths:
         endpoint(client, receiver.url(path))
     events = []
-    for number in range(60):
+    for number in range(120):
         events.append(client.event())
         if number % 10 == 0:
             answered(client.post(f"/v1/webhook-events/{events[-1]}/replay"), 202)
         if number % 7 == 0:
             console.advance(1)
     for path in paths:
-        receiver.wait(path, 66, timeout_s=10)
+        receiver.wait(path, 132, timeout_s=15)
     time.sleep(0.2)
     came_in = Counter(
         one.headers["service-delivery-id"] for path in paths for one in receiver.got(path)
     )
-    assert len(came_in) == 4 * 66
+    assert len(came_in) == 4 * 132
     assert set(came_in.values()) == {1}
     for event_id in events:
         for row in detail(client, event_id)["deliveries"]:

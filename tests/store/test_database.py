@@ -65,11 +65,11 @@ def test_nobody_else_may_read_it(tmp_path: Path) -> None:
         with Store.open(tmp_path / "root" / "part") as store, store.lock("calls"):
             store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
             modes = {path.name: path.stat().st_mode & 0o777 for path in store.folder.iterdir()}
-            folder = store.folder.stat().st_mode & 0o777
+            folders = {path.stat().st_mode & 0o777 for path in (store.folder, store.folder.parent)}
     finally:
         os.umask(old)
 
-    assert folder == 0o700
+    assert folders == {0o700}
     assert set(modes.values()) == {0o600}
     assert {FILE, f"{FILE}-wal", "lock.calls"} <= set(modes)
 
@@ -163,19 +163,19 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
 
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     """Writers wait for each other and readers see whole pages only; nothing is lost or doubled."""
-    writers = [writer(tmp_path / "part", name, 40) for name in ("a", "b")]
+    writers = [writer(tmp_path / "part", name, 25) for name in ("a", "b")]
     with Store.open(tmp_path / "part") as store:
         while any(process.poll() is None for process in writers):
             assert len(store.frame(CALLS)) % 50 == 0
             time.sleep(0.02)
         for process in writers:
             assert process.stdout is not None
-            assert process.stdout.read().split()[-1] == "40"
+            assert process.stdout.read().split()[-1] == "25"
             process.stdout.close()
         frame = store.frame(CALLS)
 
     assert [process.returncode for process in writers] == [0, 0]
-    assert len(frame) == 2 * 40 * 50
+    assert len(frame) == 2 * 25 * 50
     assert frame["id"].is_unique
 
 
@@ -183,10 +183,10 @@ def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     """After kill -9 at any moment rows and checkpoint agree, and what was acknowledged is there."""
     chance = random.Random(3)  # noqa: S311 - it only has to be the same each time
     acknowledged = 0
-    for _ in range(5):
+    for _ in range(4):
         process = writer(tmp_path / "part", "a", 100_000)
         assert process.stdout is not None
-        for _ in range(chance.randint(1, 30)):
+        for _ in range(chance.randint(1, 15)):
             acknowledged = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -171,6 +171,11 @@ def test_every_usual_writing_is_found(writing: str) -> None:
     assert known.text(replaced) == replaced
 
 
+def test_any_number_of_mentions_is_replaced() -> None:
+    """A text may be nothing but the number, a thousand times."""
+    assert forgotten().text(" ".join([PERSON[1:]] * 1000)) == " ".join([REPLACED] * 1000)
+
+
 @given(text=st.text(alphabet="0123456789+ -().ab", max_size=40))
 def test_text_without_the_number_is_left_alone(text: str) -> None:
     """Replacing touches nothing but the number, and does it once and for all."""

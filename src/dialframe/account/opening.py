@@ -55,12 +55,13 @@ def connect(
         )
     key = resolve(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
-    root = settings.store or user_data_path("dialframe", appauthor=False) / "store"
+    given = settings.store or user_data_path("dialframe", appauthor=False) / "store"
+    root = given.expanduser()
     # A store of one's own keeps its write journal beside its data.
     journal = None if settings.store is None else root / "journal"
     client = Client(base_url=settings.base_url, api_key=key, journal=journal)
     try:
-        opened = open_partition(root.expanduser(), identity, client)
+        opened = open_partition(root, identity, client)
     except BaseException:
         client.close()
         raise

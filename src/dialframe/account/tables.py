@@ -10,7 +10,7 @@ from typing import Any, Final
 from dialframe.account.freshness import covered
 from dialframe.account.lists import LeftOpen, Part, Tally, Work, bring_up, is_due
 from dialframe.account.ports import Source
-from dialframe.account.report import TableSync
+from dialframe.account.report import TableSync, day_and_time
 from dialframe.account.walk import Mark, Rule, State
 from dialframe.config import Progress
 from dialframe.contract.limits import REPORT_RANGE_DAYS
@@ -41,6 +41,11 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
 #: No account is older: a row that claims so does not make us ask for reports of antiquity.
 EARLIEST: Final = date(2000, 1, 1)
 
+CLOCK_LEEWAY: Final = timedelta(minutes=5)
+FROM_THE_FUTURE = (
+    "which is still to come: this machine's clock is or was wrong, and changes found before then do not "
+    "show"
+)
 BUSY = "another process is bringing it up to date"
 NO_CAMPAIGNS = "campaigns are not up to date, so callbacks of some may be missing"
 
@@ -85,7 +90,12 @@ def bring_table_up(
             note = str(left)
         except DialframeError as failure:
             note, error = str(failure), failure
-    return Outcome(_entry(table, work, tally, note), error)
+        seen_at = work.store.last_seen(table)
+        if not note and seen_at is not None and seen_at > work.now() + CLOCK_LEEWAY:
+            note = f"rows were observed at {day_and_time(seen_at)}, {FROM_THE_FUTURE}"
+    entry = _entry(table, work, tally, note)
+    work.tell(Progress(table.name, entry.rows, entry.rows if entry.complete else None))
+    return Outcome(entry, error)
 
 
 def _work_of(table: Table) -> Callable[[Table, Source, Work, Rule, Tally], None]:

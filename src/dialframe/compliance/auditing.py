@@ -98,23 +98,14 @@ def audit(
         *_about_data(covered, timed, unanswered=len(checks) - len(ledger)),
         *_about_states(states),
     )
-    return _result(done, covered, taken.excluded, book, at, notes)
-
-
-def _result(
-    done: Sequence[checking.Check],
-    covered: scrub.Coverage,
-    excluded: Mapping[str, int],
-    book: RuleBook,
-    at: pd.Timestamp,
-    notes: tuple[str, ...],
-) -> Audit:
     rows = [check.row() for check in done]
     return Audit(
         findings=pd.concat([check.findings for check in done], ignore_index=True),
         checks=shaped({c.name: [row[c.name] for row in rows] for c in CHECKS}, CHECKS),
         coverage=covered,
-        excluded=dict(excluded),
+        hours=timed,
+        listed=speaking,
+        excluded=dict(taken.excluded),
         rulebook_version=book.version,
         rulebook_sha256=book.sha256,
         as_of=at.to_pydatetime(),

@@ -46,12 +46,15 @@ _UTF8_RUN: Final = re.compile(
 )
 _ISO_2022_JP: Final = (b"\x1b$B", b"\x1b$@")
 _NUL_SHARE: Final = 0.05
-_NUL_OTHER_SHARE: Final = 0.1
+_NUL_SURE_SHARE: Final = 0.3
+_NUL_OTHER_SHARE: Final = 0.3
 _SAMPLE_BYTES: Final = 2**16
 _SINGLE_BYTE: Final = frozenset({"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850"})
 _SURE: Final = 1.0
 _BASE_TRUST: Final = 0.7
 _PREFERRED_MARGIN: Final = 0.03
+#: Bytes of the delimiters beyond ASCII (`¬ ¦ § ¶ þ`) in Windows code pages, and of `¬` in cp850.
+_SIGN_BYTES: Final = b"\xac\xa6\xa7\xb6\xfe\xaa"
 _DELIMITER_LINES: Final = 3
 _DELIMITER_SHARE: Final = 0.7
 _CROWDED_SHARE: Final = 0.2
@@ -142,6 +145,10 @@ def _wide(data: bytes) -> Decoded | None:
     nuls = (data[0::2].count(0), data[1::2].count(0))
     if max(nuls) < _NUL_SHARE * half or min(nuls) > _NUL_OTHER_SHARE * max(nuls):
         return None
+    # A few NUL bytes may also have strayed into UTF-8, which UTF-16 never looks like.
+    narrow = _strict(data, "utf-8") if max(nuls) < _NUL_SURE_SHARE * half else None
+    if narrow is not None and not plausible.is_binary(narrow.replace("\x00", "")):
+        return None
     name = "utf-16-be" if nuls[0] > nuls[1] else "utf-16-le"
     text = _strict(data, name)
     return Decoded(text, name) if text is not None and not plausible.is_binary(text) else None
@@ -186,18 +193,19 @@ def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
 
 
 def _delimiters(lines: list[bytes]) -> bytes:
-    """High bytes that nearly every line has, as often as the others, and never beside another."""
+    """High bytes that stand for signs, in nearly every line as often as in the others."""
     sample = lines[: _DELIMITER_LINES * 100]
-    text = b"\n".join(sample)
     found = bytearray()
-    for byte in range(0x80, 0x100):
+    for byte in _SIGN_BYTES:
         counts = Counter(line.count(byte) for line in sample)
         usual, lines_with_it = counts.most_common(1)[0]
         if usual and lines_with_it >= max(_DELIMITER_LINES, _DELIMITER_SHARE * len(sample)):
             own = re.escape(bytes([byte]))
             other = b"[^\x00-\x7f" + own + b"]"
-            crowded = re.findall(b"(?<=%b)%b|%b(?=%b)" % (other, own, own, other), text)
-            if len(crowded) < _CROWDED_SHARE * text.count(byte):
+            crowded = re.findall(
+                b"(?<=%b)%b|%b(?=%b)" % (other, own, own, other), b"\n".join(sample)
+            )
+            if len(crowded) < _CROWDED_SHARE * sum(line.count(byte) for line in sample):
                 found.append(byte)
     return bytes(found)
 

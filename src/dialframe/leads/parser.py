@@ -185,7 +185,7 @@ def _stray(text: str, cells: list[str], dialect: Dialect, shape: Shape) -> Scan:
     if len(cells) == shape.width:
         return Scan(cells, CLEAN)
     literal = _plain(text, dialect)
-    if len(literal) == shape.width:
+    if shape.fits(literal):
         return Scan(literal, CLEAN)
     quoted_cell = dialect.quote is not None and any(
         cell.lstrip(" ").startswith(dialect.quote) for cell in literal

@@ -19,6 +19,7 @@ from dialframe.leads import letters
 _CONTROLS: Final = frozenset(chr(code) for code in (*range(2, 9), *range(0x0E, 0x1A), 0x7F))
 _CONTROL_SHARE: Final = 0.02
 _NUL_SHARE: Final = 0.1
+_UNASSIGNED_SHARE: Final = 0.1
 _BINARY_SAMPLE_CHARS: Final = 100_000
 
 _OTHER_LANGUAGE: Final = 0.6
@@ -37,11 +38,18 @@ Neighbours = tuple[str, str, str]
 
 
 def is_binary(text: str) -> bool:
-    """Whether the text has more control characters than any text has."""
-    sample = text[:_BINARY_SAMPLE_CHARS]
-    controls = sum(count for char, count in Counter(sample).items() if char in _CONTROLS)
-    nuls = sample.count("\x00")
-    return controls > _CONTROL_SHARE * len(sample) or nuls > _NUL_SHARE * len(sample)
+    """Whether the text has more control or unassigned characters than any text has."""
+    counts = Counter(text[:_BINARY_SAMPLE_CHARS])
+    total = sum(counts.values())
+    controls = sum(count for char, count in counts.items() if char in _CONTROLS)
+    unassigned = sum(
+        count for char, count in counts.items() if unicodedata.category(char) in ("Cn", "Co")
+    )
+    return (
+        controls > _CONTROL_SHARE * total
+        or unassigned > _UNASSIGNED_SHARE * total
+        or counts["\x00"] > _NUL_SHARE * total
+    )
 
 
 def weigh(text: str, code_page: str) -> float:

@@ -136,7 +136,10 @@ class Database:
         return connection
 
     def _make(self) -> None:
-        self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        for folder in (*reversed(self.folder.parents), self.folder):
+            # One by one: the parents that `parents=True` makes would be open to all.
+            if not folder.exists():
+                folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
         self.folder.chmod(FOLDER_MODE)
         # One at a time: two processes that both find no schema would both make it.
         with exclusive(self.folder / "lock.schema", wait=True):

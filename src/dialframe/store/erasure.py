@@ -20,12 +20,15 @@ from dialframe.frames.build import as_json
 from dialframe.store.encode import Row, Value
 from dialframe.store.layout import Layout
 
+#: A number that can be forgotten, or asked about.
+E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
 REPLACED: Final = "[forgotten]"
 #: A national number shorter than this would be found inside too many innocent figures.
 NATIONAL_DIGITS: Final = 9
 
-_RUN: Final = re.compile(r"\+?\d(?:[\s().\-/\u00a0\u2010-\u2015]{0,3}\d){6,}")
+_RUN: Final = re.compile(r"\+?[0-9](?:[\s().\-/\u2010-\u2015]{0,3}[0-9]){6,}")
 _MARK_BYTES: Final = 16
+_DIGITS: Final = "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +107,25 @@ class Forgotten:
 
     def _run(self, match: re.Match[str]) -> str:
         run = match.group()
-        places = [i for i, character in enumerate(run) if character.isdigit()]
+        places = [place for place, character in enumerate(run) if character in _DIGITS]
         digits = digits_of(run)
+        parts, copied, start = [], 0, 0
+        while start < len(digits):
+            abroad = start == 0 and run[0] == "+"
+            length = self._length_at(digits, start, international=abroad)
+            if length:
+                parts.append(run[copied : 0 if abroad else places[start]] + REPLACED)
+                copied = places[start + length - 1] + 1
+            start += length or 1
+        return "".join((*parts, run[copied:]))
+
+    def _length_at(self, digits: str, start: int, *, international: bool) -> int:
+        """How many digits from here on are a forgotten number: the longest such, or 0."""
         for length in sorted(self.lengths, reverse=True):
-            for start in range(len(digits) - length + 1):
-                abroad = start == 0 and run[0] == "+"
-                if self._written(digits[start : start + length], international=abroad):
-                    first, end = 0 if abroad else places[start], places[start + length - 1] + 1
-                    return self.text(run[:first]) + REPLACED + self.text(run[end:])
-        return run
+            piece = digits[start : start + length]
+            if len(piece) == length and self._written(piece, international=international):
+                return length
+        return 0
 
     def _written(self, digits: str, *, international: bool) -> bool:
         # "+212..." is Morocco, whatever number of Manhattan has these national digits.
@@ -122,7 +135,7 @@ class Forgotten:
 
 def digits_of(text: str) -> str:
     """The digits of a text and nothing else."""
-    return "".join(character for character in text if character in "0123456789")
+    return "".join(character for character in text if character in _DIGITS)
 
 
 def national_digits(phone: str) -> str | None:

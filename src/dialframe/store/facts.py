@@ -115,6 +115,14 @@ def oldest(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
     return instant(first) if isinstance(first, int) else None
 
 
+def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
+    """The latest instant at which any row of a table was observed."""
+    source = layout.versions if layout.ledger else layout.heads
+    column = "_observed_at" if layout.ledger else "seen_at"
+    (last,) = connection.execute(f"SELECT max({column}) FROM {source}").fetchone()
+    return None if last is None else instant(last)
+
+
 def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[str, Check]:
     """The latest Do-Not-Call answer about each number that was ever asked about."""
     # SQLite takes the other columns from the row that has the maximum.
@@ -131,14 +139,12 @@ def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[s
 
 def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:
     if layout.ledger:
-        rows, seen = connection.execute(
-            f"SELECT count(*), max(_observed_at) FROM {layout.versions}"
-        ).fetchone()
+        (rows,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
         versions, gone = rows, 0
     else:
         (versions,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
-        heads, gone, seen = connection.execute(
-            f"SELECT count(*), coalesce(sum(v._gone), 0), max(h.seen_at) "
+        heads, gone = connection.execute(
+            "SELECT count(*), coalesce(sum(v._gone), 0) "
             f"FROM {layout.heads} h JOIN {layout.versions} v ON v.seq = h.seq"
         ).fetchone()
         rows = heads - gone
@@ -148,5 +154,5 @@ def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) 
         versions=versions,
         gone=gone,
         quarantined=quarantined,
-        seen_at=None if seen is None else instant(seen),
+        seen_at=last_seen(connection, layout),
     )

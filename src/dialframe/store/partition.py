@@ -122,6 +122,9 @@ def partitions(root: Path) -> list[tuple[Path, Owner]]:
 
 def locate(root: Path, identity: Identity) -> Path | None:
     """Folder below `root` that holds the identity's data, or None."""
+    own = root / identity.folder_name
+    if (own / FILE).exists():
+        return own
     return next((path for path, owner in partitions(root) if owner.has(identity)), None)
 
 

@@ -7,7 +7,6 @@ the walk's checkpoint are written in one transaction, so a process killed at any
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,16 @@ from dialframe.store import write
 from dialframe.store.checkpoints import Checkpoint, read_checkpoints, save_checkpoint
 from dialframe.store.database import Database
 from dialframe.store.encode import Bad, Value, microseconds, rows
-from dialframe.store.facts import Check, Info, campaign_ids, last_checks, oldest, read_info
+from dialframe.store.erasure import E164
+from dialframe.store.facts import (
+    Check,
+    Info,
+    campaign_ids,
+    last_checks,
+    last_seen,
+    oldest,
+    read_info,
+)
 from dialframe.store.layout import BY_NAME
 from dialframe.store.lock import exclusive
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
@@ -31,8 +39,6 @@ if TYPE_CHECKING:
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
-
-E164 = re.compile(r"\+[1-9][0-9]{6,14}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,7 @@ class Store:
         days: tuple[str, str] | None = None,
         misses: int = MISSES,
     ) -> int:
-        """After a full walk: rows that it did not return are missed, and gone when missed often enough.
+        """After a full walk: rows it did not return are missed; missed often enough, they are gone.
 
         A gone row is hidden from the current table and stays in the history.
 
@@ -230,6 +236,11 @@ class Store:
         with self._database.reading() as connection:
             return oldest(connection, BY_NAME[table.name])
 
+    def last_seen(self, table: Table) -> datetime | None:
+        """When any row of a table was last observed, or None."""
+        with self._database.reading() as connection:
+            return last_seen(connection, BY_NAME[table.name])
+
     def info(self) -> Info:
         """What the store holds: rows, versions, sizes; numbers of rows only, no content."""
         with self._database.reading() as connection:
@@ -261,11 +272,7 @@ class Store:
         return erased
 
     def vacuum(self) -> None:
-        """Give back the space of what was erased.
-
-        Raises:
-            StoreError: Another process is reading.
-        """
+        """Give back the space of what was erased; `StoreError` while another process is reading."""
         self._database.compact()
 
     @contextmanager
@@ -277,7 +284,7 @@ class Store:
             yield held
 
     def close(self) -> None:
-        """Close the file; the store can still be used, and opens it again."""
+        """Close the file; using the store opens it again."""
         self._database.close()
 
     def __enter__(self) -> Store:

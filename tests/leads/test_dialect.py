@@ -1,0 +1,129 @@
+"""The delimiter is found among all characters, and one column is an answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.leads.dialect import detect
+from dialframe.leads.records import Dialect, split_lines
+
+ROWS = [
+    ["name", "phone", "city"],
+    ["Ann Lee", "212-555-0142", "New York"],
+    ["Bob", "(212) 555-0143", "Boston"],
+    ["Cy", "+1 212 555 0144", "Rome"],
+]
+
+
+@pytest.mark.parametrize(
+    "delimiter",
+    [",", ";", "\t", "|", "¬", "#", "^", "~", "¦", "§", ":", "\x1f", "\x01", "||", "!", "*"],
+)
+def test_delimiters_are_found(delimiter):
+    """Each delimiter that lists have been seen with."""
+    found = detect([delimiter.join(row) for row in ROWS])
+
+    assert found.dialect.delimiter == delimiter
+    assert found.shape.width == 3
+
+
+#: Lines and the delimiter that they have.
+TRAPS = {
+    "decimal commas": (["name;score;phone", "Ann;1,5;2125550142", "Bob;2,5;2125550143"], ";"),
+    "commas in names": (["name|phone", "Lee, Ann|2125550142", "Roe, Bob|2125550143"], "|"),
+    "times": (["name,phone,at", "Ann,2125550142,10:30:00", "Bob,2125550143,11:30:00"], ","),
+    "one column of phones": (["(212) 555-0142", "(212) 555-0143", "212-555-0144"], ""),
+    "one column with a header": (["phone", "2125550142", "2125550143"], ""),
+    "one column of addresses": (["a@example.com", "b@example.com"], ""),
+    "more preamble than rows": (
+        [
+            "Report, made today",
+            "By: me",
+            "Name,Phone,City",
+            "Ann,212-555-0142,NY",
+            "Bob,212-555-0143,LA",
+            "Total: 2",
+            "Made by X",
+        ],
+        ",",
+    ),
+    "brackets around names": (["[Name],[Phone]", "Ann,2125550142"], ","),
+    "a NUL in a cell": (["name,phone", "A\x00nn,2125550142", "Bob,212\x005550143"], ","),
+}
+
+
+@pytest.mark.parametrize("case", sorted(TRAPS))
+def test_traps(case):
+    """What looks like a delimiter and is none does not mislead."""
+    lines, delimiter = TRAPS[case]
+
+    assert detect(lines).dialect.delimiter == delimiter
+
+
+def test_sep_line_is_honoured():
+    """A first line `sep=;` decides and is no record."""
+    found = detect(["sep=;", "a,b;c", "d,e;f"])
+
+    assert found.dialect.delimiter == ";"
+    assert found.sep_line
+
+
+def test_what_is_told_is_not_doubted():
+    """A delimiter and a quote from the caller are used."""
+    found = detect(["a,b|c", "d,e|f"], delimiter="|", quote="'")
+
+    assert found.dialect == Dialect("|", "'")
+    assert found.confidence == 1.0
+
+
+def test_blanks_behind_the_delimiter_belong_to_it():
+    """`, ` delimits where it does so throughout."""
+    spaced = ["name, phone, city", 'Ann, 212-555-0142, "New York, NY"', "Bob, 212-555-0143, Rome"]
+
+    assert detect(spaced).dialect == Dialect(",", skip_space=True)
+    assert not detect(["name,phone", "Lee Ann, 2125550142", "Bob,2125550143"]).dialect.skip_space
+
+
+@pytest.mark.parametrize(
+    ("lines", "quote", "escape"),
+    [
+        (['"a","b"', '"c","d"'], '"', None),
+        (["'a','b'", "'c','d'", "'O''Neil','e'"], "'", None),
+        (["O'Neil,212-555-0142", "D'Arcy,212-555-0143", "Ann,212-555-0144"], '"', None),
+        (["a,b,c", '"Bob \\"B\\" Roe",212-555-0142,NY', "Ann,212-555-0143,LA"], '"', "\\"),
+        (["a,b", *(f'"{n} inch,2125550{n}' for n in range(100, 120))], None, None),
+        (["a,b,c", 'Ann,"212-555-0142,NY', "Bob,212-555-0143,LA"], '"', None),
+    ],
+)
+def test_quotes(lines, quote, escape):
+    """The quote is `"` unless another is used or none means anything; no escape is made up."""
+    dialect = detect(lines).dialect
+
+    assert (dialect.quote, dialect.escape) == (quote, escape)
+
+
+def test_doubt_is_told():
+    """A rival lowers the confidence and is named with its score."""
+    found = detect(["(212) 555-0142", "(212) 555-0143"])
+
+    assert found.confidence < 0.8
+    assert found.runner_up == "' ' (0.23)"
+
+
+def test_usual_records_are_described():
+    """The shape knows which columns hold numbers and addresses."""
+    shape = detect(
+        ["a,b,c", "Ann,212-555-0142,a@example.com", "Bob,212-555-0143,b@example.com"]
+    ).shape
+
+    assert (shape.width, shape.digits, shape.ats) == (3, (1,), (2,))
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_a_dialect(text):
+    """No text breaks the search."""
+    found = detect(split_lines(text).texts)
+
+    assert 0 <= found.confidence <= 1

@@ -1,0 +1,150 @@
+"""Whatever is sent: an answer of the contract, never a 500."""
+
+from __future__ import annotations
+
+import json
+import socket
+import uuid
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sandbox.calling import Api, ok, phone
+
+from dialframe.contract import operations
+from dialframe.sandbox import Sandbox
+
+IDS = {
+    name: f"{prefix}00000000-0000-4000-8000-000000000000"
+    for name, prefix in {
+        "lead_id": "lead_", "call_id": "call_", "campaign_id": "cmp_", "callback_id": "cb_",
+        "appointment_id": "appt_", "webhook_id": "wh_", "event_id": "evt_",
+    }.items()
+}  # fmt: skip
+
+VALUES: tuple[object, ...] = (
+    None, True, 0, -1, 2**63, 2**70, -(2**70), 1e308, 0.1, "", " ", "x" * 5_000, "\u2028", "\x7f",
+    "\U0001f600", "%00", "' OR 1=1 --", "../../etc/passwd", "2026-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "2026-02-30T00:00:00Z", [], {},
+    [None], [[]], [{}], {"": ""}, {"a": {"b": None}}, ["call.completed"], "+12025550142",
+    "https://[", "https://a.example.com\t", "http://0x7f.1/", "Europe/London\n", "nan", "1e5",
+)  # fmt: skip
+
+GOOD: dict[str, object] = {
+    "to": "+12025550142", "agent_extension": "1", "phone": "+12025550142", "body": "x",
+    "client_reference": "r", "scheduled_at": "2030-01-01T00:00:00Z", "url": "https://a.example.com",
+    "events": ["call.completed"], "phones": ["+12025550142"], "leads": [{"phone": "+12025550142"}],
+    "channel": "sms", "source": "web", "obtained_at": "2026-01-01T00:00:00Z", **IDS,
+}  # fmt: skip
+
+
+def _path(row: operations.Operation[Any, Any]) -> str:
+    return row.path.format(**IDS)
+
+
+@pytest.mark.parametrize("name", [row.name for row in operations.ALL if row.method != "GET"])
+def test_any_value_in_any_field(api: Api, name: str) -> None:
+    """Each field of each write in turn, beside good ones."""
+    row = operations.BY_NAME[name]
+    query = f"?campaign_id={IDS['campaign_id']}" if row.query else ""
+    for field in (*row.body_names, "unknown"):
+        for value in VALUES:
+            good = {each: GOOD[each] for each in row.body_names if each in GOOD}
+            answer = api.send(row.method, _path(row) + query, {**good, field: value})
+            assert answer.status_code < 500, (field, value, answer.text)
+
+
+@pytest.mark.parametrize("field", ["custom_fields", "full_name", "email", "external_id", "phone"])
+def test_any_value_in_a_lead(sandbox: Sandbox, api: Api, field: str) -> None:
+    """What a lead of an import holds is accepted, refused by lead, or refused at once."""
+    campaign = sandbox.console.create_campaign(sandbox.client_id, "c", status="ready")["id"]
+    for value in (*VALUES, {"k": "v"}, {str(n): [n] for n in range(20)}):
+        lead = {"phone": phone(), field: value}
+        answer = api.post(f"/v1/leads/import?campaign_id={campaign}", {"leads": [lead]})
+        assert answer.status_code in (200, 400), (field, value, answer.text)
+
+
+@pytest.mark.parametrize("name", [row.name for row in operations.ALL if row.method == "GET"])
+def test_any_query(api: Api, name: str) -> None:
+    """Each parameter of each reading operation in turn."""
+    row = operations.BY_NAME[name]
+    for field in (*row.query_names, "unknown"):
+        for value in ("", "%00", "%ff", "%F0%9F%98%80", "a" * 5_000, "-1", "1e9", "[]", "%", "+",
+                      "2026-02-30", "0001-01-01", "9999-12-31", "%27", "a&a", "\u2028"):  # fmt: skip
+            answer = api.send("GET", f"{_path(row)}?{field}={value}")
+            assert answer.status_code < 500, (field, value, answer.text)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200))
+def test_any_body(api: Api, raw: bytes) -> None:
+    """Any bytes as a body."""
+    assert api.send("POST", "/v1/dnc/check", raw=raw).status_code in (200, 400)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Authorization", "Idempotency-Key", "X-Correlation-ID", "If-Match", "Content-Type",
+     "Content-Length", "Transfer-Encoding", "Expect", "Accept-Encoding", "Host"],
+)  # fmt: skip
+def test_any_header(api: Api, header: str) -> None:
+    """Odd values are refused by the API or by the edge, and the line goes on or is closed."""
+    parts = urlsplit(api.base_url)
+    for value in (b"", b"\xff\xfe", b"x" * 9_000, b"\"", b",,,", b"-1", b"chunked, chunked"):
+        lines = [
+            b"PATCH /v1/leads/" + IDS["lead_id"].encode() + b" HTTP/1.1",
+            b"Connection: close",
+            *(
+                line
+                for name, line in (
+                    ("Host", b"Host: x"),
+                    ("Authorization", b"Authorization: Bearer " + api.api_key.encode()),
+                    ("Content-Length", b"Content-Length: 2"),
+                )
+                if name != header and not (header == "Transfer-Encoding" and "Length" in name)
+            ),
+            header.encode() + b": " + value,
+        ]
+        with socket.create_connection((parts.hostname, parts.port), timeout=3) as line:
+            line.sendall(b"\r\n".join(lines) + b"\r\n\r\n{}")
+            line.shutdown(socket.SHUT_WR)
+            answer = b""
+            while part := line.recv(65_536):
+                answer += part
+        assert not answer or answer.startswith(b"HTTP/1.1 4"), answer[:200]
+
+
+@pytest.mark.parametrize("value", ["x" * 129, "a b", "ü", "a,b", "<x>"])
+def test_correlation_ids(api: Api, value: str) -> None:
+    """1-128 of `A-Z a-z 0-9 . _ : -`, on reads and writes; anything else is refused."""
+    for method, path in (("GET", "/v1/me"), ("POST", "/v1/dnc")):
+        answer = api.http.request(
+            method,
+            path,
+            headers={
+                "Authorization": f"Bearer {api.api_key}",
+                "Idempotency-Key": uuid.uuid4().hex,
+                "X-Correlation-ID": value.encode().decode("latin-1"),
+            },
+        )
+        assert (answer.status_code, answer.json()["code"]) == (400, "validation_failed")
+        assert answer.json()["errors"][0]["pointer"] == "/X-Correlation-ID"
+    good = {"X-Correlation-ID": "Az09._:-" * 16}
+    ok(api.send("GET", "/v1/me", headers=good))
+
+
+def test_hung_up_request_does_nothing(api: Api) -> None:
+    """A body that breaks off before its announced end is never taken for a whole one."""
+    parts = urlsplit(api.base_url)
+    body = json.dumps({"phone": "+12025550166"}).encode()
+    head = (
+        f"POST /v1/dnc HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {api.api_key}\r\n"
+        f"Idempotency-Key: cut\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body) + 1}\r\n\r\n"
+    )
+    with socket.create_connection((parts.hostname, parts.port), timeout=3) as line:
+        line.sendall(head.encode() + body)
+    check = {"phones": ["+12025550166"]}
+    assert ok(api.post("/v1/dnc/check", check))["data"][0]["listed"] is False
