@@ -124,9 +124,9 @@ def test_correlation_ids(api: Api, value: str) -> None:
             method,
             path,
             headers={
-                "Authorization": f"Bearer {api.api_key}",
-                "Idempotency-Key": uuid.uuid4().hex,
-                "X-Correlation-ID": value.encode().decode("latin-1"),
+                b"Authorization": f"Bearer {api.api_key}".encode(),
+                b"Idempotency-Key": uuid.uuid4().hex.encode(),
+                b"X-Correlation-ID": value.encode(),
             },
         )
         assert (answer.status_code, answer.json()["code"]) == (400, "validation_failed")
