@@ -14,6 +14,8 @@ from dialframe import sandbox
 from dialframe.config import Progress
 from dialframe.flows.demo import Demo, demo
 
+CHROMIUM = "/usr/bin/chromium"
+
 #: Faults that the audit has a check for, and the check.
 CHECKED = {
     "out_of_hours_dst_week": "calling_hours",
@@ -167,3 +169,32 @@ def test_demo_lead_file_is_the_sample(samples: Path) -> None:
     packaged = resources.files("dialframe.flows") / "data" / "us_autumn_campaign.csv"
 
     assert packaged.read_bytes() == (samples / "leads" / "us_autumn_campaign.csv").read_bytes()
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="needs Chromium at /usr/bin/chromium")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_report_reads_well_in_a_browser(run: Run, width: int, scheme: str) -> None:
+    """In a real browser the report asks no other host, complains of nothing and fits the screen."""
+    from playwright.sync_api import sync_playwright
+
+    asked: list[str] = []
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking"]
+        )
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.goto(run.result.files["report"].as_uri())
+        fits = page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        drawn = page.evaluate(
+            "[...document.images].every(i => i.complete && i.naturalWidth > 100)"
+        )
+        browser.close()
+
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert said == []
+    assert fits
+    assert drawn

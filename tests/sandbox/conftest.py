@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sandbox.calling import Api
 
 from dialframe.sandbox import Sandbox, start
+from sandbox.calling import Api
 
 
 @pytest.fixture(scope="module")

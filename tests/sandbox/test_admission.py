@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import json
+import socket
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from sandbox.calling import Api, ok, phone, refused
 
 from dialframe.sandbox import Sandbox, start
+from sandbox.calling import Api, ok, phone, refused
 
 CMP = "cmp_00000000-0000-4000-8000-000000000000"
 
@@ -202,67 +206,47 @@ def test_first_refusal_counts(settings: Sandbox) -> None:
     )
     good = {"to": phone(), "agent_extension": "1"}
     lead = console.add_leads(client_id, [{"phone": phone()}])[0]
-    sent = {
+    sent: dict[str, Any] = {
         "method": "PUT", "path": "/v1/nothing", "query": "?token=x", "auth": "Bearer x",
         "type": "text/plain", "idempotency": "", "body": b"x" * 1_048_577,
     }  # fmt: skip
     keys = {"plain": made["api_key"], "sending": console.create_key(client_id, sending=True)}
 
-    def mend(what: str) -> None:
-        if what == "body":
-            sent["body"] = b"{"
-        elif what == "path":
-            sent["path"] = "/v1/calls"
-        elif what == "method":
-            sent["method"] = "POST"
-        elif what == "url":
-            sent["query"] = ""
-        elif what == "key":
-            sent["auth"] = f"Bearer {keys['plain']}"
-        elif what == "access":
-            console.update_account({"api_access_enabled": True})
-        elif what == "address":
-            console.update_client(client_id, ip_allow=[])
-        elif what == "rate":
-            console.update_account({"rate_limits": None})
-        elif what == "scope":
-            console.update_client(client_id, scopes=["calls:originate"])
-        elif what == "switch":
-            console.update_account({"tier2_calls_originate_enabled": True})
-        elif what == "sending":
-            sent["auth"] = f"Bearer {keys['sending']}"
-        elif what == "type":
-            sent["type"] = "application/json"
-        elif what == "json":
-            sent["body"] = b'{"to": "svc_test_a_b", "x": 1}'
-        elif what == "secret":
-            sent["body"] = b'{"to": 1}'
-        elif what == "idempotency":
-            sent["idempotency"] = "ladder"
-        elif what == "fields":
-            unknown = "lead_00000000-0000-4000-8000-000000000000"
-            sent["body"] = _json({**good, "lead_id": unknown})
-            sent["idempotency"] = "ladder-2"
-        elif what == "lead":
-            sent["body"] = _json({**good, "lead_id": lead})
-            sent["idempotency"] = "ladder-3"
-
+    unknown = "lead_00000000-0000-4000-8000-000000000000"
+    mend: dict[str, Callable[[], object]] = {
+        "body": lambda: sent.update(body=b"{"),
+        "path": lambda: sent.update(path="/v1/calls"),
+        "method": lambda: sent.update(method="POST"),
+        "url": lambda: sent.update(query=""),
+        "key": lambda: sent.update(auth=f"Bearer {keys['plain']}"),
+        "access": lambda: console.update_account({"api_access_enabled": True}),
+        "address": lambda: console.update_client(client_id, ip_allow=[]),
+        "rate": lambda: console.update_account({"rate_limits": None}),
+        "scope": lambda: console.update_client(client_id, scopes=["calls:originate"]),
+        "switch": lambda: console.update_account({"tier2_calls_originate_enabled": True}),
+        "sending": lambda: sent.update(auth=f"Bearer {keys['sending']}"),
+        "type": lambda: sent.update(type="application/json"),
+        "json": lambda: sent.update(body=b'{"to": "svc_test_a_b", "x": 1}'),
+        "secret": lambda: sent.update(body=b'{"to": 1}'),
+        "idempotency": lambda: sent.update(idempotency="a"),
+        "fields": lambda: sent.update(body=_json({**good, "lead_id": unknown}), idempotency="b"),
+        "lead": lambda: sent.update(body=_json({**good, "lead_id": lead}), idempotency="c"),
+        "agent": lambda: None,
+    }
     with httpx.Client(base_url=settings.base_url, trust_env=False) as client:
         for what, status, code in LADDER:
             answer = _request(client, sent)
             while what == "rate" and answer.status_code != 429:
                 answer = _request(client, sent)
             assert (what, answer.status_code, answer.json()["code"]) == (what, status, code)
-            mend(what)
+            mend[what]()
 
 
 def _json(body: object) -> bytes:
-    import json
-
     return json.dumps(body).encode()
 
 
-def _request(client: httpx.Client, sent: dict[str, object]) -> httpx.Response:
+def _request(client: httpx.Client, sent: dict[str, Any]) -> httpx.Response:
     headers = {
         "Authorization": str(sent["auth"]),
         "Content-Type": str(sent["type"]),
@@ -270,7 +254,10 @@ def _request(client: httpx.Client, sent: dict[str, object]) -> httpx.Response:
     }
     headers = {name: value for name, value in headers.items() if value}
     return client.request(
-        str(sent["method"]), f"{sent['path']}{sent['query']}", content=sent["body"], headers=headers  # type: ignore[arg-type]
+        str(sent["method"]),
+        f"{sent['path']}{sent['query']}",
+        content=sent["body"],
+        headers=headers,
     )
 
 
@@ -325,8 +312,6 @@ def test_body_over_one_mebibyte(api: Api) -> None:
 
 def test_what_is_no_http_is_answered_by_the_edge(sandbox: Sandbox) -> None:
     """400 as a problem document with an `edge_` request id."""
-    import socket
-
     parts = urlsplit(sandbox.base_url)
     with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
         line.sendall(b"THIS IS NOT HTTP\r\n\r\n")

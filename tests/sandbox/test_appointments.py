@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sandbox.calling import Api, Json, ok, phone, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, phone, refused
 
 UNKNOWN = "appt_00000000-0000-4000-8000-000000000000"
 WHEN, LATER = "2030-05-01T15:00:00Z", "2030-05-02T15:00:00Z"

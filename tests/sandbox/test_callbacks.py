@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sandbox.calling import Api, Json, ok, phone, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, phone, refused
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 SOON, LATER = "2030-01-01T10:00:00Z", "2030-01-02T12:30:00+02:00"

@@ -6,9 +6,9 @@ import io
 import wave
 
 import pytest
-from sandbox.calling import Api, Json, ok, phone, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, phone, refused
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 OWN = "+12025550199"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from typing import Any
 
 import httpx
 import pytest
-from sandbox.calling import REQUEST_ID, Api, Json, ok, phone, refused
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
+from sandbox.calling import REQUEST_ID, Api, Json, ok, phone, refused
 
 NOBODY = "cli_00000000-0000-4000-8000-000000000000"
 
@@ -67,9 +68,7 @@ def http(sandbox: Sandbox) -> Any:
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status"), CALLS)
-def test_every_call_answers(
-    http: Http, method: str, path: str, body: object, status: int
-) -> None:
+def test_every_call_answers(http: Http, method: str, path: str, body: object, status: int) -> None:
     """Its status with the token, 401 without one, with a wrong one and with an API key."""
     path = path.format(client=http.sandbox.client_id)
     answer = http(method, path, body)
@@ -245,8 +244,6 @@ def test_clock_only_goes_forward(http: Http) -> None:
     """By what it is told, on top of real time."""
     before = ok(http("POST", "/clock", {"advance_seconds": 0}))["now"]
     after = ok(http("POST", "/clock", {"advance_seconds": 3_600.5}))["now"]
-    import datetime as dt
-
     gap = dt.datetime.fromisoformat(after) - dt.datetime.fromisoformat(before)
     assert 3_600 <= gap.total_seconds() < 3_610
 

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from sandbox.calling import Api, ok, phone, refused
 
 from dialframe.contract import codes, operations
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, ok, phone, refused
 
 
 @pytest.mark.parametrize("code", [row.code for row in codes.ALL])
@@ -117,7 +117,9 @@ def test_where_a_connection_is_cut(settings: Sandbox, api: Api) -> None:
     settings.console.arm_fault("me", drop="during")
     head, _, body = _raw_answer(api, "/v1/me").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 200")
-    length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length"))
+    length = next(
+        line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
+    )
     assert 0 < len(body) < int(length.split(b":")[1])
     settings.console.arm_fault("me", drop="during")
     connection = http.client.HTTPConnection(urlsplit(api.base_url).netloc, timeout=5)

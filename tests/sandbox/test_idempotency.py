@@ -6,9 +6,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sandbox.calling import Api, ok, phone, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, ok, phone, refused
 
 DAY_S = 86_400
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as tuned
 from hypothesis import strategies as st
-from sandbox.calling import Api, Json, ok, phone, pointers, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, phone, pointers, refused
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 RESULT = {"index", "external_id", "status", "reason", "field", "lead_id"}
@@ -71,9 +71,9 @@ def test_numbers_are_checked(api: Api, campaign: str) -> None:
         {"phone": "call me"}, {"phone": "2125550142"}, {"phone": "+1 212 555 0142 99"},
         {"phone": "+999 1234567"},
     )  # fmt: skip
-    assert outcomes(answer) == [("invalid", "missing_phone")] * 4 + [
-        ("invalid", "invalid_phone")
-    ] * 5
+    assert (
+        outcomes(answer) == [("invalid", "missing_phone")] * 4 + [("invalid", "invalid_phone")] * 5
+    )
     assert answer["summary"] == {"received": 9, "accepted": 0, "rejected": 9}
     assert {row["lead_id"] for row in answer["data"]} == {None}
 
@@ -302,7 +302,9 @@ def test_update(sandbox: Sandbox, api: Api) -> None:
     )
     path = f"/v1/leads/{lead_id}"
     before = api.get(path)
-    after = api.send("PATCH", path, {"custom_fields": {"a": None, "c": 3}, "email": "e@example.com"})
+    after = api.send(
+        "PATCH", path, {"custom_fields": {"a": None, "c": 3}, "email": "e@example.com"}
+    )
     lead = ok(after)
     assert lead["custom_fields"] == {"b": 2, "c": 3}
     assert (lead["full_name"], lead["email"]) == ("A", "e@example.com")

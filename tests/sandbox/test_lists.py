@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sandbox.calling import Api, Json, ok, pointers, refused
 
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, pointers, refused
 
 LISTS = (
     "/v1/leads",
@@ -141,7 +141,9 @@ def test_every_altered_character_is_noticed(walker: Api) -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     dice = random.Random(7)  # noqa: S311 - no secret is drawn
     for place in range(len(cursor)):
-        altered = cursor[:place] + dice.choice(alphabet.replace(cursor[place], "")) + cursor[place + 1 :]
+        altered = (
+            cursor[:place] + dice.choice(alphabet.replace(cursor[place], "")) + cursor[place + 1 :]
+        )
         refused(walker.get("/v1/calls", cursor=altered), 400, "invalid_cursor")
     for altered in (cursor[:-1], cursor + "A", cursor + "=", " " + cursor, cursor.lower()):
         refused(walker.get("/v1/calls", cursor=altered), 400, "invalid_cursor")

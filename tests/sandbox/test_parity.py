@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox.calling import Api, Json, phone
 
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.handlers import HANDLERS
+from sandbox.calling import Api, Json, phone
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sandbox.calling import Api, Json, ok, phone
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox import start
+from sandbox.calling import Api, Json, ok, phone
 
 PROGRAM = """
 import json, sys
@@ -33,7 +33,9 @@ serve(port=0, size=sys.argv[1], data=sys.argv[2] or None,
 
 
 @contextmanager
-def process(size: str = "empty", data: Path | str = "") -> Iterator[tuple[subprocess.Popen[str], Json]]:
+def process(
+    size: str = "empty", data: Path | str = ""
+) -> Iterator[tuple[subprocess.Popen[str], Json]]:
     """A sandbox as a process, with its first line."""
     source = str(Path(__file__).parents[2] / "src")
     running = subprocess.Popen(
@@ -118,10 +120,15 @@ def test_restart_keeps_everything(tmp_path: Path) -> None:
         assert api.get("/v1/me").status_code == 500
         assert api.get("/v1/me").status_code == 200
         assert sandbox.console.account()["balance"] == 7
-        ahead = dt.datetime.fromisoformat(sandbox.console.advance_clock(0)) - dt.datetime.now(dt.UTC)
+        ahead = dt.datetime.fromisoformat(sandbox.console.advance_clock(0)) - dt.datetime.now(
+            dt.UTC
+        )
         assert ahead > dt.timedelta(days=6)
         replayed = api.post("/v1/dnc", {"phone": "+12025550177"}, key="kept")
-        assert (replayed.content, replayed.headers["Idempotency-Replayed"]) == (first.content, "true")
+        assert (replayed.content, replayed.headers["Idempotency-Replayed"]) == (
+            first.content,
+            "true",
+        )
         assert len(ok(api.get("/v1/calls", limit=10, cursor=cursor))["data"]) == 10
         assert len(api.walk("/v1/calls", limit=100)) == 1_000
         second = Api(sandbox.base_url, more["api_key"])
@@ -193,7 +200,9 @@ def test_signals_end_it(sign: signal.Signals) -> None:
         api = Api(facts["base_url"], facts["api_key"])
         token = {"Authorization": f"Bearer {facts['console_token']}"}
         rule = {"operation": "me", "delay_seconds": 60}
-        armed = httpx.post(f"{facts['console_url']}/faults", json=rule, headers=token, trust_env=False)
+        armed = httpx.post(
+            f"{facts['console_url']}/faults", json=rule, headers=token, trust_env=False
+        )
         assert armed.status_code == 201
 
         def ask() -> None:

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from sandbox.calling import Api, Json, ok, phone, refused
-from sandbox.receiver import Delivery, Receiver
 
 from dialframe.contract.access import SCOPES
 from dialframe.sandbox import Sandbox
+from sandbox.calling import Api, Json, ok, phone, refused
+from sandbox.receiver import Delivery, Receiver
 
 PUBLIC = "https://hooks.example.com/calls"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -120,9 +120,7 @@ def test_ten_endpoints(client: Api) -> None:
     endpoint(client, PUBLIC)
 
 
-def test_delivery_is_signed_and_named(
-    sandbox: Sandbox, client: Api, receiver: Receiver
-) -> None:
+def test_delivery_is_signed_and_named(sandbox: Sandbox, client: Api, receiver: Receiver) -> None:
     """Five headers, an envelope, and a signature over the raw bytes; 2xx is delivered."""
     made = endpoint(client, receiver.url)
     event_id = sandbox.console.emit_event(me(client), "call.completed", CALL)

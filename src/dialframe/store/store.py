@@ -30,6 +30,7 @@ from dialframe.store.facts import (
     oldest,
     read_info,
 )
+from dialframe.store.forgetting import forget, forgotten
 from dialframe.store.layout import BY_NAME
 from dialframe.store.lock import exclusive
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
@@ -125,7 +126,7 @@ class Store:
         bad = [*quarantined, *bad]
         stamp = write.Stamp(microseconds(observed_at), request_id)
         with self._database.writing() as connection:
-            known = write.forgotten(connection)
+            known = forgotten(connection)
             kept = known.keep(layout, good)
             versions = write.append_rows(connection, layout, kept, stamp)
             safe = [record for record in bad if known.text(record.raw) == record.raw]
@@ -267,7 +268,7 @@ class Store:
         if not E164.fullmatch(phone):
             raise ConfigError("the number to forget must be E.164, such as +12125550142")
         with self._database.writing() as connection:
-            erased = write.forget(connection, phone, microseconds(at))
+            erased = forget(connection, phone, microseconds(at))
         self._database.compact()
         return erased
 

@@ -1,0 +1,187 @@
+"""The shapes of requests and answers as JSON Schemas of an OpenAPI 3.1 document; knows shapes, not paths.
+
+Rule 1: an answer is open. Fields may be added, so unknown ones are allowed; a set of values that may grow is
+text with its known values beside it, never a closed enum.
+Rule 2: a request is closed. Unknown fields are refused, enums are closed, and a field that has nothing to say
+is left out: null stands only where the contract gives it a meaning.
+Rule 3: a field that the contract shows is always present (contract, Resources); in a shape that we assumed, only
+what the model demands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from dialframe.contract.models.shape import Media, Nothing
+from dialframe.contract.row import Operation
+
+Schema = dict[str, Any]
+
+REFERENCE: Final = "#/components/schemas/"
+
+#: Fields of requests in which null clears what is there (contract, Endpoints: Leads).
+NULL_CLEARS: Final[dict[str, frozenset[str]]] = {"LeadUpdate": frozenset({"full_name", "email"})}
+
+#: Bounds between the fields of one request, which a single field's schema cannot say.
+BETWEEN_FIELDS: Final[dict[str, Schema]] = {
+    "CallStart": {
+        "oneOf": [{"required": ["agent_extension"]}, {"required": ["agent_email"]}],
+    },
+}
+
+#: Errors (contract, Errors), after RFC 9457.
+PROBLEM: Final[Schema] = {
+    "type": "object",
+    "description": "Why a request was refused. Branch on the status and `code`, never on `detail`.",
+    "properties": {
+        "type": {"type": "string", "description": "{docs_base}/errors/<code with hyphens>"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "For people only."},
+        "instance": {"type": "string", "description": "urn:service:request:<request_id>"},
+        "code": {"type": "string", "description": "An open set: codes may be added."},
+        "request_id": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "description": "With `validation_failed`: which fields are wrong.",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "pointer": {"type": "string", "format": "json-pointer"},
+                    "code": {"type": "string"},
+                },
+                "required": ["pointer", "code"],
+                "additionalProperties": True,
+            },
+        },
+    },
+    "required": ["type", "title", "status", "detail", "instance", "code", "request_id"],
+    "additionalProperties": True,
+}
+
+
+def name_of(model: type[BaseModel]) -> str:
+    """A model's name among the components: its class name, and `LeadPage` for a page of leads."""
+    return re.sub(r"^Page\[(\w+)\]$", r"\1Page", model.__name__)
+
+
+def reference(name: str) -> Schema:
+    """A reference to the component of that name."""
+    return {"$ref": f"{REFERENCE}{name}"}
+
+
+def definitions(rows: Iterable[Operation[Any, Any]]) -> dict[str, Schema]:
+    """Schemas of all shapes of the rows, and of what they are made of, by name.
+
+    A request's schema has all its fields, wherever they travel; see `only`.
+    """
+    known = tuple(rows)
+    models = {row.request for row in known} | {row.response for row in known} - {Media, Nothing}
+    _, top = models_json_schema(
+        [(model, "validation") for model in sorted(models, key=name_of)],
+        ref_template=f"{REFERENCE}{{model}}",
+    )
+    made = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
+    for name, schema in made.items():
+        if schema.get("additionalProperties") is False:
+            _close(schema, NULL_CLEARS.get(name, frozenset()))
+    shown = (name_of(row.response) for row in known if not row.assumed)
+    for name in closure(made, shown):
+        if made[name].get("additionalProperties") is True and "properties" in made[name]:
+            made[name]["required"] = list(made[name]["properties"])
+    return made
+
+
+def only(name: str, schema: Schema, fields: Iterable[str]) -> Schema:
+    """The part of a request's schema that covers some of its fields: its body, for instance."""
+    kept = {field: schema["properties"][field] for field in fields}
+    required = [field for field in schema.get("required", ()) if field in kept]
+    head = {key: schema[key] for key in ("type", "description") if key in schema}
+    demand = {"required": required} if required else {}
+    between = BETWEEN_FIELDS.get(name, {})
+    return {**head, "properties": kept, **demand, **between, "additionalProperties": False}
+
+
+def closure(schemas: Mapping[str, Schema], names: Iterable[str]) -> list[str]:
+    """The names, and those of every schema that theirs refer to, each once."""
+    found: list[str] = []
+    waiting = [name for name in names if name in schemas]
+    while waiting:
+        name = waiting.pop(0)
+        if name not in found:
+            found.append(name)
+            waiting += _references(schemas[name])
+    return found
+
+
+def _references(node: object) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"].removeprefix(REFERENCE)
+        for value in node.values():
+            yield from _references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _references(value)
+
+
+def _renamed(name: str) -> str:
+    return re.sub(r"^Page_(\w+)_$", r"\1Page", name)
+
+
+def _simple(schema: Mapping[str, Any]) -> Schema:
+    """Without titles that repeat names, null defaults, and choices of one."""
+    made = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("title", "anyOf") and not (key == "default" and value is None)
+    }
+    if "$ref" in made:
+        made["$ref"] = REFERENCE + _renamed(made["$ref"].removeprefix(REFERENCE))
+    if "description" in made:
+        # The lines of a docstring are broken for an editor; a blank one parts paragraphs.
+        made["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", made["description"])
+    if "properties" in made:
+        made["properties"] = {name: _simple(one) for name, one in made["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(made.get(key), dict):
+            made[key] = _simple(made[key])
+    if "anyOf" in schema:
+        made |= _choice([_simple(one) for one in schema["anyOf"]])
+    return made
+
+
+def _choice(alternatives: list[Schema]) -> Schema:
+    null = {"type": "null"}
+    rest = [one for one in alternatives if one != null]
+    if len(rest) > 1 and {"type": "string"} in rest:
+        rest = [_open(rest)]
+    if null not in alternatives:
+        return rest[0] if len(rest) == 1 else {"anyOf": rest}
+    if len(rest) == 1 and isinstance(rest[0].get("type"), str):
+        return {**rest[0], "type": [rest[0]["type"], "null"]}
+    return {"anyOf": [*rest, null]}
+
+
+def _open(alternatives: list[Schema]) -> Schema:
+    values: list[str] = []
+    for one in alternatives:
+        values += one["enum"] if "enum" in one else [one["const"]] if "const" in one else []
+    return {
+        "type": "string",
+        "description": "An open set: values may be added.",
+        "examples": values,
+        "x-extensible-enum": values,
+    }
+
+
+def _close(schema: Schema, null_clears: frozenset[str]) -> None:
+    for name, field in schema["properties"].items() if "properties" in schema else ():
+        kinds = field.get("type")
+        if name not in null_clears and isinstance(kinds, list):
+            field["type"] = next(kind for kind in kinds if kind != "null")

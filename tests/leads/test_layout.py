@@ -1,0 +1,148 @@
+"""Header, leads and furniture are told apart, and no lead is taken for anything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.errors import ConfigError
+from dialframe.leads.layout import Layout, is_blank, lay_out
+from dialframe.leads.records import Records
+
+
+def laid_out(*rows: str, **told: object) -> Layout:
+    cells = [row.split("|") for row in rows]
+    places = list(range(len(cells)))
+    return lay_out(Records(cells, places, [place + 1 for place in places]), **told)
+
+
+LEADS = ("Ann|212-555-0142|NY|a@example.com", "Bob|212-555-0143|LA|b@example.com")
+
+#: Records, and the header's record.
+HEADERS = {
+    "known names": (("Name|Phone|City|E-mail", *LEADS), 0),
+    "other language": (("氏名|電話番号|住所|メール", *LEADS), 0),
+    "unknown words above typed columns": (("A|B|C|D", *LEADS), 0),
+    "no header": (LEADS, None),
+    "no header, first phone missing": (("Cy||SF|", *LEADS), None),
+    "no header, one record": (LEADS[:1], None),
+    "title above": (("Autumn list|||", "Name|Phone|City|E-mail", *LEADS), 1),
+    "narrow title above": (
+        ("Autumn list", "made on 2024-01-05", "", "Name|Phone|City|E-mail", *LEADS),
+        3,
+    ),
+    "groups above": (("Person|||Contact", "name|phone|city|email", *LEADS), 1),
+    "one column": (("phone", "2125550142", "2125550143"), 0),
+    "one column, no header": (("2125550142", "2125550143"), None),
+    "words only": (("colour|shape", "red|round", "blue|square"), 0),
+}
+
+
+@pytest.mark.parametrize("case", sorted(HEADERS))
+def test_the_header_is_found_where_it_is(case):
+    """Neither a title nor the first lead is taken for the header."""
+    rows, header = HEADERS[case]
+    layout = laid_out(*rows)
+
+    assert layout.header_record == header
+    assert len(layout.leads) == len(rows) - len(layout.preface) - (header is not None)
+
+
+def test_a_second_header_is_no_lead():
+    """Technical names above, words for people below."""
+    layout = laid_out(
+        "name|phone|city|email", "Full name|Phone number|City|E-mail address", *LEADS
+    )
+
+    assert layout.header_record == 0
+    assert layout.preface == ((1, "second_header"),)
+    assert layout.leads == (2, 3)
+
+
+def test_the_header_again_in_the_middle_is_furniture():
+    """Pages that were joined repeat their header, in any case."""
+    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "NAME|phone|City |E-mail", LEADS[1])
+
+    assert layout.furniture == ((2, "repeated_header"),)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Total|2||",
+        "Grand total: 2|||",
+        "Summe|2||",
+        "Subtotal|7||",
+        "合計|2||",
+        "Generated on 2024-01-05",
+        "Source: the fair|||",
+        "2 records||| ".replace("2 records", "Records: 2"),
+    ],
+)
+def test_totals_and_remarks_at_the_end_are_footers(row):
+    """What stands below the last lead and holds no number is a remark."""
+    layout = laid_out("Name|Phone|City|E-mail", *LEADS, "|||", row)
+
+    assert dict(layout.furniture) == {3: "blank", 4: "footer"}
+
+
+def test_totals_in_the_middle_are_footers_too():
+    """Subtotals of groups stand between leads."""
+    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "Total|1||", LEADS[1])
+
+    assert dict(layout.furniture) == {2: "footer"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Total Recall|212-555-0144|SF|",
+        "Cy|||",
+        "Stand|212-555-0145||",
+        "Summers",
+        "Count|||c@example.com",
+    ],
+)
+def test_leads_that_look_like_remarks_stay_leads(row):
+    """A row with a number or an address, and a lone name, are never footers."""
+    layout = laid_out("Name|Phone|City|E-mail", *LEADS, row)
+
+    assert 3 in layout.leads
+
+
+def test_blank_records_are_counted_behind_the_header_only():
+    """Blank lines above the header are preamble, those below are records."""
+    layout = laid_out("", "Name|Phone|City|E-mail", "", LEADS[0], " | |", LEADS[1], "\x1a")
+
+    assert layout.preface == ((0, "preamble"),)
+    assert layout.furniture == ((2, "blank"), (4, "blank"), (6, "blank"))
+
+
+def test_the_header_can_be_told():
+    """A line, no header, or the names themselves."""
+    assert laid_out("x|y", "Name|Phone", "Ann|1", choice=2).header == ("Name", "Phone")
+    assert laid_out("Name|Phone", "Ann|1", choice="none").leads == (0, 1)
+    assert laid_out("Ann|1", choice=["who", "number"]).header == ("who", "number")
+    with pytest.raises(ConfigError, match="line 9"):
+        laid_out("Name|Phone", choice=9)
+
+
+def test_the_table_is_as_wide_as_its_leads():
+    """A header that is too short hides no column, a header that is too long makes no short leads."""
+    wide = laid_out("Name|Phone|City", *LEADS)
+    narrow = laid_out("Name|Phone|City|E-mail|Notes", *LEADS)
+
+    assert (wide.width, wide.usual) == (4, 3)
+    assert (narrow.width, narrow.usual) == (5, 4)
+
+
+def test_own_files_are_taken_as_they_are():
+    """In a file of this package a row `Total` is a record like any other."""
+    layout = laid_out("Name|Phone", "Total|2", "Name|Phone", own=True)
+
+    assert layout.leads == (1, 2)
+
+
+def test_blank():
+    """White space and the end-of-file mark of old systems are nothing."""
+    assert is_blank(["", " ", "\u3000", "\x1a"])
+    assert not is_blank(["", "0"])
