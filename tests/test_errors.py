@@ -37,6 +37,7 @@ def test_every_api_error_pickles(family: type[errors.ApiError]) -> None:
         errors.ContractError("not JSON", operation="me", where="body"),
         errors.StoreError("full"),
         errors.LeadFileError("empty", path="x.csv", line=3),
+        errors.WebhookError("not genuine", why="bad_signature"),
     ],
     ids=lambda error: type(error).__name__,
 )

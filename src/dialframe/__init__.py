@@ -15,7 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dialframe import analytics, compliance, errors, leads, phones, sandbox
+    from dialframe import analytics, compliance, errors, leads, phones, sandbox, webhooks
     from dialframe.account import Account, connect
     from dialframe.client import Client
 
@@ -32,6 +32,7 @@ __all__ = [
     "leads",
     "phones",
     "sandbox",
+    "webhooks",
 ]
 
 if not TYPE_CHECKING:
@@ -41,7 +42,7 @@ if not TYPE_CHECKING:
         "Client": "dialframe.client",
         "connect": "dialframe.account",
     }
-    _ROOMS = ("analytics", "compliance", "errors", "leads", "phones", "sandbox")
+    _ROOMS = ("analytics", "compliance", "errors", "leads", "phones", "sandbox", "webhooks")
 
     def __getattr__(name: str) -> Any:
         if name in _NAMES:

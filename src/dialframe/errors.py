@@ -17,7 +17,8 @@
     |  `- ServiceUnavailable     5xx
     |- ContractError           the answer is not what the contract says
     |- StoreError              the local store cannot be read or written
-    `- LeadFileError           a lead file cannot be read at all
+    |- LeadFileError           a lead file cannot be read at all
+    `- WebhookError            a delivery is not the service's, not fresh, or not an event
 
 A message says what, where and what next, in one sentence; keys never appear, numbers are masked.
 Every class pickles, so an error crosses process borders whole.
@@ -182,6 +183,18 @@ class LeadFileError(DialframeError):
         self.line = line
 
 
+class WebhookError(DialframeError):
+    """A webhook delivery that must not be believed.
+
+    Attributes:
+        why: `missing_header`, `bad_timestamp`, `stale`, `bad_signature` or `bad_body`.
+    """
+
+    def __init__(self, message: str, *, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
+
+
 #: Family name, as in the contract's table of error codes, to class.
 FAMILIES: dict[str, type[ApiError]] = {
     family.__name__: family
@@ -222,6 +235,7 @@ __all__ = [
     "ServiceUnavailable",
     "StoreError",
     "TransportError",
+    "WebhookError",
 ]
 
 

@@ -114,3 +114,12 @@ def test_page_without_page_object_is_refused() -> None:
     """A list answer that does not say where it goes on is no page."""
     with pytest.raises(ValidationError):
         Page[leads.Lead].model_validate({"data": []})
+
+
+def test_repr_masks_numbers() -> None:
+    """Printing an answer or a request shows no whole number."""
+    answer = contact.DncResult.model_validate({"phone": PHONE, "listed": True})
+    request = contact.DncCheck(phones=[PHONE])
+
+    assert PHONE not in repr(answer) + str(answer) + repr(request) + str(request)
+    assert answer.phone == PHONE

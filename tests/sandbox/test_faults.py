@@ -131,13 +131,13 @@ def test_where_a_connection_is_cut(settings: Sandbox, api: Api) -> None:
 
 def test_slow_answer_holds_nobody_up(settings: Sandbox, api: Api) -> None:
     """It comes late, and meanwhile others are answered."""
-    settings.console.arm_fault("me", delay_seconds=0.4)
+    settings.console.arm_fault("me", delay_seconds=1)
     began = time.monotonic()
     with httpx.Client(base_url=api.base_url, trust_env=False, timeout=0.1) as hasty:
         with pytest.raises(httpx.ReadTimeout):
             hasty.get("/v1/me", headers={"Authorization": f"Bearer {api.api_key}"})
         ok(api.get("/v1/calls"))
-    assert time.monotonic() - began < 0.35
+    assert time.monotonic() - began < 0.9
     settings.console.arm_fault("me", delay_seconds=0.2, status=500)
     began = time.monotonic()
     assert api.get("/v1/me").status_code == 500

@@ -154,10 +154,10 @@ def test_patch_takes_a_key_or_none(sandbox: Sandbox, api: Api) -> None:
 def test_same_key_while_it_runs(settings: Sandbox, api: Api, campaign: str) -> None:
     """409 `conflict` with `Retry-After`, and the stored answer later; another request conflicts."""
     path, body = _import(campaign)
-    settings.console.arm_fault("leads.import", delay_seconds=0.6)
+    settings.console.arm_fault("leads.import", delay_seconds=1)
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(api.post, path, body, key="busy")
-        time.sleep(0.25)
+        time.sleep(0.3)
         refused_meanwhile = api.post(path, body, key="busy")
         refused(refused_meanwhile, 409, "conflict")
         assert int(refused_meanwhile.headers["Retry-After"]) >= 1

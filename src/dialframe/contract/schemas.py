@@ -17,15 +17,27 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from dialframe.contract import limits
 from dialframe.contract.models.shape import Media, Nothing
 from dialframe.contract.row import Operation
 
 Schema = dict[str, Any]
 
-REFERENCE: Final = "#/components/schemas/"
+_SCHEMAS: Final = "#/components/schemas/"
 
 #: Fields of requests in which null clears what is there (contract, Endpoints: Leads).
 NULL_CLEARS: Final[dict[str, frozenset[str]]] = {"LeadUpdate": frozenset({"full_name", "email"})}
+
+#: What the contract says of a request's field beyond its bounds, by the field's name.
+FIELDS: Final[dict[str, Schema]] = {
+    "limit": {"description": "Rows on a page."},
+    "cursor": {
+        "description": "Where the list goes on: `page.next_cursor` of the page before, with the "
+        "same filters."
+    },
+    "url": {"format": "uri", "description": "https, of a public address."},
+    "dial_within_seconds": {"default": limits.DIAL_WITHIN_DEFAULT_S},
+}
 
 #: Bounds between the fields of one request, which a single field's schema cannot say.
 BETWEEN_FIELDS: Final[dict[str, Schema]] = {
@@ -34,45 +46,15 @@ BETWEEN_FIELDS: Final[dict[str, Schema]] = {
     },
 }
 
-#: Errors (contract, Errors), after RFC 9457.
-PROBLEM: Final[Schema] = {
-    "type": "object",
-    "description": "Why a request was refused. Branch on the status and `code`, never on `detail`.",
-    "properties": {
-        "type": {"type": "string", "description": "{docs_base}/errors/<code with hyphens>"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string", "description": "For people only."},
-        "instance": {"type": "string", "description": "urn:service:request:<request_id>"},
-        "code": {"type": "string", "description": "An open set: codes may be added."},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "description": "With `validation_failed`: which fields are wrong.",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "pointer": {"type": "string", "format": "json-pointer"},
-                    "code": {"type": "string"},
-                },
-                "required": ["pointer", "code"],
-                "additionalProperties": True,
-            },
-        },
-    },
-    "required": ["type", "title", "status", "detail", "instance", "code", "request_id"],
-    "additionalProperties": True,
-}
-
 
 def name_of(model: type[BaseModel]) -> str:
     """A model's name among the components: its class name, and `LeadPage` for a page of leads."""
     return re.sub(r"^Page\[(\w+)\]$", r"\1Page", model.__name__)
 
 
-def reference(name: str) -> Schema:
-    """A reference to the component of that name."""
-    return {"$ref": f"{REFERENCE}{name}"}
+def reference(name: str, kind: str = "schemas") -> Schema:
+    """A reference to the component of that kind and name."""
+    return {"$ref": f"#/components/{kind}/{name}"}
 
 
 def definitions(rows: Iterable[Operation[Any, Any]]) -> dict[str, Schema]:
@@ -84,27 +66,28 @@ def definitions(rows: Iterable[Operation[Any, Any]]) -> dict[str, Schema]:
     models = {row.request for row in known} | {row.response for row in known} - {Media, Nothing}
     _, top = models_json_schema(
         [(model, "validation") for model in sorted(models, key=name_of)],
-        ref_template=f"{REFERENCE}{{model}}",
+        ref_template=f"{_SCHEMAS}{{model}}",
     )
     made = {_renamed(name): _simple(schema) for name, schema in top["$defs"].items()}
     for name, schema in made.items():
-        if schema.get("additionalProperties") is False:
+        if schema["additionalProperties"] is False:
             _close(schema, NULL_CLEARS.get(name, frozenset()))
+        else:
+            _open_up(schema)
     shown = (name_of(row.response) for row in known if not row.assumed)
     for name in closure(made, shown):
-        if made[name].get("additionalProperties") is True and "properties" in made[name]:
-            made[name]["required"] = list(made[name]["properties"])
+        made[name]["required"] = list(made[name]["properties"])
     return made
 
 
 def only(name: str, schema: Schema, fields: Iterable[str]) -> Schema:
     """The part of a request's schema that covers some of its fields: its body, for instance."""
-    kept = {field: schema["properties"][field] for field in fields}
-    required = [field for field in schema.get("required", ()) if field in kept]
-    head = {key: schema[key] for key in ("type", "description") if key in schema}
-    demand = {"required": required} if required else {}
-    between = BETWEEN_FIELDS.get(name, {})
-    return {**head, "properties": kept, **demand, **between, "additionalProperties": False}
+    made: Schema = {key: schema[key] for key in ("type", "description") if key in schema}
+    made["properties"] = {field: schema["properties"][field] for field in fields}
+    required = [field for field in schema.get("required", ()) if field in made["properties"]]
+    if required:
+        made["required"] = required
+    return {**made, **BETWEEN_FIELDS.get(name, {}), "additionalProperties": False}
 
 
 def closure(schemas: Mapping[str, Schema], names: Iterable[str]) -> list[str]:
@@ -122,7 +105,7 @@ def closure(schemas: Mapping[str, Schema], names: Iterable[str]) -> list[str]:
 def _references(node: object) -> Iterator[str]:
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
-            yield node["$ref"].removeprefix(REFERENCE)
+            yield node["$ref"].removeprefix(_SCHEMAS)
         for value in node.values():
             yield from _references(value)
     elif isinstance(node, list):
@@ -142,7 +125,7 @@ def _simple(schema: Mapping[str, Any]) -> Schema:
         if key not in ("title", "anyOf") and not (key == "default" and value is None)
     }
     if "$ref" in made:
-        made["$ref"] = REFERENCE + _renamed(made["$ref"].removeprefix(REFERENCE))
+        made["$ref"] = _SCHEMAS + _renamed(made["$ref"].removeprefix(_SCHEMAS))
     if "description" in made:
         # The lines of a docstring are broken for an editor; a blank one parts paragraphs.
         made["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", made["description"])
@@ -160,7 +143,7 @@ def _choice(alternatives: list[Schema]) -> Schema:
     null = {"type": "null"}
     rest = [one for one in alternatives if one != null]
     if len(rest) > 1 and {"type": "string"} in rest:
-        rest = [_open(rest)]
+        rest = [_growing(rest)]
     if null not in alternatives:
         return rest[0] if len(rest) == 1 else {"anyOf": rest}
     if len(rest) == 1 and isinstance(rest[0].get("type"), str):
@@ -168,7 +151,7 @@ def _choice(alternatives: list[Schema]) -> Schema:
     return {"anyOf": [*rest, null]}
 
 
-def _open(alternatives: list[Schema]) -> Schema:
+def _growing(alternatives: list[Schema]) -> Schema:
     values: list[str] = []
     for one in alternatives:
         values += one["enum"] if "enum" in one else [one["const"]] if "const" in one else []
@@ -181,7 +164,20 @@ def _open(alternatives: list[Schema]) -> Schema:
 
 
 def _close(schema: Schema, null_clears: frozenset[str]) -> None:
-    for name, field in schema["properties"].items() if "properties" in schema else ():
-        kinds = field.get("type")
-        if name not in null_clears and isinstance(kinds, list):
-            field["type"] = next(kind for kind in kinds if kind != "null")
+    for name, field in schema.get("properties", {}).items():
+        if name not in null_clears:
+            _refuse_null(field)
+        field.update(FIELDS.get(name, {}))
+
+
+def _open_up(schema: Schema) -> None:
+    for field in schema["properties"].values():
+        # What a reader takes for a missing field is its own affair.
+        field.pop("default", None)
+
+
+def _refuse_null(field: Schema) -> None:
+    if isinstance(field.get("type"), list):
+        field["type"] = next(kind for kind in field["type"] if kind != "null")
+    elif {"type": "null"} in field.get("anyOf", ()):
+        field |= next(one for one in field.pop("anyOf") if one != {"type": "null"})

@@ -54,7 +54,7 @@ _SIMPLE_EMAIL: Final = re.compile(
     r"[A-Za-z0-9_%+'-]+(?:\.[A-Za-z0-9_%+'-]+)*@"
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,24}"
 )
-_SIMPLE_LOCAL_CHARS: Final = 64
+_LOCAL_CHARS: Final = 64
 _ANGLE: Final = re.compile(r".*<([^<>]+@[^<>]+)>.*")
 _EMAIL_SEPARATOR: Final = re.compile(r"[;,|\s]+(?:or\s+|oder\s+)?")
 _AROUND_AT: Final = re.compile(r"\s*@\s*")
@@ -135,9 +135,9 @@ def by_distinct(cells: pd.Series, read: Callable[[str], Value]) -> list[Value]:
 
 
 def _is_email(text: str) -> bool:
-    if len(text) > EMAIL_CHARS:
+    if len(text) > EMAIL_CHARS or text.rfind("@") > _LOCAL_CHARS:
         return False
-    if _SIMPLE_EMAIL.fullmatch(text) and text.index("@") <= _SIMPLE_LOCAL_CHARS:
+    if _SIMPLE_EMAIL.fullmatch(text):
         return True
     try:
         validate_email(text, check_deliverability=False, globally_deliverable=False)

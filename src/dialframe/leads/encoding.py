@@ -151,7 +151,9 @@ def _wide(data: bytes) -> Decoded | None:
         return None
     name = "utf-16-be" if nuls[0] > nuls[1] else "utf-16-le"
     text = _strict(data, name)
-    return Decoded(text, name) if text is not None and not plausible.is_binary(text) else None
+    if text is None or plausible.is_binary(text) or not plausible.is_assigned(text):
+        return None
+    return Decoded(text, name)
 
 
 def _not_utf8(data: bytes) -> Decoded:

@@ -38,18 +38,20 @@ Neighbours = tuple[str, str, str]
 
 
 def is_binary(text: str) -> bool:
-    """Whether the text has more control or unassigned characters than any text has."""
+    """Whether the text has more control characters than any text has."""
     counts = Counter(text[:_BINARY_SAMPLE_CHARS])
     total = sum(counts.values())
     controls = sum(count for char, count in counts.items() if char in _CONTROLS)
-    unassigned = sum(
+    return controls > _CONTROL_SHARE * total or counts["\x00"] > _NUL_SHARE * total
+
+
+def is_assigned(text: str) -> bool:
+    """Whether nearly all characters are ones that Unicode has."""
+    counts = Counter(text[:_BINARY_SAMPLE_CHARS])
+    strange = sum(
         count for char, count in counts.items() if unicodedata.category(char) in ("Cn", "Co")
     )
-    return (
-        controls > _CONTROL_SHARE * total
-        or unassigned > _UNASSIGNED_SHARE * total
-        or counts["\x00"] > _NUL_SHARE * total
-    )
+    return strange <= _UNASSIGNED_SHARE * sum(counts.values())
 
 
 def weigh(text: str, code_page: str) -> float:

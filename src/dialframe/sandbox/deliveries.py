@@ -7,12 +7,13 @@ an endpoint elsewhere gets nothing, which counts as no answer.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.contract import limits, webhooks
 from dialframe.sandbox import events, live_calls, webhook_urls
@@ -23,6 +24,8 @@ from dialframe.sandbox.world import World
 
 if TYPE_CHECKING:
     import httpx
+
+LOGGER: Final = logging.getLogger("dialframe.sandbox")
 
 MINUTE_US: Final = 60 * SECOND_US
 AT_ONCE: Final = 16
@@ -95,7 +98,11 @@ class Courier:
     async def _rounds(self, stirred: asyncio.Event) -> None:
         while True:
             stirred.clear()
-            found, wait_s = await in_thread(self._pool, lambda: take_due(self._world))
+            try:
+                found, wait_s = await in_thread(self._pool, lambda: take_due(self._world))
+            except sqlite3.Error:
+                LOGGER.exception("looking for webhook deliveries failed; trying again")
+                found, wait_s = [], _IDLE_S
             for due in found:
                 if due.number not in self._under_way:
                     self._under_way[due.number] = asyncio.create_task(self._deliver(due, stirred))
@@ -110,8 +117,12 @@ class Courier:
         try:
             async with self._places:
                 letter = await in_thread(self._pool, lambda: write_letter(world, due))
+                if letter is None:
+                    return
                 status = await _post(letter)
                 await in_thread(self._pool, lambda: note_attempt(world, letter, status))
+        except sqlite3.Error:
+            LOGGER.exception("delivery %s could not be kept; trying again", due.delivery_id)
         finally:
             del self._under_way[due.number]
             stirred.set()
@@ -135,10 +146,15 @@ def take_due(world: World) -> tuple[list[Due], float]:
         return due, _wait_s(db, now_us)
 
 
-def write_letter(world: World, due: Due) -> Letter:
-    """The next attempt of a delivery: its endpoint looked at afresh, its body signed now."""
+def write_letter(world: World, due: Due) -> Letter | None:
+    """The next attempt of a delivery: its endpoint looked at afresh, its body signed now.
+
+    None when it was attempted or cancelled since it was found to be due.
+    """
     settings = world.access.settings
     with world.database.read() as db:
+        if not _still_due(db, due):
+            return None
         row = db.execute(
             "SELECT url, enabled, secret, previous_secret, previous_until FROM webhooks"
             " WHERE client = ? AND id = ?",
@@ -152,18 +168,23 @@ def write_letter(world: World, due: Due) -> Letter:
         return Letter(due, refused=("cancelled", "webhooks_disabled"))
     if row is None or not (row[1] or kind == "webhook.test"):
         return Letter(due, refused=("cancelled", "endpoint_disabled"))
+    url, _, *secrets = row
     try:
-        reach = webhook_urls.reach(row[0], allow_loopback=settings.allow_loopback_webhooks)
+        reach = webhook_urls.reach(url, allow_loopback=settings.allow_loopback_webhooks)
     except Refusal as refusal:
         return Letter(due, refused=("failed", refusal.code))
     if reach != "loopback":
         return Letter(due)
-    current, previous, previous_until = row[2:]
+    return Letter(due, url, _headers(world, due, kind, body, secrets), body)
+
+
+def _headers(world: World, due: Due, kind: str, body: bytes, kept: list[Any]) -> dict[str, str]:
+    current, previous, previous_until = kept
     still_valid = previous is not None and world.clock.now_us() < previous_until
     secrets = [current, previous] if still_valid else [current]
     # Signed with real time: a receiver compares it with its own clock, not with the sandbox's.
     signed_s = world.clock.real_s()
-    headers = {
+    return {
         "Content-Type": "application/json",
         webhooks.SIGNATURE_HEADER: webhooks.sign(body, timestamp_s=signed_s, secrets=secrets),
         webhooks.TIMESTAMP_HEADER: str(signed_s),
@@ -171,17 +192,20 @@ def write_letter(world: World, due: Due) -> Letter:
         webhooks.EVENT_HEADER: kind,
         webhooks.DELIVERY_ID_HEADER: due.delivery_id,
     }
-    return Letter(due, row[0], headers, body)
 
 
 def note_attempt(world: World, letter: Letter, status: int | None) -> None:
     """Keep what became of an attempt, unless the delivery was cancelled meanwhile."""
     with world.database.write() as db:
-        (state,) = db.execute(
-            "SELECT status FROM deliveries WHERE number = ?", (letter.due.number,)
-        ).fetchone()
-        if state in _OPEN:
+        if _still_due(db, letter.due):
             _note(db, letter, status, world.clock.now_us())
+
+
+def _still_due(db: sqlite3.Connection, due: Due) -> bool:
+    state, attempts = db.execute(
+        "SELECT status, attempts FROM deliveries WHERE number = ?", (due.number,)
+    ).fetchone()
+    return state in _OPEN and attempts == due.attempts
 
 
 def _note(db: sqlite3.Connection, letter: Letter, status: int | None, now_us: int) -> None:

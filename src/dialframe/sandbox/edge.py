@@ -6,7 +6,6 @@ import asyncio
 import logging
 from typing import Any, Final
 
-from h11 import Data, EndOfMessage, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -35,6 +34,11 @@ class Line(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP request, in the shape of every other refusal."""
+        begun = getattr(self.cycle, "response_started", False)
+        if begun and not self.cycle.response_complete:
+            # Another answer is on its way over the same line: nothing may be put in its middle.
+            self.transport.close()
+            return
         edge_id = identifiers.new_edge_id()
         reply = refusal_answer(
             invalid("", "invalid_http", msg),
@@ -44,15 +48,12 @@ class Line(H11Protocol):
         headers = [
             *_encoded(reply.headers),
             (b"x-request-id", edge_id.encode()),
+            (b"content-length", str(len(reply.body)).encode()),
             (b"connection", b"close"),
             *_BASE_HEADERS,
         ]
-        for event in (
-            Response(status_code=400, headers=headers, reason=b"Bad Request"),
-            Data(data=reply.body),
-            EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
+        lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers)]
+        self.transport.write(b"\r\n".join([*lines, b"", reply.body]))
         self.transport.close()
 
 
@@ -74,8 +75,8 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = identifiers.new_request_id()
-        send = _marked(send, request_id)
+        request_id, begun = identifiers.new_request_id(), asyncio.Event()
+        send = _marked(send, request_id, begun)
         limit = CONSOLE_BODY_BYTES if on_console(scope["path"]) else limits.BODY_BYTES
         try:
             body = await _body(scope, receive, limit)
@@ -85,11 +86,18 @@ class Edge:
             refusal = Refusal("payload_too_large", f"The body is longer than {limit} bytes.")
             await send_reply(refused(scope, refusal, request_id), send)
             return
+        if "\n" in scope["path"]:
+            # A route's pattern would take a path with a line end for the path without it.
+            unknown = Refusal("route_not_available", "No operation has this path.")
+            await send_reply(refused(scope, unknown, request_id), send)
+            return
         scope["state"] |= {"request_id": request_id, "body": body}
         try:
             await self._app(scope, receive, send)
         except Exception:  # the last line: a face shows no traceback
             LOGGER.exception("the sandbox failed at request %s", request_id)
+            if begun.is_set():
+                raise
             refusal = Refusal("internal_error", "The sandbox failed at this request.")
             await send_reply(refused(scope, refusal, request_id), send)
 
@@ -159,11 +167,12 @@ def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
 
 
-def _marked(send: Send, request_id: str) -> Send:
+def _marked(send: Send, request_id: str, begun: asyncio.Event) -> Send:
     marks = [(b"x-request-id", request_id.encode()), *_BASE_HEADERS]
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":
+            begun.set()
             message["headers"] = [*message.get("headers", ()), *marks]
         await send(message)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dialframe.contract import limits
@@ -131,7 +131,8 @@ def _accept(
         held = Reserved(caller.client.number, key, same)
         before = _reserve(world, held)
         if before is not None:
-            return _sent(rule, before)
+            delay_s = (rule.delay_seconds or 0.0) if rule else 0.0
+            return replace(_sent(rule, before), delay_s=delay_s)
     return Ticket(inbound, bound, caller, given, held, rule)
 
 

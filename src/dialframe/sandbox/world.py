@@ -104,8 +104,9 @@ class World:
 
     def stir(self) -> None:
         """Say that something may have become due."""
-        if self._listener is not None:
-            self._listener()
+        listener = self._listener
+        if listener is not None:
+            listener()
 
     def close(self) -> None:
         """Let go of the files."""

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from dialframe.contract import limits
+from dialframe.privacy import redact
 
 
 class Answer(BaseModel):
@@ -23,11 +24,25 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
 
+    def __repr__(self) -> str:
+        """The fields with every number masked and every secret hidden."""
+        return redact(super().__repr__())
+
+    def __str__(self) -> str:
+        return repr(self)
+
 
 class Request(BaseModel):
     """Root of what is sent: unknown fields are refused and the contract's bounds are checked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    def __repr__(self) -> str:
+        """The fields with every number masked."""
+        return redact(super().__repr__())
+
+    def __str__(self) -> str:
+        return repr(self)
 
 
 def _instant(value: Any) -> Any:

@@ -29,7 +29,7 @@ _NEVER_NULL: Final = ("url", "events", "enabled")
 
 @on(operations.WEBHOOKS_LIST)
 def list_webhooks(ask: Ask[WebhookQuery]) -> Reply:
-    """All endpoints, newest first."""
+    """All endpoints, newest first; the shape of the list is assumed."""
     return lists.page(ask, Source("webhooks", _COLUMNS, {}), _shown)
 
 

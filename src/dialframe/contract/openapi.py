@@ -1,0 +1,265 @@
+"""The contract as an OpenAPI 3.1 document, derived from its rows and shapes; knows no client and no server.
+
+What it adds to a row is where each field travels and which headers come along (contract, Endpoints: Common
+request parts). Shapes become schemas in `schemas`, refusals become responses in `refusals`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from dialframe.contract import limits, refusals
+from dialframe.contract.ids import REQUEST_ID
+from dialframe.contract.models.shape import Nothing
+from dialframe.contract.operations import ALL
+from dialframe.contract.row import Operation
+from dialframe.contract.schemas import (
+    Schema,
+    closure,
+    definitions,
+    name_of,
+    only,
+    reference,
+)
+
+Row = Operation[Any, Any]
+
+VERSION: Final = "1.0.0-rc6"
+#: Stands for the service's address, which the contract leaves open.
+OPEN_ADDRESS: Final = "{base_url}"
+#: Where the sandbox listens unless it is told otherwise.
+DEFAULT_ADDRESS: Final = "http://127.0.0.1:8787"
+
+INTRODUCTION: Final = """\
+A server-to-server API for accounts of an outbound dialing platform: leads go in, call results come out.
+
+Operations marked `x-assumed` are named by the contract without their shapes. Theirs are assumed here, and nothing \
+should depend on them.
+
+An unknown path answers 404 `route_not_available`, a known path with another method 405 `method_not_allowed` with an \
+`Allow` header. Answers may gain fields and values within v1; a request with an unknown field or parameter is refused.
+"""
+
+_KEY: Final[Schema] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "Names this write for 24 hours: sent again with the same request, it gives the "
+    "stored answer.",
+    "schema": {
+        "type": "string",
+        "minLength": limits.IDEMPOTENCY_KEY_CHARS[0],
+        "maxLength": limits.IDEMPOTENCY_KEY_CHARS[1],
+    },
+}
+
+PARAMETERS: Final[dict[str, Schema]] = {
+    "IdempotencyKey": {**_KEY, "required": True},
+    "OptionalIdempotencyKey": {**_KEY, "required": False},
+    "IfMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "required": False,
+        "description": "`ETag` of the last read; a changed resource answers 412.",
+        "schema": {"type": "string", "maxLength": limits.ETAG_CHARS},
+    },
+    "CorrelationId": {
+        "name": "X-Correlation-ID",
+        "in": "header",
+        "required": False,
+        "description": "Logged as metadata, never used for identity.",
+        "schema": {
+            "type": "string",
+            "minLength": limits.CORRELATION_ID_CHARS[0],
+            "maxLength": limits.CORRELATION_ID_CHARS[1],
+            "pattern": limits.CORRELATION_ID_PATTERN,
+        },
+    },
+}
+
+_SECONDS: Final[Schema] = {"type": "integer", "minimum": 0}
+
+HEADERS: Final[dict[str, Schema]] = {
+    "X-Request-ID": {
+        "description": "Names this answer: `req_` and a ULID, or `edge_` and 32 hex digits when "
+        "the edge answered before the request reached the API.",
+        "required": True,
+        "schema": {"type": "string", "pattern": f"^({REQUEST_ID.pattern})$"},
+    },
+    "Cache-Control": {"required": True, "schema": {"type": "string", "const": "no-store"}},
+    "ETag": {
+        "description": "Version of the resource, for `If-Match`.",
+        "required": True,
+        "schema": {"type": "string", "maxLength": limits.ETAG_CHARS},
+    },
+    "Idempotency-Replayed": {
+        "description": "Comes with the stored answer of a key.",
+        "required": False,
+        "schema": {"type": "string", "const": "true"},
+    },
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "required": True,
+        "schema": _SECONDS,
+    },
+    "Retry-After-Conflict": {
+        "description": "Seconds to wait; comes with `conflict`.",
+        "required": False,
+        "schema": _SECONDS,
+    },
+}
+
+
+def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
+    """The OpenAPI document, ready for JSON; the same for the same address.
+
+    Args:
+        base_url: The service's address, without `/v1`; by default a variable of the document.
+    """
+    shapes = definitions(ALL)
+    paths: dict[str, dict[str, Any]] = defaultdict(dict)
+    for row in ALL:
+        paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
+    made = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Outbound dialing service",
+            "version": VERSION,
+            "description": INTRODUCTION,
+        },
+        "servers": [_server(base_url)],
+        "security": [{"bearer": []}],
+        "tags": [{"name": name} for name in dict.fromkeys(_tag(row) for row in ALL)],
+        "paths": dict(paths),
+        "components": _components(shapes),
+    }
+    # The tables above are in it many times over; who edits a document must not edit them.
+    return copy.deepcopy(made)
+
+
+def _server(base_url: str) -> Schema:
+    if base_url != OPEN_ADDRESS:
+        return {"url": base_url.rstrip("/")}
+    variable = {
+        "default": DEFAULT_ADDRESS,
+        "description": "The service's address; by default where `dialframe sandbox serve` listens.",
+    }
+    return {"url": OPEN_ADDRESS, "variables": {"base_url": variable}}
+
+
+def _components(shapes: Mapping[str, Schema]) -> Schema:
+    shared = refusals.components(ALL)
+    bodies = {_body_name(row): _body(row, shapes) for row in ALL if refusals.takes_body(row)}
+    every = {**shapes, **bodies, **shared["schemas"]}
+    answers = [name_of(row.response) for row in ALL]
+    used = closure(every, [*bodies, *answers, *shared["schemas"]])
+    return {
+        "securitySchemes": {
+            "bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "bearerFormat": "svc_live_... or svc_test_...",
+                "description": "A key of an API client; an operation names the scope that the client "
+                "has to hold.",
+            }
+        },
+        "parameters": PARAMETERS,
+        "headers": HEADERS,
+        **shared,
+        "schemas": {name: every[name] for name in sorted(used)},
+    }
+
+
+def _operation(row: Row, request: Schema) -> Schema:
+    marks = {
+        "x-dialframe-scope": row.scope,
+        "x-dialframe-tier": row.tier,
+        "x-dialframe-switch": row.switch,
+        "x-dialframe-sending-key": row.sending_key or None,
+        "x-dialframe-source": row.source,
+        "x-assumed": row.assumed or None,
+    }
+    return {
+        "operationId": row.name,
+        "summary": row.summary.removesuffix("."),
+        "description": _description(row),
+        "tags": [_tag(row)],
+        "security": [{"bearer": [row.scope] if row.scope else []}],
+        "parameters": _parameters(row, request),
+        **({"requestBody": _request_body(row, request)} if refusals.takes_body(row) else {}),
+        "responses": {str(row.status): _success(row), **refusals.responses(row)},
+        **{name: value for name, value in marks.items() if value is not None},
+    }
+
+
+def _description(row: Row) -> str:
+    scope = f"Scope `{row.scope}`" if row.scope else "Any active key, no scope"
+    parts = [f"{scope}, tier {row.tier}."]
+    if row.switch:
+        parts.append(f"The account's switch `{row.switch}` has to be on.")
+    if row.sending_key:
+        parts.append("Only a key of the guided sending setup will do.")
+    if row.assumed:
+        parts.append("Its shapes are assumed: the contract does not show them.")
+    return " ".join(parts)
+
+
+def _parameters(row: Row, request: Schema) -> list[Schema]:
+    keys = {"required": ["IdempotencyKey"], "optional": ["OptionalIdempotencyKey"], "none": []}
+    headers = [*keys[row.key], *(["IfMatch"] if row.if_match else []), "CorrelationId"]
+    return [
+        *(_parameter(name, "path", request) for name in row.path_names),
+        *(_parameter(name, "query", request) for name in row.query_names),
+        *(reference(name, "parameters") for name in headers),
+    ]
+
+
+def _parameter(name: str, place: str, request: Schema) -> Schema:
+    schema = dict(request["properties"][name])
+    description = schema.pop("description", None)
+    return {
+        "name": name,
+        "in": place,
+        "required": name in request.get("required", ()),
+        **({"description": description} if description else {}),
+        "schema": schema,
+    }
+
+
+def _request_body(row: Row, request: Schema) -> Schema:
+    demanded = set(request.get("required", ())) & set(row.body_names)
+    return {
+        "required": bool(demanded) or row.method == "PATCH",
+        "content": {"application/json": {"schema": reference(_body_name(row))}},
+    }
+
+
+def _body_name(row: Row) -> str:
+    # Bodies without a field are one shape, whatever stands in their paths.
+    return name_of(row.request) if row.body_names else "NoFields"
+
+
+def _body(row: Row, shapes: Mapping[str, Schema]) -> Schema:
+    if not row.body_names:
+        return {"type": "object", "additionalProperties": False}
+    name = name_of(row.request)
+    return only(name, shapes[name], row.body_names)
+
+
+def _success(row: Row) -> Schema:
+    names = ["X-Request-ID", "Cache-Control"]
+    names += ["ETag"] if row.etag else []
+    names += ["Idempotency-Replayed"] if row.changes_data else []
+    made: Schema = {"description": "Done.", "headers": refusals.headers(names)}
+    if row.streamed:
+        # Which kind of bytes the contract does not say.
+        made["content"] = {"*/*": {}}
+    elif row.response is not Nothing:
+        made["content"] = {"application/json": {"schema": reference(name_of(row.response))}}
+    return made
+
+
+def _tag(row: Row) -> str:
+    return row.name.partition(".")[0]

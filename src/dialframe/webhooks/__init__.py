@@ -1,0 +1,11 @@
+"""The receiving side of webhooks: deliveries checked, and a small receiver for them; knows no store.
+
+    delivery = dialframe.webhooks.verify(raw_body, request.headers, secret, datetime.now(UTC))
+
+`verify` is all that a web application of one's own needs; `receiver` is one that is ready to run.
+"""
+
+from dialframe.webhooks.delivery import Delivery
+from dialframe.webhooks.verifying import verify
+
+__all__ = ["Delivery", "verify"]

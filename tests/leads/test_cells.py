@@ -1,0 +1,111 @@
+"""Names, ids and e-mail addresses become what the service takes, and small slips are mended."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.leads.cells import (
+    by_distinct,
+    is_nothing,
+    read_email,
+    read_name,
+    tidy,
+    turn_name,
+    turns_names,
+)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("  Ann \t Lee ", "Ann Lee"),
+        ("Ann\u00a0Lee", "Ann Lee"),
+        ("A\u200bnn\ufeff", "Ann"),
+        ("A\x00nn\x1f", "Ann"),
+        ("Ann\r\nLee", "Ann Lee"),
+        ("", ""),
+    ],
+)
+def test_superfluous_characters_go(cell, text):
+    """Blanks, control and zero-width characters are no part of a name."""
+    assert tidy(cell) == text
+
+
+@given(st.text())
+def test_tidying_twice_is_tidying_once(cell):
+    """A tidy text stays as it is."""
+    assert tidy(tidy(cell)) == tidy(cell)
+
+
+@pytest.mark.parametrize("cell", ["", "n/a", "NULL", "-", "keine Angabe", "なし", "Unknown"])
+def test_words_for_nothing_are_nothing(cell):
+    """What people write into an empty field is an empty field."""
+    assert is_nothing(tidy(cell))
+    assert read_name(cell) == ""
+
+
+def test_names_are_composed():
+    """The same name in two Unicode forms is one name."""
+    assert read_name("Rene\u0301e") == "Ren\u00e9e"
+
+
+def test_columns_of_turned_names_are_recognised():
+    """Only a column that is written so throughout; a comma in one name turns nothing."""
+    assert turns_names(pd.Series(["Lee, Ann", "Roe, Bob", "", "Ng, Cy"]))
+    assert not turns_names(pd.Series(["Ann Lee", "Fryatt Hospital, Harwich", "Bob Roe"]))
+    assert not turns_names(pd.Series([], dtype="str"))
+    assert turn_name("Lee, Ann Mary") == "Ann Mary Lee"
+    assert turn_name("Ann Lee") == "Ann Lee"
+
+
+#: Cell, address, reason, warnings.
+EMAILS = [
+    ("ann@example.com", "ann@example.com", None, ()),
+    ("Ann.Lee+x@Example.co.uk", "Ann.Lee+x@Example.co.uk", None, ()),
+    ("jörg@müller.de", "jörg@müller.de", None, ()),
+    ("mailto:ann@example.com", "ann@example.com", None, ("email_repaired",)),
+    ("Ann Lee <ann@example.com>", "ann@example.com", None, ("email_repaired",)),
+    ("ann @ example.com", "ann@example.com", None, ("email_repaired",)),
+    ("ann@example.com.", "ann@example.com", None, ("email_repaired",)),
+    ("a@example.com; b@example.com", "a@example.com", None, ("email_split",)),
+    ("a@example.com b@example.com", "a@example.com", None, ("email_split",)),
+    ("", "", None, ()),
+    ("n/a", "", None, ()),
+    ("ann", "", "email_invalid", ()),
+    ("ann@", "", "email_invalid", ()),
+    ("ann@example", "", "email_invalid", ()),
+    ("ann..lee@example.com", "", "email_invalid", ()),
+    ("ann@@example.com", "", "email_invalid", ()),
+    ("ann@exa mple.com", "", "email_invalid", ()),
+    (f"{'a' * 65}@example.com", "", "email_invalid", ()),
+    (f"{'a' * 60}@{'b' * 60}.{'c' * 60}.{'d' * 60}.example.com", "", "email_length", ()),
+]
+
+
+@pytest.mark.parametrize(("cell", "email", "reason", "warnings"), EMAILS)
+def test_email_cells(cell, email, reason, warnings):
+    """An address is taken by its syntax; nothing is looked up and nothing is guessed."""
+    assert tuple(read_email(cell)) == (email, reason, warnings)
+
+
+@given(st.text(st.sampled_from("ab@. ,;<>:")))
+def test_addresses_that_are_found_are_addresses(cell):
+    """Whatever is made of a cell is an address when it is read again."""
+    email = read_email(cell).email
+
+    assert email == "" or tuple(read_email(email)) == (email, None, ())
+
+
+def test_each_text_is_read_once():
+    """The answer is in the order of the cells, the work is by distinct text."""
+    seen = []
+
+    values = by_distinct(
+        pd.Series(["b", "a", "b"], dtype="str"), lambda cell: seen.append(cell) or cell * 2
+    )
+
+    assert values == ["bb", "aa", "bb"]
+    assert seen == ["b", "a"]

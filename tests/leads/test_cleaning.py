@@ -1,0 +1,399 @@
+"""Every record ends in exactly one outcome, with the reason that a person would give."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialframe import leads
+from dialframe.config import Progress
+from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads import FieldRule, Policy
+
+FRAMES = ("clean", "rejected", "duplicates", "do_not_call", "skipped")
+META = ("_file", "_line", "_row", "_outcome", "_reason", "_field", "_value", "_all_reasons")
+
+
+def reasons(cleaned: leads.Cleaned) -> dict[int, str]:
+    """Row to reason, of everything that is not clean."""
+    frames = [getattr(cleaned, name) for name in FRAMES[1:]]
+    return {
+        int(row): code
+        for frame in frames
+        for row, code in zip(frame["_row"], frame["_reason"], strict=True)
+    }
+
+
+def test_outcomes_and_their_columns(lead_file):
+    """Original cells stand verbatim beside why, and clean leads have their fields."""
+    file = lead_file(
+        "Ref,Name,Mobile,Home,Town,DNC\n"
+        " 007 ,Ann  Lee, (212) 555-0142 ,,NY,no\n"
+        "8,Bob,12,,LA,no\n"
+        "9,Cy,212.555.0142,,SF,no\n"
+        "10,Di,212-555-0143,,SF,yes\n"
+        "\n"
+    )
+    cleaned = leads.clean(file, region="US")
+
+    assert cleaned.counts == {
+        "records": 5,
+        "clean": 1,
+        "rejected": 1,
+        "duplicates": 1,
+        "do_not_call": 1,
+        "skipped": 1,
+    }
+    lead = cleaned.clean.iloc[0]
+    assert (lead["phone"], lead["full_name"], lead["external_id"], lead["Town"]) == (
+        "+12125550142",
+        "Ann Lee",
+        "007",
+        "NY",
+    )
+    assert lead["Mobile"] == " (212) 555-0142 "
+    assert (lead["_line"], lead["_row"], lead["_outcome"]) == (2, 1, "clean")
+    bad = cleaned.rejected.iloc[0]
+    assert bad["Ref"] == "8"
+    assert [bad[name] for name in META] == [
+        "leads.csv",
+        3,
+        2,
+        "rejected",
+        "phone_too_short",
+        "phone",
+        "12",
+        "phone_too_short",
+    ]
+    twin = cleaned.duplicates.iloc[0]
+    assert (twin["_reason"], twin["_value"], twin["_kept_file"], twin["_kept_line"]) == (
+        "duplicate_in_file",
+        "+12125550142",
+        "leads.csv",
+        2,
+    )
+    assert twin["Mobile"] == "212.555.0142"
+    assert cleaned.do_not_call["_reason"].tolist() == ["opt_out"]
+    assert cleaned.skipped["_reason"].tolist() == ["blank"]
+
+
+def test_columns_and_dtypes_do_not_depend_on_the_data(lead_file):
+    """Empty outcomes have the columns and dtypes of full ones."""
+    full = leads.clean(lead_file("phone,x\n212-555-0142,1\n12,2\n212-555-0142,3\n\n"), region="US")
+    empty = leads.clean(lead_file("phone,x\n"), region="US")
+
+    for name in FRAMES:
+        assert getattr(full, name).dtypes.to_dict() == getattr(empty, name).dtypes.to_dict()
+
+
+#: Row of a list with the columns Phone, Fax, E-mail, Stop, Agreed, and its reason.
+ROWS = [
+    ("212-555-0101,,,no,yes", None),
+    (",,,no,yes", "missing_phone"),
+    (",212-555-0190,,no,yes", "fax_only"),
+    ("n/a,n/a,,no,yes", "missing_phone"),
+    ("2.12555E+9,,,no,yes", "phone_precision_lost"),
+    ("0000000000,,,no,yes", "phone_placeholder"),
+    ("12,,,no,yes", "phone_too_short"),
+    ("2125550142999,,,no,yes", "phone_too_long"),
+    ("(555) 555-0142,,,no,yes", "invalid_phone"),
+    ("212-555-0102,,,yes,yes", "opt_out"),
+    ("212-555-0103,,,later,yes", "opt_out_unclear"),
+    ("212-555-0104,,,,yes", None),
+    ("212-555-0105,,,no,no", "no_consent"),
+    ("212-555-0106,,,no,", "no_consent"),
+    ("212-555-0107,,,no,perhaps", "opt_out_unclear"),
+    ("+44 20 7946 0123,,,no,yes", "blocked_country"),
+    ("212-555-0101,,,no,yes", "duplicate_in_file"),
+    ("12,,,yes,yes", "phone_too_short"),
+    ("212-555-0108,,no address,no,yes", None),
+    ("212-555-0109,,,no,yes,surplus", "too_many_cells"),
+    (",,,,", "blank"),
+]
+
+
+@pytest.mark.parametrize("at", range(len(ROWS)), ids=[row for row, _ in ROWS])
+def test_each_row_has_the_reason_stated(lead_file, at):
+    """The table above, judged as one file."""
+    file = lead_file(
+        "Phone,Fax,E-mail,Stop calls?,Agreed to call\n" + "\n".join(row for row, _ in ROWS) + "\n"
+    )
+    mapping = {
+        "phone": "Phone",
+        "fax": "Fax",
+        "opt_out": "Stop calls?",
+        "consent": "Agreed to call",
+    }
+
+    cleaned = leads.clean(file, region="US", mapping=mapping, blocked_countries=["GB"])
+
+    assert reasons(cleaned).get(at + 1) == ROWS[at][1]
+
+
+def test_an_opt_out_forbids_every_record_with_the_number(lead_file):
+    """Before and behind it, in any shape, also the second number of its cell."""
+    file = lead_file(
+        "phone,DNC\n212-555-0142,\n(212) 555-0142 / 212-555-0143,yes\n+1 212 555 0142,no\n2125550143,no\n212-555-0144,no\n"
+    )
+
+    cleaned = leads.clean(file, region="US")
+
+    assert reasons(cleaned) == {
+        1: "opt_out_elsewhere",
+        2: "opt_out",
+        3: "opt_out_elsewhere",
+        4: "opt_out_elsewhere",
+    }
+    assert cleaned.do_not_call.sort_values("_row")["_kept_line"].dropna().tolist() == [3, 3, 3]
+
+
+def test_numbers_of_a_given_list_are_set_aside(lead_file):
+    """In any form; entries that are no numbers match nothing."""
+    file = lead_file("phone\n212-555-0142\n212-555-0143\n")
+
+    cleaned = leads.clean(file, region="US", do_not_call=["(212) 555-0142", "junk", ""])
+
+    assert reasons(cleaned) == {1: "on_dnc"}
+
+
+def test_the_first_acceptable_record_is_kept(lead_file):
+    """A record that is rejected for another reason does not stand for its number."""
+    file = lead_file(f"name,phone\n{'x' * 201},212-555-0142\nAnn,212-555-0142\nBob,212-555-0142\n")
+
+    cleaned = leads.clean(file, region="US")
+
+    assert reasons(cleaned) == {1: "name_length", 3: "duplicate_in_file"}
+    assert cleaned.duplicates["_kept_line"].tolist() == [3]
+
+
+def test_files_are_cleaned_against_each_other(tmp_path):
+    """The kept record is named with its file; columns of both files are there."""
+    (tmp_path / "one.csv").write_text("phone,city\n212-555-0142,NY\n12,LA\n")
+    (tmp_path / "two.csv").write_text("tel;town;note\n212.555.0142;X;\n212-555-0143;Y;z\n34;Z;\n")
+    files = [leads.read(tmp_path / "one.csv"), leads.read(tmp_path / "two.csv")]
+
+    cleaned = leads.clean(files, region="US")
+
+    assert cleaned.counts["records"] == 5
+    assert cleaned.duplicates[["_file", "_kept_file", "_kept_line"]].to_numpy().tolist() == [
+        ["two.csv", "one.csv", 2]
+    ]
+    assert cleaned.clean[["phone", "city", "town"]].to_numpy().tolist() == [
+        ["+12125550142", "NY", ""],
+        ["+12125550143", "", "Y"],
+    ]
+    assert cleaned.rejected["_file"].tolist() == ["one.csv", "two.csv"]
+    assert cleaned.leftovers == ("city", "town", "note")
+    assert cleaned.clean.columns.tolist().index("note") < cleaned.clean.columns.tolist().index(
+        "_file"
+    )
+
+
+def test_two_files_of_one_name_are_told_apart(tmp_path):
+    """The second gets a number behind its name."""
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.csv").write_text("phone\n212-555-0142\n")
+
+    cleaned = leads.clean(
+        [leads.read(tmp_path / "a/x.csv"), leads.read(tmp_path / "b/x.csv")], region="US"
+    )
+
+    assert cleaned.duplicates[["_file", "_kept_file"]].to_numpy().tolist() == [
+        ["x.csv (2)", "x.csv"]
+    ]
+
+
+def test_a_further_phone_column_is_used_where_the_first_has_no_number(lead_file):
+    """A blank one in silence, a bad one with a warning; all columns stay to be read."""
+    file = lead_file(
+        "Mobile,Home\n212-555-0142,212-555-0143\n,212-555-0144\n12,212-555-0145\nx,y\n"
+    )
+
+    cleaned = leads.clean(file, region="US")
+
+    assert cleaned.clean["phone"].tolist() == ["+12125550142", "+12125550144", "+12125550145"]
+    assert cleaned.clean["_warnings"].tolist() == ["", "", "phone_fallback"]
+    assert cleaned.clean["Mobile"].tolist() == ["212-555-0142", "", "12"]
+    assert cleaned.rejected["_all_reasons"].tolist() == ["invalid_phone"]
+
+
+def test_extensions_come_from_the_number_or_their_own_column(lead_file):
+    """The number's own wins."""
+    file = lead_file("phone,Phone Ext\n212-555-0142 x7,9\n212-555-0143,12\n212-555-0144,\n")
+
+    assert leads.clean(file, region="US").clean["phone_extension"].tolist() == ["7", "12", ""]
+
+
+def test_a_bad_address_is_dropped_or_rejects(lead_file):
+    """By policy; by default the lead can still be called."""
+    file = lead_file("phone,email\n212-555-0142,ann at example\n212-555-0143,b@example.com\n")
+
+    dropped = leads.clean(file, region="US")
+    strict = leads.clean(file, region="US", policy=Policy(bad_email="reject"))
+
+    assert dropped.clean["email"].tolist() == ["", "b@example.com"]
+    assert dropped.warnings == {"email_invalid": 1}
+    assert reasons(strict) == {1: "email_invalid"}
+    assert strict.rejected["_value"].tolist() == ["ann at example"]
+
+
+def test_a_blank_consent_can_be_allowed(lead_file):
+    """Only where the caller says so."""
+    file = lead_file("phone,consent\n212-555-0142,\n212-555-0143,no\n")
+
+    assert reasons(leads.clean(file, region="US", policy=Policy(blank_consent="clean"))) == {
+        2: "no_consent"
+    }
+
+
+def test_one_number_for_each_external_id(lead_file):
+    """The service keeps ids unique; a second number is set aside, or kept by policy."""
+    file = lead_file("id,phone\n1,212-555-0142\n1,212-555-0143\n2,212-555-0144\n")
+
+    cleaned = leads.clean(file, region="US")
+    kept = leads.clean(file, region="US", policy=Policy(repeated_external_id="keep"))
+
+    assert reasons(cleaned) == {2: "duplicate_external_id"}
+    assert cleaned.duplicates["_kept_line"].tolist() == [2]
+    assert len(kept.clean) == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "length", "code"),
+    [
+        ("first name", 101, "name_length"),
+        ("last name", 101, "name_length"),
+        ("full name", 201, "name_length"),
+        ("external id", 129, "external_id_length"),
+    ],
+)
+def test_lengths_of_the_contract_hold(lead_file, column, length, code):
+    """One character more than the service takes is a rejection; exactly as many is not."""
+    text = f"{column},phone\n{'x' * (length - 1)},212-555-0142\n{'y' * length},212-555-0143\n"
+
+    cleaned = leads.clean(lead_file(text), region="US", mapping={column.replace(" ", "_"): column})
+
+    assert reasons(cleaned) == {2: code}
+
+
+def test_records_larger_than_a_request_are_rejected(lead_file):
+    """A lead of a megabyte could never be sent."""
+    file = lead_file(f"phone,notes\n212-555-0142,{'é' * 600_000}\n212-555-0143,short\n")
+
+    assert reasons(leads.clean(file, region="US")) == {1: "row_too_large"}
+
+
+def test_field_rules_reject(lead_file):
+    """Named as the service names fields; a custom field may be missing altogether."""
+    file = lead_file("phone,name,City\n212-555-0142,Ann,NY\n212-555-0143,Bob,nowhere\n")
+    rules = [
+        FieldRule("custom_fields.City", pattern="[A-Z]{2}"),
+        FieldRule("full_name", max_length=10),
+    ]
+
+    cleaned = leads.clean(file, region="US", field_rules=rules)
+
+    assert cleaned.rejected[["_reason", "_field", "_value"]].to_numpy().tolist() == [
+        ["field_rule", "custom_fields.City", "nowhere"]
+    ]
+    assert (
+        len(
+            leads.clean(
+                file, region="US", field_rules=[FieldRule("custom_fields.X", required=True)]
+            ).rejected
+        )
+        == 2
+    )
+
+
+def test_turned_names_are_turned(lead_file):
+    """`Last, First` throughout becomes `First Last`."""
+    file = lead_file('phone,name\n212-555-0142,"Lee, Ann"\n212-555-0143,"Roe, Bob"\n')
+
+    assert leads.clean(file, region="US").clean["full_name"].tolist() == ["Ann Lee", "Bob Roe"]
+
+
+def test_headers_that_are_field_names_do_not_collide(lead_file):
+    """A second e-mail column keeps its cells under a name of its own."""
+    file = lead_file("phone,mail,email_2,source\n212-555-0142,a@example.com,b@example.com,fair\n")
+    cleaned = leads.clean(file, region="US", mapping={"email": "mail", "source": None})
+
+    assert cleaned.clean[["email", "email_2", "source", "source (2)"]].to_numpy().tolist() == [
+        ["a@example.com", "b@example.com", "", "fair"]
+    ]
+
+
+def test_region_countries_and_fields_are_checked(lead_file):
+    """Mistakes of the caller are told before anything is judged."""
+    file = lead_file("phone\n212-555-0142\n")
+
+    with pytest.raises(ConfigError, match="use GB"):
+        leads.clean(file, region="UK")
+    with pytest.raises(ConfigError, match="XX"):
+        leads.clean(file, region="US", blocked_countries=["XX"])
+    with pytest.raises(LeadFileError, match="at least one"):
+        leads.clean([], region="US")
+
+
+def test_without_a_region_only_international_numbers_are_read(lead_file):
+    """Nobody guesses a country."""
+    file = lead_file("phone\n+1 212 555 0142\n212-555-0143\n")
+
+    assert reasons(leads.clean(file, region=None)) == {2: "phone_ambiguous_region"}
+
+
+def test_progress_reaches_its_total(lead_file):
+    """Each step ends where it said it would."""
+    steps: list[Progress] = []
+
+    leads.clean(lead_file("phone\n212-555-0142\n"), region="US", on_progress=steps.append)
+
+    assert steps[-1].done == steps[-1].total == 1
+
+
+def test_the_repr_shows_counts_and_no_number(lead_file):
+    """A cleaning can be printed."""
+    cleaned = leads.clean(lead_file("phone\n212-555-0142\n"), region="US")
+
+    assert (
+        repr(cleaned)
+        == "Cleaned(records=1, clean=1, rejected=0, duplicates=0, do_not_call=0, skipped=0)"
+    )
+
+
+CELLS = st.sampled_from(
+    [
+        "212-555-0142",
+        "212-555-0143",
+        "",
+        "12",
+        "n/a",
+        "x",
+        "2.1E9",
+        "+44 20 7946 0123",
+        "a,b",
+        'say "hi"',
+        "Total",
+        "phone",
+        "yes",
+        "no",
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=5), max_size=12), st.booleans())
+def test_in_is_the_sum_of_outcomes(lead_file, rows, quoted):
+    """Records in are records out, each once, whatever stands in the file."""
+    lines = [",".join(f'"{cell}"' if quoted else cell for cell in row) for row in rows]
+    file = lead_file("\n".join(["name,phone,DNC", *lines]) + "\n")
+
+    cleaned = leads.clean(file, region="US")
+
+    places = pd.concat([getattr(cleaned, name)["_row"] for name in FRAMES])
+    assert sorted(places) == list(range(1, cleaned.counts["records"] + 1))
+    assert not set(cleaned.clean["phone"]) & set(cleaned.do_not_call["_value"])
+    assert cleaned.clean["phone"].is_unique
