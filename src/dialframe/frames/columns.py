@@ -180,8 +180,29 @@ DNC_CHECKS: Final = Table(
     ),
 )
 
+#: Its rows are delivered, not listed: the list's shape is assumed, an event's own and its envelope's are not.
+EVENTS: Final = Table(
+    name="events",
+    operation="events.get",
+    key=("id",),
+    columns=(
+        _column("id", "text", "event id; its deliveries and replays share it"),
+        _column("type", "text", "open set; the six that can be subscribed to, and webhook.test"),
+        _column("created_at", "instant", "it happened, UTC; deliveries may come in another order"),
+        _column("api_version", "text", "v1"),
+        _column("schema_version", "integer", "version of the data's shape"),
+        _column("data", "json", "what happened, by type, exactly as delivered"),
+        _column("call_details", "json", "summary and disposition of its call, as delivered"),
+        _column("received_at", "instant", "first delivery here, UTC, by this machine's clock"),
+        _column("delivery_id", "text", "that delivery's id"),
+        _EXTRA,
+    ),
+)
+
 #: Every table by name.
 TABLES: Final[dict[str, Table]] = {
     table.name: table
-    for table in (CALLS, LEADS, CAMPAIGNS, CALLBACKS, APPOINTMENTS, DISPOSITIONS, DNC_CHECKS)
-}
+    for table in (
+        CALLS, LEADS, CAMPAIGNS, CALLBACKS, APPOINTMENTS, DISPOSITIONS, DNC_CHECKS, EVENTS,
+    )
+}  # fmt: skip

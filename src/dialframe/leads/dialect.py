@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dialframe.leads.headers import known
 from dialframe.leads.parser import CLEAN, STRAY, Scan, scan
 from dialframe.leads.records import Dialect, Shape, has_many_digits
 
@@ -56,6 +57,8 @@ _STRONG: Final = re.compile(r"\s*(?:[+(]*\d[\d\s().+/\-xX]{5,}|[^\s@,;|]+@[^\s@,
 _SAMPLE_LINES: Final = 600
 _LONGEST_LINE: Final = 20_000
 _LEAST_CONSISTENT: Final = 0.3
+_HEADER_BONUS: Final = 0.3
+_HEADER_LINES: Final = 20
 _SPACED_SHARE: Final = 0.9
 _COLUMN_SHARE: Final = 0.8
 _BAD_QUOTES_SHARE: Final = 0.5
@@ -146,7 +149,13 @@ def _score(sample: list[str], delimiter: str, quote: str | None) -> float:
     typed = sum(_TYPED.fullmatch(cell) is not None for cell in cells) / len(cells)
     filled = sum(any(cell.strip() for cell in column) for column in zip(*usual, strict=True))
     columns = (max(filled, 2) - 1) / max(filled, 2)
-    return EXPECTED.get(delimiter, _UNUSUAL) * consistent * typed**2 * columns
+    score = EXPECTED.get(delimiter, _UNUSUAL) * consistent * typed**2 * columns
+    return score + (_HEADER_BONUS if _has_header(rows) else 0.0)
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether one of the first lines falls into two or more names that lists have."""
+    return any(len({known(cell) for cell in row} - {None}) > 1 for row in rows[:_HEADER_LINES])
 
 
 def _one_column(sample: list[str]) -> float:

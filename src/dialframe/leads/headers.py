@@ -219,6 +219,11 @@ PHONE_WORDS: Final = _plain_set(
     *("telefone", "telemovel", "fone", "landline", "festnetz", "cellulare", "number", "numero"),
     *("nummer", "dial"),
 )
+#: Words that are a phone column where the cells agree.
+PHONE_PLACES: Final = _plain_set(
+    *("home", "work", "office", "business", "evening", "day", "daytime", "main", "direct"),
+    *("casa", "trabajo", "oficina", "privat", "domicile", "bureau", "自宅", "勤務先"),
+)
 #: Beginnings of compound words, as German makes them.
 PHONE_PREFIXES: Final = ("telefon", "telephon", "handy", "mobiltel", "mobilnum", "rufnum")
 #: Parts of Japanese headers, which have no blanks between words.

@@ -59,7 +59,9 @@ def _phone(words: str, tokens: Sequence[str]) -> float:
     named = headers.PHONE_WORDS.intersection(tokens) or any(
         token.startswith(headers.PHONE_PREFIXES) for token in tokens
     )
-    return _PART if named or any(part in words for part in headers.PHONE_PARTS) else 0.0
+    if named or any(part in words for part in headers.PHONE_PARTS):
+        return _PART
+    return _WEAK if words in headers.PHONE_PLACES else 0.0
 
 
 def _fax(words: str, tokens: Sequence[str]) -> float:

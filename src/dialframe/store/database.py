@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from dialframe.errors import StoreError
-from dialframe.store.layout import APPLICATION_ID, SCHEMA_VERSION, statements
+from dialframe.store.layout import APPLICATION_ID, SCHEMA_VERSION, additions, statements
 from dialframe.store.lock import exclusive
 
 FILE: Final = "store.sqlite"
@@ -169,6 +169,12 @@ class Database:
                 f"{self.path}: it was written by a newer dialframe (layout {version}, this one reads "
                 f"{SCHEMA_VERSION}); update dialframe"
             )
+        elif version < SCHEMA_VERSION:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in additions(version):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("COMMIT")
 
 
 @contextmanager

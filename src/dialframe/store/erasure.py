@@ -26,6 +26,9 @@ REPLACED: Final = "[forgotten]"
 #: A national number shorter than this would be found inside too many innocent figures.
 NATIONAL_DIGITS: Final = 9
 
+#: Fields of event data that are a number (contract, Events: Event data), also one level down (`customer`).
+TOLD_PHONES: Final = ("from", "to", "phone")
+
 _RUN: Final = re.compile(r"\+?[0-9](?:[\s().\-/\u2010-\u2015]{0,3}[0-9]){6,}")
 _MARK_BYTES: Final = 16
 _DIGITS: Final = "0123456789"
@@ -63,6 +66,8 @@ class Forgotten:
             return True
         if layout.by_id and self.has_id(row.key):
             return True
+        if layout.about is not None and self._is_about(row.values[layout.place(layout.about)]):
+            return True
         return "lead_id" in layout.names and self.has_id(row.values[layout.place("lead_id")])
 
     def without(self, layout: Layout, row: Row) -> Row:
@@ -83,6 +88,15 @@ class Forgotten:
     def text(self, text: str) -> str:
         """The text with forgotten numbers replaced."""
         return _RUN.sub(self._run, text) if self.lengths else text
+
+    def _is_about(self, cell: Value) -> bool:
+        facts = json.loads(cell) if isinstance(cell, str) else None
+        if not isinstance(facts, dict):
+            return False
+        people = [facts, *(inner for inner in facts.values() if isinstance(inner, dict))]
+        return self.has_id(facts.get("lead_id")) or any(
+            self.has_phone(person.get(name)) for person in people for name in TOLD_PHONES
+        )
 
     def _json(self, text: str) -> str:
         if not _RUN.search(text):

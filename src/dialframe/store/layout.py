@@ -19,6 +19,7 @@ from dialframe.frames.columns import (
     CAMPAIGNS,
     DISPOSITIONS,
     DNC_CHECKS,
+    EVENTS,
     LEADS,
     Column,
     Kind,
@@ -26,7 +27,7 @@ from dialframe.frames.columns import (
 )
 
 #: `PRAGMA user_version` of the files that this code writes and reads.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 #: `PRAGMA application_id`: tells a store from any other SQLite file.
 APPLICATION_ID: Final = 0x64666D65
 
@@ -48,7 +49,9 @@ SQL_TYPES: Final[dict[Kind, str]] = {
 #: Columns that hold a person's number itself: a row with a forgotten one is not kept.
 PHONES: Final = frozenset({"phone", "from_number", "to_number"})
 #: Columns of ids, codes and closed words, in which nobody writes a number by hand.
-CODED: Final = frozenset({"id", "campaign_id", "lead_id", "request_id", "date", "timezone"})
+CODED: Final = frozenset(
+    {"id", "campaign_id", "lead_id", "request_id", "date", "timezone", "delivery_id", "type"}
+)
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,16 @@ class Layout:
         time_column: The column that `since` and `until` speak of.
         campaign_column: The column that `campaign` speaks of, or None.
         ledger: Whether every row is kept for itself, without key and without versions.
+        once: Whether a row stays as it first came, whatever comes under its key later.
+        about: A JSON column whose fields say which numbers and lead the row is about, or None.
     """
 
     table: Table
     time_column: str = "created_at"
     campaign_column: str | None = None
     ledger: bool = False
+    once: bool = False
+    about: str | None = None
 
     @property
     def versions(self) -> str:
@@ -127,10 +134,14 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(CALLBACKS, campaign_column="campaign_id"),
     Layout(APPOINTMENTS),
     Layout(DISPOSITIONS, time_column="date", campaign_column="campaign_id"),
+    Layout(EVENTS, once=True, about="data"),
     Layout(DNC_CHECKS, time_column="checked_at", ledger=True),
 )
 
 BY_NAME: Final[dict[str, Layout]] = {layout.table.name: layout for layout in LAYOUTS}
+
+#: Tables that a layout has and the one before it has not.
+_ADDED: Final[dict[int, Table]] = {2: EVENTS}
 
 
 def statements() -> list[str]:
@@ -147,6 +158,16 @@ def statements() -> list[str]:
     for layout in LAYOUTS:
         made += _of_table(layout)
     return made
+
+
+def additions(version: int) -> list[str]:
+    """The SQL that makes a store of an older layout one of this layout."""
+    return [
+        statement
+        for since, table in _ADDED.items()
+        if since > version
+        for statement in _of_table(BY_NAME[table.name])
+    ]
 
 
 def _of_table(layout: Layout) -> list[str]:

@@ -45,6 +45,8 @@ def append_rows(
     if layout.ledger:
         return _append_ledger(connection, layout, rows, stamp)
     heads = _heads(connection, layout, [row.key for row in rows])
+    if layout.once:
+        rows = [row for row in rows if row.key not in heads]
     seq = _last_seq(connection, layout)
     fresh: list[Written] = []
     seen: list[tuple[str]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from dialframe.contract.webhooks import Envelope
@@ -61,7 +61,7 @@ def as_line(delivery: Delivery, *, show_numbers: bool = False) -> str:
     """A delivery as one line for people: when, type, event id, and the numbers that it is about."""
     row = record(delivery) if show_numbers else masked(record(delivery))
     said = [
-        f"{delivery.received_at:%Y-%m-%d %H:%M:%S}Z",
+        f"{delivery.received_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z",
         f"{delivery.type:<21}",
         delivery.event_id,
         *numbers(row.get("data")),

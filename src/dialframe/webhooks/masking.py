@@ -46,7 +46,7 @@ def numbers(value: Any) -> Iterator[str]:
     """What stands in the fields that are numbers, in order, wherever they are in the value."""
     if isinstance(value, dict):
         for name, inner in value.items():
-            if name in PHONES and isinstance(inner, str | int):
+            if name in PHONES and _is_number(inner):
                 yield str(inner)
             else:
                 yield from numbers(inner)
@@ -56,9 +56,11 @@ def numbers(value: Any) -> Iterator[str]:
 
 
 def _field(value: Any) -> Any:
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        return mask_phone(str(value))
-    return masked(value)
+    return mask_phone(str(value)) if _is_number(value) else masked(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _text(text: str) -> str:

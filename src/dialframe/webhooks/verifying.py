@@ -77,16 +77,17 @@ def verify(
 
 
 def usable(secrets: Sequence[str] | str) -> tuple[str, ...]:
-    """The secrets, of which there must be one at least: an empty one would make every signature good.
+    """The secrets without blanks around them: with an empty one, anybody could sign.
 
     Raises:
-        ConfigError: There is none, or one of them is empty.
+        ConfigError: There is none, or one of them is empty or not ASCII.
     """
-    keys = (secrets,) if isinstance(secrets, str) else tuple(secrets)
-    if not keys or not all(key.strip() for key in keys):
+    given = (secrets,) if isinstance(secrets, str) else secrets
+    keys = tuple(key.strip() for key in given)
+    if not keys or not all(key and key.isascii() for key in keys):
         raise ConfigError(
-            "the webhook endpoint's signing secret is missing; it was shown once when the endpoint was "
-            "made, and rotating it gives a new one"
+            "the webhook endpoint's signing secret is missing or not one; it was shown once when the "
+            "endpoint was made, and rotating it gives a new one"
         )
     return keys
 
@@ -131,7 +132,7 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         raise _refused("bad_body", f"the signed body is no event: {where or 'its top'} is wrong") from None
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
-    named = (given[webhooks.EVENT_ID_HEADER], given[webhooks.EVENT_HEADER])
+    named = (_identifier(given, webhooks.EVENT_ID_HEADER), given[webhooks.EVENT_HEADER])
     if named != (envelope.id, envelope.type):
         raise _refused("bad_body", "the headers name another event than the signed body")
     return envelope

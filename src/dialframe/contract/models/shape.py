@@ -6,14 +6,15 @@ from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
-    AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Strict,
     StringConstraints,
 )
+from pydantic_core import core_schema
 
 from dialframe.contract import limits
 from dialframe.privacy import redact
@@ -45,13 +46,33 @@ class Request(BaseModel):
         return repr(self)
 
 
-def _instant(value: Any) -> Any:
-    if not isinstance(value, str | datetime):
-        raise ValueError("an instant is ISO 8601 text with a zone")  # noqa: TRY004 - pydantic's way
-    return value
+class _InstantShape:
+    """ISO 8601 text with a zone, or an aware datetime; never a number, which pydantic would take."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        del source, handler
+        aware = core_schema.datetime_schema(tz_constraint="aware")
+        words = core_schema.str_schema(strict=True, pattern=r"^\d{4}-\d\d-\d\d[T ]")
+        ready = core_schema.datetime_schema(tz_constraint="aware", strict=True)
+        return core_schema.union_schema(
+            [core_schema.chain_schema([words, aware]), ready],
+            mode="left_to_right",
+            custom_error_type="instant",
+            custom_error_message="an instant was expected: ISO 8601 text with its timezone",
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        del schema, handler
+        return {"type": "string", "format": "date-time"}
 
 
-Instant = Annotated[AwareDatetime, BeforeValidator(_instant)]
+Instant = Annotated[datetime, _InstantShape]
 Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]

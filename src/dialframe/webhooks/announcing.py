@@ -1,0 +1,72 @@
+"""Tells listeners of what was received, in a thread of its own; stores nothing and answers nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from queue import Full
+from typing import Final
+
+from dialframe.errors import DialframeError
+from dialframe.webhooks.delivery import Delivery
+from dialframe.webhooks.workers import Worker
+
+#: What may wait for a slow listener; it is all stored already, so the rest is counted and left out.
+PLACES: Final = 1000
+
+OnEvent = Callable[[Delivery], None]
+OnTrouble = Callable[[DialframeError], None]
+
+
+class Announcer:
+    """Two listeners behind a queue: however slow they are, or how they fail, whoever tells them goes on."""
+
+    def __init__(
+        self, on_event: OnEvent, on_trouble: OnTrouble, *, places: int = PLACES
+    ) -> None:
+        self._on_event = on_event
+        self._on_trouble = on_trouble
+        self._worker = Worker("dialframe-webhooks-tell", places=places)
+        self._missed = 0
+
+    def event(self, delivery: Delivery) -> None:
+        """Tell of a new event."""
+        self._tell_missed()
+        try:
+            told = self._worker.submit(partial(self._on_event, delivery))
+        except Full:
+            self._missed += 1
+        else:
+            told.add_done_callback(self._done)
+
+    def trouble(self, error: DialframeError) -> None:
+        """Tell of a delivery that was not accepted, unless too much waits already."""
+        try:
+            self._worker.submit(partial(self._on_trouble, error))
+        except Full:
+            return
+
+    def close(self, *, within_s: float) -> None:
+        """Let what waits be told, for so long at most."""
+        self._tell_missed()
+        self._worker.close(within_s=within_s)
+
+    def _tell_missed(self) -> None:
+        if not self._missed:
+            return
+        missed = f"{self._missed:,} events were stored but not shown: whoever reads them is too slow"
+        try:
+            self._worker.submit(partial(self._on_trouble, DialframeError(missed)))
+        except Full:
+            return
+        self._missed = 0
+
+    def _done(self, told: Future[None]) -> None:
+        error = told.exception()
+        if error is not None:
+            self.trouble(
+                DialframeError(
+                    f"the listener failed on an event with {type(error).__name__}; the event is stored"
+                )
+            )
