@@ -25,6 +25,16 @@ def test_shape(shape, cells, fits):
     assert shape.fits(cells) is fits
 
 
+def test_records_with_a_cell_too_many_still_resemble_one():
+    """What stands in the telling columns counts, not the width."""
+    shape = Shape(3, digits=(1,))
+
+    assert shape.resembles(["Ann", "212-555-0142", "NY", "surplus"])
+    assert shape.resembles(["Ann", "212-555-0142"])
+    assert not shape.resembles(["call", "back", "later", "please"])
+    assert not Shape(4).resembles(["a", "b", "c"])
+
+
 def test_many_digits():
     """A post code counts, a house number does not."""
     assert has_many_digits("NY 10001")

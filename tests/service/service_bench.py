@@ -890,6 +890,11 @@ class Received:
     body: bytes
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # the default of 5 drops connections in a busy minute
+
+
 class Receiver:
     """An HTTP server on loopback that keeps what it gets; one path per endpoint."""
 
@@ -899,8 +904,7 @@ class Receiver:
         self._hang: set[str] = set()
         self._change = threading.Condition()
         self._closed = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
 

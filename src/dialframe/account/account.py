@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from dialframe.account import dnc
-from dialframe.account.freshness import covered, freshness, sentence
+from dialframe.account.freshness import covered, facts, freshness
 from dialframe.account.instants import When, age, instant
 from dialframe.account.report import SyncReport
 from dialframe.account.sync import Plan, sync
@@ -20,8 +20,8 @@ from dialframe.frames.columns import (
     CAMPAIGNS,
     DISPOSITIONS,
     DNC_CHECKS,
+    EVENTS,
     LEADS,
-    TABLES,
     Table,
 )
 from dialframe.store import Store
@@ -173,6 +173,20 @@ class Account:
         """Every Do-Not-Call check ever made here, oldest first; `since` and `until` are of `checked_at`."""
         return self._frame(DNC_CHECKS, since, until, None, as_of)
 
+    def events(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        type: str | None = None,  # noqa: A002 - the contract's field name
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Webhook events that a receiver kept here, by `created_at`; each once, however often delivered.
+
+        `type` picks one type, such as `call.completed`; else as for `calls`. No sync fetches events.
+        """
+        return self._frame(EVENTS, since, until, None, as_of, kind=type)
+
     def check_dnc(
         self,
         phones: Iterable[str],
@@ -207,23 +221,7 @@ class Account:
 
     def info(self) -> dict[str, Any]:
         """What is stored and how fresh it is, as JSON values: no content, no key."""
-        found = self.store.info()
-        return {
-            "store": str(found.folder),
-            "base_url": found.base_url,
-            "environment": found.environment,
-            "schema_version": found.schema_version,
-            "size_bytes": found.size_bytes,
-            "forgotten": found.forgotten,
-            "rows": {facts.name: facts.rows for facts in found.tables},
-            "versions": {facts.name: facts.versions for facts in found.tables},
-            "gone": {facts.name: facts.gone for facts in found.tables},
-            "quarantined": {facts.name: facts.quarantined for facts in found.tables},
-            "freshness": {
-                table.name: sentence(table, covered(table, self.store))
-                for table in TABLES.values()
-            },
-        }
+        return facts(self.store)
 
     def forget(self, phone: str) -> int:
         """Erase a number from every table and version, so that a later sync does not bring it back.
@@ -263,6 +261,8 @@ class Account:
         until: When | None,
         campaign: str | None,
         as_of: When | None,
+        *,
+        kind: str | None = None,
     ) -> pd.DataFrame:
         moment = instant("as_of", as_of)
         cover = covered(table, self.store)
@@ -273,6 +273,8 @@ class Account:
             until=instant("until", until),
             campaign=campaign,
         )
+        if kind is not None:
+            frame = frame[frame["type"] == kind].reset_index(drop=True)
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment)
         return frame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialframe.account.report import day_and_time
 from dialframe.account.walk import OVERLAP, State
-from dialframe.frames.columns import DNC_CHECKS, Table
+from dialframe.frames.columns import DNC_CHECKS, EVENTS, TABLES, Table
 from dialframe.store import Store
 
 if TYPE_CHECKING:
@@ -91,11 +91,33 @@ def freshness(
     }
 
 
+def facts(store: Store) -> dict[str, Any]:
+    """What a store holds and how fresh each table is, as JSON values: no content, no key."""
+    found = store.info()
+    return {
+        "store": str(found.folder),
+        "base_url": found.base_url,
+        "environment": found.environment,
+        "schema_version": found.schema_version,
+        "size_bytes": found.size_bytes,
+        "forgotten": found.forgotten,
+        "rows": {table.name: table.rows for table in found.tables},
+        "versions": {table.name: table.versions for table in found.tables},
+        "gone": {table.name: table.gone for table in found.tables},
+        "quarantined": {table.name: table.quarantined for table in found.tables},
+        "freshness": {
+            table.name: sentence(table, covered(table, store)) for table in TABLES.values()
+        },
+    }
+
+
 def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
     """What a person should know before trusting the table."""
     shown = "" if as_of is None else f" Shown as last observed by {day_and_time(as_of)}."
     if table == DNC_CHECKS:
         return f"{table.name}: only numbers that were asked about, each time they were.{shown}"
+    if table == EVENTS:
+        return f"{table.name}: only those that were delivered to a receiver here.{shown}"
     if not cover.begun:
         return f"{table.name}: never synced; run account.sync()."
     if cover.synced_at is None:

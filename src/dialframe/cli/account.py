@@ -63,7 +63,7 @@ def export(
     table: Annotated[
         str,
         typer.Argument(
-            help="calls, leads, campaigns, callbacks, appointments, dispositions, dnc_checks."
+            help="calls, leads, campaigns, callbacks, appointments, dispositions, dnc_checks, events."
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import dialframe
-from dialframe.cli import account, demo, leads, sandbox, store
+from dialframe.cli import account, contract, demo, leads, sandbox, store, webhooks
 
 app = typer.Typer(
     name="dialframe",
@@ -44,3 +44,5 @@ app.command("audit")(account.audit)
 app.add_typer(leads.app, name="leads")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(store.app, name="store")
+app.add_typer(contract.app, name="contract")
+app.add_typer(webhooks.app, name="webhooks")

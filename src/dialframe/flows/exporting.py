@@ -63,6 +63,7 @@ def current(account: Account, table: str) -> pd.DataFrame:
         "appointments": account.appointments,
         "dispositions": account.dispositions,
         "dnc_checks": account.dnc_checks,
+        "events": account.events,
     }
     if table not in readers:
         raise ConfigError(f"there is no table {table!r}; the tables are {', '.join(readers)}")

@@ -170,7 +170,7 @@ def _close(
     for at in range(start + 1, last):
         text = lines.texts[at]
         cells, state = scan(text, dialect)
-        if state == CLEAN and shape.fits(cells):
+        if state == CLEAN and shape.resembles(cells):
             return _plain(lines.texts[start], dialect), OPEN, at
         if quote in text and not broken:
             cells, state = scan(lines.raw(start, at + 1), dialect)

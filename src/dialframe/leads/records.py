@@ -45,13 +45,20 @@ class Shape:
     ats: tuple[int, ...] = ()
 
     def fits(self, cells: Sequence[str]) -> bool:
-        """Whether the cells look like a record of their own; never for a single column."""
-        if len(cells) != self.width or self.width < 2:
+        """Whether the cells are a usual record; never for a single column."""
+        return len(cells) == self.width and self.resembles(cells)
+
+    def resembles(self, cells: Sequence[str]) -> bool:
+        """Whether the cells are a record of their own, perhaps with some too few or too many."""
+        if self.width < 2:
             return False
         if not self.digits and not self.ats:
-            return self.width > 3
-        return all(has_many_digits(cells[at]) for at in self.digits) and all(
-            "@" in cells[at] for at in self.ats
+            return len(cells) == self.width > 3
+        telling = (*self.digits, *self.ats)
+        return (
+            max(telling) < len(cells)
+            and all(has_many_digits(cells[at]) for at in self.digits)
+            and all("@" in cells[at] for at in self.ats)
         )
 
 

@@ -22,9 +22,7 @@ OnTrouble = Callable[[DialframeError], None]
 class Announcer:
     """Two listeners behind a queue: however slow they are, or how they fail, whoever tells them goes on."""
 
-    def __init__(
-        self, on_event: OnEvent, on_trouble: OnTrouble, *, places: int = PLACES
-    ) -> None:
+    def __init__(self, on_event: OnEvent, on_trouble: OnTrouble, *, places: int = PLACES) -> None:
         self._on_event = on_event
         self._on_trouble = on_trouble
         self._worker = Worker("dialframe-webhooks-tell", places=places)
@@ -55,7 +53,9 @@ class Announcer:
     def _tell_missed(self) -> None:
         if not self._missed:
             return
-        missed = f"{self._missed:,} events were stored but not shown: whoever reads them is too slow"
+        missed = (
+            f"{self._missed:,} events were stored but not shown: whoever reads them is too slow"
+        )
         try:
             self._worker.submit(partial(self._on_trouble, DialframeError(missed)))
         except Full:

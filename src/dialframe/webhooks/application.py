@@ -1,9 +1,9 @@
 """The receiver as an ASGI application: which delivery gets which answer; knows neither socket nor disk.
 
-    2xx   kept: written durably before it was answered, or known already
-    400   not readable as a delivery            401   not genuine, or not fresh
-    405   no POST      404   another path       413   more than 1 MiB
-    503   not kept, or not in time: the service delivers it again
+2xx   kept: written durably before it was answered, or known already
+400   not readable as a delivery            401   not genuine, or not fresh
+405   no POST      404   another path       413   more than 1 MiB
+503   not kept, or not in time: the service delivers it again
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def _not_kept(error: Exception, answer_s: float) -> DialframeError:
     if isinstance(error, DialframeError):
         reason = str(error)
     else:
-        reason = "too much waits" if isinstance(error, Full) else f"it took more than {answer_s:g} s"
+        reason = (
+            "too much waits" if isinstance(error, Full) else f"it took more than {answer_s:g} s"
+        )
     return DialframeError(f"a delivery was not kept, and will come again: {reason}")
 
 

@@ -41,7 +41,9 @@ class Receiver:
         url: Where deliveries are accepted.
     """
 
-    def __init__(self, reception: Reception, announcer: Announcer, listener: socket.socket) -> None:
+    def __init__(
+        self, reception: Reception, announcer: Announcer, listener: socket.socket
+    ) -> None:
         self._announcer = announcer
         self._writer = Worker("dialframe-webhooks-keep", places=AT_ONCE)
         host, port = listener.getsockname()[:2]

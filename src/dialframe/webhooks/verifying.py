@@ -51,7 +51,9 @@ def verify(
     """
     keys = usable(secrets)
     if not isinstance(raw_body, bytes):
-        raise ConfigError("the raw body must be the bytes as they came, before anything parsed them")
+        raise ConfigError(
+            "the raw body must be the bytes as they came, before anything parsed them"
+        )
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
     given = _headers(headers)
@@ -129,7 +131,9 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         envelope = Envelope.model_validate(body)
     except ValidationError as error:
         where = ".".join(str(step) for step in error.errors(include_input=False)[0]["loc"])
-        raise _refused("bad_body", f"the signed body is no event: {where or 'its top'} is wrong") from None
+        raise _refused(
+            "bad_body", f"the signed body is no event: {where or 'its top'} is wrong"
+        ) from None
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
     named = (_identifier(given, webhooks.EVENT_ID_HEADER), given[webhooks.EVENT_HEADER])

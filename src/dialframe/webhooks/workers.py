@@ -54,5 +54,6 @@ class Worker:
                 continue
             try:
                 future.set_result(job())
-            except BaseException as error:  # noqa: BLE001 - it is the waiter's, not the thread's
+            except BaseException as error:
+                # Whatever it is, it is for whoever waits for the result, and the next job has its turn.
                 future.set_exception(error)

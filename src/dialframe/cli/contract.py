@@ -1,0 +1,128 @@
+"""`dialframe contract`: what the service promises, for people and for their tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialframe.cli.face import AsJson, answer, say, show
+from dialframe.errors import ConfigError
+
+app = typer.Typer(
+    help="The service's contract: its operations, and an OpenAPI document of it.",
+    no_args_is_help=True,
+)
+
+#: Columns of the table, and what they are called in Markdown.
+HEADINGS = {
+    "name": "operation",
+    "endpoint": "method and path",
+    "scope": "scope",
+    "tier": "tier",
+    "client": "client method",
+    "assumed": "shapes",
+}
+
+
+@app.command()
+def openapi(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="File to write; else it goes to standard output.", show_default=False
+        ),
+    ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            help="Address of the service to put into the document.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Write the contract as an OpenAPI 3.1 document.
+
+    Shapes that the contract does not show are marked `x-assumed`. Example:
+
+        dialframe contract openapi --out openapi.json
+    """
+    from dialframe.contract.openapi import OPEN_ADDRESS, document
+
+    text = json.dumps(document(server or OPEN_ADDRESS), ensure_ascii=False, indent=2)
+    if out is None:
+        say(text)
+        return
+    from dialframe.flows import files
+
+    files.write_text(text + "\n", out)
+    say(f"OpenAPI document written to {out}")
+
+
+@app.command()
+def operations(
+    as_json: AsJson = False,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the table as Markdown.")
+    ] = False,
+) -> None:
+    """List every operation with its scope, its tier and its method of the client.
+
+    Example:
+        dialframe contract operations
+    """
+    if as_json and as_markdown:
+        raise ConfigError("--json and --markdown exclude each other; choose one")
+    rows = _rows()
+    if as_json:
+        answer({"operations": rows})
+    elif as_markdown:
+        say(_markdown(rows))
+    else:
+        import pandas as pd
+
+        frame = pd.DataFrame(rows)[list(HEADINGS)]
+        frame["assumed"] = ["assumed" if assumed else "" for assumed in frame["assumed"]]
+        show(frame.rename(columns=HEADINGS), "Operations")
+
+
+def _rows() -> list[dict[str, Any]]:
+    from dialframe.client.methods import method_path
+    from dialframe.contract.operations import ALL
+
+    return [
+        {
+            "name": row.name,
+            "endpoint": f"{row.method} {row.path}",
+            "scope": row.scope,
+            "tier": row.tier,
+            "switch": row.switch,
+            "sending_key": row.sending_key,
+            "client": f"client.{method_path(row)}",
+            "assumed": row.assumed,
+            "summary": row.summary,
+        }
+        for row in ALL
+    ]
+
+
+def _markdown(rows: Iterable[Mapping[str, Any]]) -> str:
+    lines = [
+        "| " + " | ".join(HEADINGS.values()) + " |",
+        "|" + "---|" * len(HEADINGS),
+    ]
+    for row in rows:
+        cells = (
+            f"`{row['name']}`",
+            f"`{row['endpoint']}`",
+            f"`{row['scope']}`" if row["scope"] else "any key",
+            str(row["tier"]),
+            f"`{row['client']}`",
+            "assumed" if row["assumed"] else "",
+        )
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,245 @@
+"""All files or none, for the owner alone, the same bytes each time, and fit to be read again."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialframe import leads
+from dialframe.config import Progress
+from dialframe.errors import ConfigError, LeadFileError
+
+TEXT = (
+    "Ref,Name,Phone,Notes\n"
+    "1,Ann,212-555-0142,=1+1\n"
+    '2,"Roe, Bob",12,"two\nlines"\n'
+    "3,Cy,212-555-0142,'=x\n"
+    "\n"
+    '4,"Di,212-555-0144,x\n'
+    "5,Ed,212-555-0145,a,b\n"
+    "6,Flo,212-555-0146,\n"
+)
+NAMES = (
+    "clean.csv",
+    "rejected.csv",
+    "duplicates.csv",
+    "do_not_call.csv",
+    "skipped.csv",
+    "report.json",
+)
+
+
+@pytest.fixture
+def cleaned(lead_file):
+    return leads.clean(lead_file(TEXT), region="US")
+
+
+def test_all_files_are_there_even_without_rows(cleaned, tmp_path):
+    """A program finds the same six files after every run."""
+    written = leads.write(cleaned, tmp_path / "out")
+
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+        f"leads.{name}" for name in NAMES
+    )
+    assert written.paths["rejected"].name == "leads.rejected.csv"
+    assert written.paths["do_not_call"].read_bytes().count(b"\r\n") == 1
+
+
+def test_files_are_for_their_owner_alone(cleaned, tmp_path):
+    """Mode 0600 in a folder of mode 0700."""
+    leads.write(cleaned, tmp_path / "out")
+
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {0o600}
+
+
+def test_people_can_open_the_files(cleaned, tmp_path):
+    """UTF-8 with a mark, CR LF, original header and cells, then why."""
+    raw = leads.write(cleaned, tmp_path).paths["rejected"].read_bytes()
+    frame = pd.read_csv(
+        leads.write(cleaned, tmp_path).paths["rejected"], dtype=str, keep_default_na=False
+    )
+
+    assert raw.startswith(b"\xef\xbb\xbfRef,Name,Phone,Notes,_file,_line,_row,_outcome,_reason")
+    assert b"\r\n" in raw
+    assert frame["Name"].tolist() == ["Roe, Bob", '"Di', "Ed"]
+    assert frame["Notes"].tolist()[0] == "two\nlines"
+    assert frame["_reason"].tolist() == ["phone_too_short", "unclosed_quote", "too_many_cells"]
+    assert frame["_raw"].tolist() == ["", '4,"Di,212-555-0144,x', "5,Ed,212-555-0145,a,b"]
+
+
+def test_formulas_are_disarmed_and_numbers_stay(cleaned, tmp_path):
+    """A cell that a spreadsheet could run begins with an apostrophe, E.164 does not."""
+    frame = pd.read_csv(
+        leads.write(cleaned, tmp_path).paths["clean"], dtype=str, keep_default_na=False
+    )
+
+    assert frame["phone"].tolist() == ["+12125550142", "+12125550146"]
+    assert frame["Notes"].tolist() == ["'=1+1", ""]
+
+
+def test_the_same_input_gives_the_same_bytes(lead_file, tmp_path):
+    """No clock, no chance, no order of a hash in any file."""
+    runs = []
+    for folder in ("a", "b"):
+        paths = leads.write(leads.clean(lead_file(TEXT), region="US"), tmp_path / folder).paths
+        runs.append({name: path.read_bytes() for name, path in paths.items()})
+
+    assert runs[0] == runs[1]
+
+
+def test_the_report_names_its_files(cleaned, tmp_path):
+    """Rows and hash of each, so that a copy can be checked."""
+    import hashlib
+
+    paths = leads.write(cleaned, tmp_path).paths
+    report = json.loads(paths["report"].read_text())
+
+    assert report["counts"]["records"] == 7
+    for output in report["outputs"]:
+        data = (tmp_path / output["name"]).read_bytes()
+        assert output["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+def test_a_corrected_reject_file_can_be_cleaned_again(cleaned, tmp_path):
+    """Its added columns are dropped, its apostrophes taken off, its records judged anew."""
+    path = leads.write(cleaned, tmp_path).paths["rejected"]
+    path.write_bytes(path.read_bytes().replace(b",12,", b",212-555-0143,", 1))
+
+    again = leads.read(path)
+    second = leads.clean(again, region="US")
+
+    assert again.header == ("Ref", "Name", "Phone", "Notes")
+    assert again.decisions.dropped_columns[:3] == ("_file", "_line", "_row")
+    assert second.clean["phone"].tolist() == ["+12125550143", "+12125550144", "+12125550145"]
+
+
+def test_a_reject_file_saved_by_a_german_spreadsheet_is_known_too(cleaned, tmp_path):
+    """Semicolons and quotes around everything do not hide the added columns."""
+    frame = pd.read_csv(
+        leads.write(cleaned, tmp_path).paths["duplicates"], dtype=str, keep_default_na=False
+    )
+    frame.to_csv(tmp_path / "saved.csv", sep=";", index=False, quoting=1, encoding="utf-8-sig")
+
+    again = leads.read(tmp_path / "saved.csv")
+
+    assert again.frame.to_numpy().tolist() == [["3", "Cy", "212-555-0142", "'=x"]]
+
+
+def test_clean_leads_can_be_read_again(cleaned, tmp_path):
+    """As the same leads, fields and all."""
+    path = leads.write(cleaned, tmp_path).paths["clean"]
+    again = leads.clean(leads.read(path), region="US")
+
+    own = ["phone", "full_name", "external_id", "Notes"]
+    assert again.clean[own].to_numpy().tolist() == cleaned.clean[own].to_numpy().tolist()
+    assert again.leftovers == cleaned.leftovers
+
+
+def test_nothing_half_written_is_left_on_a_full_disk(cleaned, tmp_path):
+    """Old files stay whole, new ones do not appear, and the error says why."""
+    out = tmp_path / "out"
+    leads.write(cleaned, out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+        with pytest.raises(LeadFileError, match="cannot be written: file too large"):
+            leads.write(cleaned, out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_made_is_named(cleaned, tmp_path):
+    """A file stands where the folder should be."""
+    (tmp_path / "out").write_text("")
+
+    with pytest.raises(LeadFileError, match="cannot be written"):
+        leads.write(cleaned, tmp_path / "out")
+
+
+def test_an_input_is_never_replaced(tmp_path):
+    """A list that bears the name of an output is not written over."""
+    (tmp_path / "x.clean.csv").write_text("phone\n212-555-0142\n")
+    cleaned = leads.clean(leads.read(tmp_path / "x.clean.csv"), region="US")
+
+    with pytest.raises(LeadFileError, match="would be replaced"):
+        leads.write(cleaned, tmp_path, stem="x")
+    with pytest.raises(ConfigError, match="leave out the folder"):
+        leads.write(cleaned, tmp_path, stem="../x")
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("a.csv", "a"),
+        ("a.b.csv.gz", "a.b"),
+        ("a.xlsx", "a"),
+        ("list", "list"),
+        ("a.rejected.csv", "a.rejected"),
+    ],
+)
+def test_stems(lead_file, tmp_path, name, stem):
+    """Endings of formats are taken off, other dots stay."""
+    import gzip
+
+    data = b"phone\n212-555-0142\n"
+    file = lead_file(gzip.compress(data) if name.endswith("gz") else data, name)
+
+    paths = leads.write(leads.clean(file, region="US"), tmp_path / "out").paths
+    assert paths["clean"].name == f"{stem}.clean.csv"
+
+
+def test_several_files_get_one_set(tmp_path):
+    """Named after the first, with how many more there were."""
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("phone\n212-555-0142\n")
+    cleaned = leads.clean(
+        [leads.read(tmp_path / "a.csv"), leads.read(tmp_path / "b.csv")], region="US"
+    )
+
+    assert leads.write(cleaned, tmp_path / "out").paths["clean"].name == "a_and_1_more.clean.csv"
+
+
+def test_progress_reaches_its_total(cleaned, tmp_path):
+    """Six files, told one by one."""
+    steps: list[Progress] = []
+
+    leads.write(cleaned, tmp_path, on_progress=steps.append)
+
+    assert (steps[-1].done, steps[-1].total) == (6, 6)
+
+
+CELL = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs", "Cc"]), st.sampled_from("\r\n\t'=+-@\"")),
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5))
+def test_any_cell_survives_the_way_out_and_in(lead_file, tmp_path, rows):
+    """What stood in a rejected record stands there when its file is read again."""
+    frame = pd.DataFrame(rows, columns=["=a", "b"]).assign(phone="12")
+    path = tmp_path / "in.csv"
+    frame.to_csv(path, index=False, encoding="utf-8")
+    file = leads.read(path, delimiter=",", quote='"', header=1)
+    cleaned = leads.clean(file, region="US", mapping={"phone": "phone"})
+
+    again = leads.read(leads.write(cleaned, tmp_path).paths["rejected"])
+
+    assert again.frame.to_numpy().tolist() == file.frame.to_numpy().tolist()
+    assert again.header == file.header

@@ -1,0 +1,1 @@
+"""Tests of the receiving side of webhooks."""

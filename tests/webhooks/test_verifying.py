@@ -1,0 +1,235 @@
+"""A delivery is believed only if it is the service's, fresh, and the event that it says it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.errors import ConfigError, WebhookError
+from dialframe.webhooks import Delivery, verify
+from webhooks.made import CALLER, NOW, OLD, PERSON, SECRET, Made, delivery, event
+
+HEADERS = (
+    "Service-Signature",
+    "Service-Timestamp",
+    "Service-Event-Id",
+    "Service-Event",
+    "Service-Delivery-Id",
+)
+
+
+def checked(made: Made, secrets: Any = SECRET, now: datetime = NOW) -> Delivery:
+    """The delivery that was found genuine."""
+    return verify(made.body, made.headers, secrets, now)
+
+
+def refused(made: Made, secrets: Any = SECRET, now: datetime = NOW) -> str:
+    """Why it was refused."""
+    with pytest.raises(WebhookError) as caught:
+        checked(made, secrets, now)
+    assert PERSON not in str(caught.value)
+    assert SECRET not in str(caught.value)
+    return caught.value.why
+
+
+def test_a_genuine_delivery_is_read() -> None:
+    """Ids and type come from the signed body, the envelope is whole, and the bytes are kept."""
+    made = delivery()
+
+    found = checked(made)
+
+    assert (found.event_id, found.type) == (event()["id"], "call.completed")
+    assert found.delivery_id == made.headers["Service-Delivery-Id"]
+    assert found.envelope.data == event()["data"]
+    assert found.envelope.call_details is not None
+    assert (found.received_at, found.raw) == (NOW, made.body)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.type = "x"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper, str.swapcase])
+def test_header_names_have_no_case(change: Any) -> None:
+    """However a server writes the names of headers, they are found."""
+    made = delivery()
+    headers = {change(name): value for name, value in made.headers.items()}
+
+    assert verify(made.body, headers, SECRET, NOW).event_id == event()["id"]
+
+
+@pytest.mark.parametrize("signed", [(SECRET, OLD), (SECRET,), (OLD,)])
+@pytest.mark.parametrize("held", [SECRET, OLD, [SECRET], [OLD], (SECRET, OLD), [OLD, SECRET]])
+def test_during_a_rotation_either_secret_will_do(signed: tuple[str, ...], held: Any) -> None:
+    """A delivery is genuine if any of its signatures was made with any of the secrets held."""
+    made = delivery(secrets=signed)
+    common = set(signed) & ({held} if isinstance(held, str) else set(held))
+
+    if common:
+        assert checked(made, held).event_id == event()["id"]
+    else:
+        assert refused(made, held) == "bad_signature"
+
+
+@pytest.mark.parametrize(
+    ("drift_s", "fresh"),
+    [(0, True), (300, True), (-300, True), (300.5, False), (-300.5, False), (86_400, False)],
+)
+def test_a_delivery_is_fresh_for_300_seconds_both_ways(drift_s: float, fresh: bool) -> None:
+    """Signed longer ago, or further ahead, it is refused although the signature is right."""
+    now = NOW + timedelta(seconds=drift_s)
+
+    if fresh:
+        assert checked(delivery(), now=now).received_at == now
+    else:
+        assert refused(delivery(), now=now) == "stale"
+
+
+def test_the_clock_may_be_in_any_zone() -> None:
+    """An instant is an instant; without a zone it is none."""
+    elsewhere = NOW.astimezone(timezone(timedelta(hours=-7)))
+
+    assert checked(delivery(), now=elsewhere).event_id == event()["id"]
+    with pytest.raises(ConfigError, match="time zone"):
+        checked(delivery(), now=NOW.replace(tzinfo=None))
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("value", [None, "", "  ", 7, ["x"]])
+def test_every_header_is_needed(name: str, value: Any) -> None:
+    """A header that is missing, empty or no text is named by what it lacks."""
+    made = delivery()
+    changed = made.without(name) if value is None else made.having(name, value)
+
+    assert refused(changed) == "missing_header"
+
+
+@pytest.mark.parametrize(
+    "text", ["now", "1e9", "-5", "+5", "1_790_000_000", "١٢٣", "1.5", "0x10", "9" * 400, "007", "\ud800"]
+)
+def test_a_timestamp_is_plain_unix_seconds(text: str) -> None:
+    """Whatever else Python would take for a number is refused."""
+    assert refused(delivery().having("Service-Timestamp", text)) == "bad_timestamp"
+
+
+@pytest.mark.parametrize(
+    "signature", ["sha256=", "sha256=00", "é", "\udcff", ",,,", "md5=" + "0" * 64, "x" * 60_000]
+)
+def test_other_signatures_do_not_match(signature: str) -> None:
+    """Anything but the right digest is refused, also text that no digest can be."""
+    assert refused(delivery().having("Service-Signature", signature)) == "bad_signature"
+
+
+def test_one_byte_more_is_another_body() -> None:
+    """The signature is over the exact bytes: the same JSON written otherwise is not genuine."""
+    made = delivery()
+    pretty = json.dumps(json.loads(made.body), indent=1).encode()
+
+    for body in (made.body + b"\n", pretty, b"", made.body[:-1]):
+        assert refused(Made(body, made.headers)) == "bad_signature"
+
+
+def test_a_later_timestamp_cannot_be_put_on() -> None:
+    """The timestamp is signed: an old delivery stays old."""
+    made = delivery(at=NOW - timedelta(hours=1))
+    fresh = str(int(NOW.timestamp()))
+
+    assert refused(made.having("Service-Timestamp", fresh)) == "bad_signature"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("Service-Event-Id", "evt_00000000-0000-4000-8000-00000000ffff"), ("Service-Event", "webhook.test")],
+)
+def test_an_overheard_delivery_is_not_another_event(name: str, value: str) -> None:
+    """The headers are not signed; where they name another event than the body, nothing is believed."""
+    assert refused(delivery().having(name, value)) == "bad_body"
+
+
+@pytest.mark.parametrize("value", ["whd_\x1b[31m", "whd_\n", "é", "w" * 256])
+def test_an_id_is_plain_text(value: str) -> None:
+    """What is kept and shown of a header holds nothing that a terminal obeys."""
+    made = delivery().having("Service-Delivery-Id", f"x{value}x")
+
+    assert refused(made) == "missing_header"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{}", b"[]", b"null", b"7", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":NaN}',
+        b"\xef\xbb\xbf{}", json.dumps(event()).encode("utf-16"), b"9" * 5000,
+        json.dumps(event(created_at="2026-09-14T15:06:30")).encode(),
+        json.dumps(event(created_at=1_790_000_000)).encode(),
+        json.dumps(event(schema_version="1")).encode(),
+        json.dumps(event(data=[PERSON])).encode(),
+        json.dumps(event(id=None)).encode(),
+    ],
+    ids=range(17),
+)  # fmt: skip
+def test_a_signed_body_that_is_no_event_is_refused(body: bytes) -> None:
+    """Signed or not, what is no event in JSON is an error in words, and its values are not in them."""
+    assert refused(delivery(body)) == "bad_body"
+
+
+def test_what_v1_may_still_gain_is_taken() -> None:
+    """New types, new fields and a missing `call_details` are no reason to refuse an event."""
+    made = event(type="call.started", mood={"a": 1}, schema_version=9)
+    del made["call_details"]
+
+    found = checked(delivery(made))
+
+    assert found.type == "call.started"
+    assert found.envelope.model_extra == {"mood": {"a": 1}}
+
+
+@pytest.mark.parametrize("secrets", ["", "  ", [], [""], [SECRET, ""], ["whsec_é"]])
+def test_without_a_secret_nothing_is_checked(secrets: Any) -> None:
+    """An empty secret would let anybody sign, so it is a wrong setting."""
+    with pytest.raises(ConfigError, match="secret"):
+        checked(delivery(secrets=("",)), secrets)
+
+
+def test_a_secret_may_come_from_a_file() -> None:
+    """Blanks and line ends around a secret are no part of it."""
+    assert checked(delivery(), f"{SECRET}\n").event_id == event()["id"]
+
+
+def test_text_is_not_the_raw_body() -> None:
+    """A body that was decoded already is a mistake of the caller, said in words."""
+    with pytest.raises(ConfigError, match="bytes"):
+        verify(delivery().body.decode(), delivery().headers, SECRET, NOW)  # type: ignore[arg-type]
+
+
+@given(
+    headers=st.dictionaries(st.sampled_from(HEADERS) | st.text(), st.text()), body=st.binary()
+)
+def test_nonsense_never_crashes(headers: dict[str, str], body: bytes) -> None:
+    """Whatever is sent, it is refused with one of the reasons."""
+    with pytest.raises(WebhookError) as caught:
+        verify(body, headers, SECRET, datetime.now(UTC))
+
+    assert caught.value.why in {"missing_header", "bad_timestamp", "stale", "bad_signature"}
+
+
+@given(text=st.text(max_size=20), value=st.text(max_size=20))
+def test_any_text_in_an_event_survives(text: str, value: str) -> None:
+    """What the service says arrives as it was said."""
+    made = event(data={text: value})
+
+    assert checked(delivery(made)).envelope.data == {text: value}
+
+
+def test_the_repr_hides_numbers() -> None:
+    """A delivery in a log or a notebook shows no whole number, no words of people, and no bytes."""
+    shown = repr(checked(delivery(event(data={"to": PERSON, "from": CALLER[1:], "n": 12125550142}))))
+
+    assert "+121******42" in shown
+    assert "5550142" not in shown
+    assert "5550199" not in shown
+    assert "ring me" not in shown
+    assert event()["id"] in shown
