@@ -15,7 +15,7 @@ from dialframe.leads.plausible import is_assigned, is_binary, weigh
         ("Иван Петров", "cp1251", "koi8-r"),
         ("Ольга Смирнова", "koi8-r", "cp1251"),
         ("Müller, Straße", "cp850", "cp1252"),
-        ("Peña Córdoba", "mac_roman", "cp850"),
+        ("Peña Córdoba José", "mac_roman", "cp850"),
         ("山田太郎 東京都", "cp932", "big5"),
     ],
 )

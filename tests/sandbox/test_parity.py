@@ -46,10 +46,10 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
     call = next(row for row in api.walk("/v1/calls", limit=100) if row["answered_at"])["id"]
     console.add_agent(me, "parity", "parity@example.com")
     hook = api.post(
-        "/v1/webhooks", {"url": "https://hooks.example.com/x", "events": ["call.completed"]}
+        "/v1/webhooks", {"url": "https://93.184.216.34/x", "events": ["call.completed"]}
     ).json()["id"]
     spare = api.post(
-        "/v1/webhooks", {"url": "https://hooks.example.com/y", "events": ["call.completed"]}
+        "/v1/webhooks", {"url": "https://93.184.216.34/y", "events": ["call.completed"]}
     ).json()["id"]
     event = _first(api, "/v1/webhook-events")["id"]
     when = {"scheduled_at": "2030-01-01T00:00:00Z"}
@@ -59,7 +59,7 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
     booking, moved = (
         api.post("/v1/appointments", {"phone": phone(), **when}).json()["id"] for _ in range(2)
     )
-    hook_body = {"url": "https://hooks.example.com/z", "events": ["call.completed"]}
+    hook_body = {"url": "https://93.184.216.34/z", "events": ["call.completed"]}
     consent = {
         "phone": phone(), "channel": "sms", "source": "web", "obtained_at": "2026-01-01T00:00:00Z",
     }  # fmt: skip

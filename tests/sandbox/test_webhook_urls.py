@@ -8,6 +8,11 @@ from dialframe.sandbox import webhook_urls
 from dialframe.sandbox.problems import Refusal
 
 
+def _public(host: str) -> list[str]:
+    """A name server that knows every name."""
+    return ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]
+
+
 @pytest.mark.parametrize(
     "url",
     ["https://hooks.example.com/calls", "https://example.com:8443/", "https://93.184.216.34/x",
@@ -15,7 +20,22 @@ from dialframe.sandbox.problems import Refusal
 )  # fmt: skip
 def test_public_https_is_taken(url: str) -> None:
     """A public name or address over https."""
-    assert webhook_urls.reach(url, allow_loopback=False) == "public"
+    assert webhook_urls.reach(url, allow_loopback=False, resolve=_public) == "public"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [[], ["10.0.0.7"], ["93.184.216.34", "192.168.0.2"], ["127.0.0.1"], ["169.254.169.254"],
+     ["fd00::1"], ["::ffff:10.0.0.1"]],
+    ids=str,
+)  # fmt: skip
+def test_name_that_fails_or_answers_privately_is_refused(answers: list[str]) -> None:
+    """A name has to resolve, and every address of it has to be public."""
+    with pytest.raises(Refusal) as caught:
+        webhook_urls.reach(
+            "https://hooks.example.com/x", allow_loopback=False, resolve=lambda host: answers
+        )
+    assert caught.value.code == "webhook_url_refused"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +70,7 @@ def test_loopback_depends_on_the_setting(url: str) -> None:
 def test_everything_else_is_refused(url: str) -> None:
     """No https, private, link-local, metadata, reserved, multicast, malformed: all of it."""
     with pytest.raises(Refusal) as caught:
-        webhook_urls.reach(url, allow_loopback=True)
+        webhook_urls.reach(url, allow_loopback=True, resolve=_public)
     assert caught.value.code == "webhook_url_refused"
 
 

@@ -16,7 +16,7 @@ from dialframe.sandbox import Sandbox
 from sandbox.calling import Api, Json, ok, phone, refused
 from sandbox.receiver import Delivery, Receiver
 
-PUBLIC = "https://hooks.example.com/calls"
+PUBLIC = "https://93.184.216.34/calls"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 CALL = {"call_id": f"call_{UNKNOWN}", "direction": "outbound", "status": "completed"}
 
@@ -77,7 +77,7 @@ def test_life_of_an_endpoint(client: Api) -> None:
     secret = made.pop("secret")
     assert secret.startswith("whsec_")
     assert made["secret_hint"] == secret[-4:]
-    assert (made["host"], made["enabled"], made["description"]) == ("hooks.example.com", True, "")
+    assert (made["host"], made["enabled"], made["description"]) == ("93.184.216.34", True, "")
     assert PUBLIC not in json.dumps(made)
     path = f"/v1/webhooks/{made['id']}"
     assert ok(client.get(path)) == made

@@ -50,7 +50,11 @@ def event(number: int = 1, **changes: Any) -> dict[str, Any]:
         },
         "call_details": {
             "schema_version": 1,
-            "summary": {"status": "ready", "text": "ring me at (212) 555-0142", "truncated": False},
+            "summary": {
+                "status": "ready",
+                "text": "ring me at (212) 555-0142",
+                "truncated": False,
+            },
             "disposition": {"status": "ready", "code": "NI", "logged_at": "2026-09-14T15:06:29Z"},
         },
     } | changes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ from dialframe.errors import ConfigError, DialframeError, StoreError, WebhookErr
 from dialframe.webhooks import Delivery
 from dialframe.webhooks.receiver import Receiver, start
 from webhooks.made import OLD, SECRET, Made, delivery, event, until
+
+#: Made once: reading the machine's certificates takes longer than a delivery.
+TRUST = ssl.create_default_context()
 
 
 class Shelf:
@@ -52,17 +56,34 @@ class Shelf:
         )
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[Shelf, Receiver]]:
+    """A receiver that puts deliveries on a shelf."""
+    shelf = Shelf()
+    with shelf.start() as receiver:
+        yield shelf, receiver
+
+
 @pytest.fixture
-def shelf() -> Shelf:
-    """An empty shelf."""
+def shelf(running: tuple[Shelf, Receiver]) -> Iterator[Shelf]:
+    """The receiver's shelf, emptied when all that was put on it has been told."""
+    shelf, _ = running
+    yield shelf
+    until(lambda: len(shelf.told) == len(shelf.kept))
+    for filled in (shelf.kept, shelf.told, shelf.troubles):
+        filled.clear()
+
+
+@pytest.fixture
+def receiver(running: tuple[Shelf, Receiver]) -> Receiver:
+    """The receiver."""
+    return running[1]
+
+
+@pytest.fixture
+def own() -> Shelf:
+    """A shelf whose receiver the test starts itself."""
     return Shelf()
-
-
-@pytest.fixture
-def receiver(shelf: Shelf) -> Iterator[Receiver]:
-    """A receiver that puts deliveries on the shelf."""
-    with shelf.start() as running:
-        yield running
 
 
 def fresh(number: int = 1, secret: str = SECRET) -> Made:
@@ -72,7 +93,7 @@ def fresh(number: int = 1, secret: str = SECRET) -> Made:
 
 def post(url: str, made: Made) -> httpx.Response:
     """The answer to a delivery."""
-    return httpx.post(url, content=made.body, headers=made.headers)
+    return httpx.post(url, content=made.body, headers=made.headers, verify=TRUST)
 
 
 def test_a_genuine_delivery_is_kept_before_it_is_answered(
@@ -134,14 +155,14 @@ def test_a_delivery_that_is_not_believed_is_refused(
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_only_post_is_answered(receiver: Receiver, method: str) -> None:
     """Another method is 405 and says which would do."""
-    answer = httpx.request(method, receiver.url)
+    answer = httpx.request(method, receiver.url, verify=TRUST)
 
     assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
 
 
-def test_deliveries_arrive_at_one_path(shelf: Shelf) -> None:
+def test_deliveries_arrive_at_one_path(own: Shelf) -> None:
     """Everywhere else there is nothing, not even a redirect."""
-    with shelf.start(path="/hooks/calls") as running:
+    with own.start(path="/hooks/calls") as running:
         root = running.url.removesuffix("/hooks/calls")
         found = [
             post(root + path, fresh()).status_code
@@ -162,7 +183,7 @@ def test_a_body_may_have_one_mebibyte(receiver: Receiver, shelf: Shelf) -> None:
     assert post(receiver.url, exact).status_code == 204
     assert post(receiver.url, over).status_code == 413
     chunks = (over.body[start : start + 65_536] for start in range(0, len(over.body), 65_536))
-    answer = httpx.post(receiver.url, content=chunks, headers=over.headers)
+    answer = httpx.post(receiver.url, content=chunks, headers=over.headers, verify=TRUST)
     assert (answer.status_code, answer.text) == (413, "refused\n")
     assert len(shelf.kept) == 1
 
@@ -185,29 +206,29 @@ def test_a_disk_that_refuses_is_503(receiver: Receiver, shelf: Shelf) -> None:
     until(lambda: len(shelf.told) == 1)
 
 
-def test_a_disk_that_hangs_is_503_in_time(shelf: Shelf) -> None:
+def test_a_disk_that_hangs_is_503_in_time(own: Shelf) -> None:
     """The answer does not wait for the disk; what nobody waits for any more is not written later."""
     gate = threading.Event()
-    shelf.before = gate.wait  # type: ignore[assignment]
-    with shelf.start(answer_s=0.2) as running:
+    own.before = gate.wait  # type: ignore[assignment]
+    with own.start(answer_s=0.2) as running:
         with ThreadPoolExecutor(3) as pool:
             began = time.monotonic()
             answers = list(pool.map(lambda n: post(running.url, fresh(n)), range(3)))
             took_s = time.monotonic() - began
         gate.set()
-        until(lambda: len(shelf.told) == 1)
+        until(lambda: len(own.told) == 1)
         again = [post(running.url, fresh(n)).status_code for n in range(3)]
-        until(lambda: len(shelf.told) == 3)
+        until(lambda: len(own.told) == 3)
 
     assert [answer.status_code for answer in answers] == [503] * 3
     assert took_s < 2
     assert again == [204] * 3
-    assert len(shelf.kept) == 3
+    assert len(own.kept) == 3
 
 
-def test_half_a_request_is_answered_in_time(shelf: Shelf) -> None:
+def test_half_a_request_is_answered_in_time(own: Shelf) -> None:
     """A body that never ends does not hold the receiver."""
-    with shelf.start(answer_s=0.2) as running:
+    with own.start(answer_s=0.2) as running:
         host, port = running.url.removeprefix("http://").rstrip("/").split(":")
         with socket.create_connection((host, int(port))) as half:
             half.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -217,7 +238,7 @@ def test_half_a_request_is_answered_in_time(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("manner", ["slow", "failing"])
-def test_a_listener_never_delays_the_answer(shelf: Shelf, manner: str) -> None:
+def test_a_listener_never_delays_the_answer(own: Shelf, manner: str) -> None:
     """Whoever is told may sleep or break: deliveries are kept and answered as ever."""
     gate = threading.Event()
 
@@ -226,37 +247,39 @@ def test_a_listener_never_delays_the_answer(shelf: Shelf, manner: str) -> None:
             raise RuntimeError("+12125550142 is too much for me")
         gate.wait()
 
-    shelf.listening = listen
-    with shelf.start() as running:
+    own.listening = listen
+    with own.start() as running:
         began = time.monotonic()
         for number in range(20):
             assert post(running.url, fresh(number)).status_code == 204
         took_s = time.monotonic() - began
         gate.set()
-        until(lambda: len(shelf.told) == 20)
+        until(lambda: len(own.told) == 20)
 
     assert took_s < 3
-    assert len(shelf.kept) == 20
+    assert len(own.kept) == 20
     if manner == "failing":
-        assert len(shelf.troubles) == 20
-        assert "RuntimeError; the event is stored" in str(shelf.troubles[0])
-        assert "555" not in str(shelf.troubles[0])
+        assert len(own.troubles) == 20
+        assert "RuntimeError; the event is stored" in str(own.troubles[0])
+        assert "555" not in str(own.troubles[0])
 
 
 def test_fifty_at_once(receiver: Receiver, shelf: Shelf) -> None:
     """Fifty deliveries of twenty-five events side by side: all accepted, each event kept and told once."""
     with ThreadPoolExecutor(50) as pool:
-        answers = list(pool.map(lambda n: post(receiver.url, fresh(n % 25)).status_code, range(50)))
+        answers = list(
+            pool.map(lambda n: post(receiver.url, fresh(n % 25)).status_code, range(50))
+        )
 
     assert answers == [204] * 50
     until(lambda: len(shelf.told) == 25)
     assert len({one.event_id for one in shelf.kept}) == len(shelf.kept) == 25
 
 
-def test_closing_answers_what_is_under_way(shelf: Shelf) -> None:
+def test_closing_answers_what_is_under_way(own: Shelf) -> None:
     """A delivery that came before the end is kept and answered; afterwards nobody listens."""
-    shelf.before = lambda: time.sleep(0.3)
-    running = shelf.start()
+    own.before = lambda: time.sleep(0.3)
+    running = own.start()
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(post, running.url, fresh())
         time.sleep(0.15)
@@ -264,18 +287,18 @@ def test_closing_answers_what_is_under_way(shelf: Shelf) -> None:
         assert answer.result().status_code == 204
     running.close()
 
-    assert len(shelf.kept) == len(shelf.told) == 1
+    assert len(own.kept) == len(own.told) == 1
     with pytest.raises(httpx.ConnectError):
         post(running.url, fresh())
 
 
-def test_closing_takes_two_seconds_at_most(shelf: Shelf) -> None:
+def test_closing_takes_two_seconds_at_most(own: Shelf) -> None:
     """Neither a disk nor a listener that hangs keeps it from ending."""
     gate = threading.Event()
-    shelf.listening = gate.wait  # type: ignore[assignment]
-    running = shelf.start(answer_s=0.5)
+    own.listening = gate.wait  # type: ignore[assignment]
+    running = own.start(answer_s=0.5)
     assert post(running.url, fresh()).status_code == 204
-    shelf.before = gate.wait  # type: ignore[assignment]
+    own.before = gate.wait  # type: ignore[assignment]
     with ThreadPoolExecutor(1) as pool:
         hanging = pool.submit(post, running.url, fresh(2))
         time.sleep(0.1)
@@ -289,15 +312,15 @@ def test_closing_takes_two_seconds_at_most(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "hook", "/a b", "/{x}", "/a?b", "/é", "/a\n"])
-def test_a_path_is_plain(shelf: Shelf, path: str) -> None:
+def test_a_path_is_plain(own: Shelf, path: str) -> None:
     """A path that a server would read otherwise is a wrong setting."""
     with pytest.raises(ConfigError, match="path"):
-        shelf.start(path=path)
+        own.start(path=path)
 
 
-def test_a_port_that_is_taken_is_named(receiver: Receiver, shelf: Shelf) -> None:
+def test_a_port_that_is_taken_is_named(receiver: Receiver, own: Shelf) -> None:
     """Two receivers cannot share a port."""
     port = int(receiver.url.rstrip("/").rsplit(":", 1)[1])
 
     with pytest.raises(ConfigError, match=f"port {port}"):
-        shelf.start(port=port)
+        own.start(port=port)

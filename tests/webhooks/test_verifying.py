@@ -109,7 +109,8 @@ def test_every_header_is_needed(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["now", "1e9", "-5", "+5", "1_790_000_000", "١٢٣", "1.5", "0x10", "9" * 400, "007", "\ud800"]
+    "text",
+    ["now", "1e9", "-5", "+5", "1_790_000_000", "١٢٣", "1.5", "0x10", "9" * 400, "007", "\ud800"],
 )
 def test_a_timestamp_is_plain_unix_seconds(text: str) -> None:
     """Whatever else Python would take for a number is refused."""
@@ -143,7 +144,10 @@ def test_a_later_timestamp_cannot_be_put_on() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("Service-Event-Id", "evt_00000000-0000-4000-8000-00000000ffff"), ("Service-Event", "webhook.test")],
+    [
+        ("Service-Event-Id", "evt_00000000-0000-4000-8000-00000000ffff"),
+        ("Service-Event", "webhook.test"),
+    ],
 )
 def test_an_overheard_delivery_is_not_another_event(name: str, value: str) -> None:
     """The headers are not signed; where they name another event than the body, nothing is believed."""
@@ -205,9 +209,7 @@ def test_text_is_not_the_raw_body() -> None:
         verify(delivery().body.decode(), delivery().headers, SECRET, NOW)  # type: ignore[arg-type]
 
 
-@given(
-    headers=st.dictionaries(st.sampled_from(HEADERS) | st.text(), st.text()), body=st.binary()
-)
+@given(headers=st.dictionaries(st.sampled_from(HEADERS) | st.text(), st.text()), body=st.binary())
 def test_nonsense_never_crashes(headers: dict[str, str], body: bytes) -> None:
     """Whatever is sent, it is refused with one of the reasons."""
     with pytest.raises(WebhookError) as caught:
@@ -226,7 +228,9 @@ def test_any_text_in_an_event_survives(text: str, value: str) -> None:
 
 def test_the_repr_hides_numbers() -> None:
     """A delivery in a log or a notebook shows no whole number, no words of people, and no bytes."""
-    shown = repr(checked(delivery(event(data={"to": PERSON, "from": CALLER[1:], "n": 12125550142}))))
+    shown = repr(
+        checked(delivery(event(data={"to": PERSON, "from": CALLER[1:], "n": 12125550142})))
+    )
 
     assert "+121******42" in shown
     assert "5550142" not in shown

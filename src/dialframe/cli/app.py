@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import dialframe
-from dialframe.cli import account, contract, demo, leads, sandbox, store, webhooks
+from dialframe.cli import account, contract, demo, doctor, leads, sandbox, store, webhooks
 
 app = typer.Typer(
     name="dialframe",
@@ -41,6 +41,7 @@ app.command("sync")(account.sync)
 app.command("export")(account.export)
 app.command("funnel")(account.funnel)
 app.command("audit")(account.audit)
+app.command("doctor")(doctor.doctor)
 app.add_typer(leads.app, name="leads")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(store.app, name="store")

@@ -122,10 +122,12 @@ def _header(
     if not isinstance(choice, str):
         return None, tuple(choice), 1.0
     candidates = _before_data(records.cells, filled[:_SEARCHED_RECORDS], usual)
+    named = {at: _known_names(records.cells[at]) for at in candidates}
+    # One known word alone may be a title; two are a header, however wide the table.
     named = {
-        at: _known_names(records.cells[at])
-        for at in candidates
-        if _filled(records.cells[at]) >= usual / 2
+        at: names
+        for at, names in named.items()
+        if names > 1 or _filled(records.cells[at]) >= usual / 2
     }
     best = max(named, key=lambda at: (named[at], -at), default=None)
     if best is not None and named[best]:

@@ -47,7 +47,9 @@ CYRILLIC: Final[dict[str, str]] = {
 CYRILLIC_COMMON: Final = frozenset("оеаинтсрвлкмдпуя")
 
 #: Signs that western and central European text uses.
-SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›€£§°·•ªº¿¡©®™¬´\u00a0№")
+SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›§°·•ªº¿¡©®™¬´\u00a0№")
+#: Signs that stand beside an amount.
+CURRENCIES: Final = frozenset("€£¥")
 #: Signs that follow a figure or a metre.
 FIGURE_SIGNS: Final = frozenset("½¼¾²³±×")
 #: Signs that may stand between two letters.

@@ -144,6 +144,8 @@ def _sign(before: str, char: str, after: str) -> float:
         return -1.0
     if char in letters.FIGURE_SIGNS:
         return 1.0 if before.isdecimal() or before == "m" else 0.0
+    if char in letters.CURRENCIES:
+        return 0.0 if before.isalpha() or after.isalpha() else 1.0
     if char not in letters.SIGNS:
         return 0.0
     inside = before.isalpha() and after.isalpha()

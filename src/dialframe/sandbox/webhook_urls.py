@@ -1,7 +1,7 @@
-"""Which webhook URLs are taken (contract, Endpoints: Webhooks); asks no name server.
+"""Which webhook URLs are taken (contract, Endpoints: Webhooks); sends nothing.
 
-The sandbox sends nothing off the machine, so a name is judged by how it reads: it would be resolved
-by the service, and is never resolved here. Addresses are judged in every form that a resolver takes.
+A name has to resolve, and to public addresses only; on a machine without a name server an address
+in the URL is taken all the same. Addresses are judged in every form that a resolver takes.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
+import threading
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,6 +18,10 @@ from dialframe.sandbox.problems import FieldError, Refusal
 
 Reach = Literal["public", "loopback"]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolver = Callable[[str], Sequence[str]]
+
+#: A name server that takes longer counts as one that does not answer.
+_RESOLVE_S: Final = 2.0
 
 #: Endings of names that never belong to a public host (RFC 6761, 6762, 8375, 9476 and cloud use).
 _PRIVATE_ENDINGS: Final = (
@@ -28,18 +34,40 @@ _NAME: Final = re.compile(
 _NUMERIC_LAST: Final = re.compile(r"(0x[0-9a-f]*|[0-9]+)\.?", re.ASCII)
 
 
-def reach(url: str, *, allow_loopback: bool) -> Reach:
+def by_name_server(host: str) -> Sequence[str]:
+    """Addresses of a name as this machine's resolver gives them; none where it fails or is slow."""
+    found: list[str] = []
+
+    def ask() -> None:
+        try:
+            answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return
+        found.extend(str(answer[4][0]) for answer in answers)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(_RESOLVE_S)
+    return tuple(found)
+
+
+def reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_server) -> Reach:
     """Where a URL leads: off the machine, or to a receiver on it.
+
+    Args:
+        url: The URL.
+        allow_loopback: Whether a receiver on this machine is taken, over http too.
+        resolve: Gives the addresses of a name; none where it cannot be resolved.
 
     Raises:
         Refusal: `webhook_url_refused`.
     """
     parts, host = _split(url)
-    address = _address(host)
-    loopback = host == "localhost" or (address is not None and _is_loopback(address))
-    if loopback and allow_loopback and parts.scheme in ("http", "https"):
+    addresses = _addresses(host, resolve)
+    local = bool(addresses) and all(_is_loopback(address) for address in addresses)
+    if local and allow_loopback and parts.scheme in ("http", "https"):
         return "loopback"
-    public = _is_public(address) if address is not None else _reads_public(host)
+    public = bool(addresses) and all(_is_public(address) for address in addresses)
     if parts.scheme != "https" or not public:
         raise _refused("The URL has to be https and lead to a public address.")
     return "public"
@@ -83,6 +111,18 @@ def _address(host: str) -> Address | None:
         except OSError:
             raise _refused("The URL's host is no address.") from None
     return None
+
+
+def _addresses(host: str, resolve: Resolver) -> list[Address]:
+    """What a host stands for; none for a name that is private or does not resolve."""
+    literal = _address(host)
+    if literal is not None:
+        return [literal]
+    if host == "localhost":
+        return [ipaddress.IPv4Address("127.0.0.1")]
+    if not _reads_public(host):
+        return []
+    return [ipaddress.ip_address(text.partition("%")[0]) for text in resolve(host)]
 
 
 def _mapped(address: Address) -> Address:

@@ -76,7 +76,7 @@ Instant = Annotated[datetime, _InstantShape]
 Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
-E164 = Annotated[str, StringConstraints(pattern=r"^\+[1-9]\d{6,14}$")]
+E164 = Annotated[str, StringConstraints(pattern=r"^\+[1-9][0-9]{6,14}$")]
 
 Row = TypeVar("Row")
 

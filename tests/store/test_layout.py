@@ -1,0 +1,152 @@
+"""A store of an older layout becomes one of this; events are stored once and forgotten with their person."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS, EVENTS, LEADS
+from dialframe.store import Store
+from dialframe.store.database import FILE
+from dialframe.store.erasure import REPLACED
+from dialframe.store.layout import BY_NAME, SCHEMA_VERSION
+from store.made import at, bytes_of, call, lead, phone
+
+PERSON, OTHER = "+12125550142", "+12125550143"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store."""
+    with Store.open(tmp_path / "part") as opened:
+        yield opened
+
+
+def event(number: int = 1, minute: float = 1, **changes: Any) -> dict[str, Any]:
+    """An event as a receiver gives it."""
+    return {
+        "id": f"evt_{number}",
+        "type": "call.completed",
+        "created_at": at(number),
+        "api_version": "v1",
+        "schema_version": 1,
+        "data": {"from": OTHER, "to": phone(number)},
+        "call_details": {"schema_version": 1},
+        "received_at": at(minute),
+        "delivery_id": f"whd_{minute}",
+    } | changes
+
+
+def put(store: Store, *events: dict[str, Any], minute: float = 1) -> int:
+    """Append events received at a minute; gives the number of new versions."""
+    return store.append(EVENTS, events, observed_at=at(minute), request_id=None).versions
+
+
+def made_old(folder: Path) -> None:
+    """Make a store what the first layout was: without events."""
+    layout = BY_NAME["events"]
+    with sqlite3.connect(folder / FILE) as connection:
+        connection.execute(f"DROP TABLE {layout.versions}")
+        connection.execute(f"DROP TABLE {layout.heads}")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+
+
+def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
+    """Opening it adds the table and leaves every row where it was."""
+    with Store.open(tmp_path) as store:
+        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+    made_old(tmp_path)
+
+    with Store.open(tmp_path) as store:
+        assert len(store.frame(CALLS)) == 1
+        assert len(store.frame(EVENTS)) == 0
+        assert put(store, event()) == 1
+        assert store.info().schema_version == SCHEMA_VERSION == 2
+    with Store.open(tmp_path) as store:
+        assert len(store.frame(EVENTS)) == 1
+
+
+def test_two_may_open_an_older_store_at_once(tmp_path: Path) -> None:
+    """One of them adds the table, the other finds it there."""
+    Store.open(tmp_path).close()
+    made_old(tmp_path)
+    failures: list[StoreError] = []
+
+    def work() -> None:
+        try:
+            Store.open(tmp_path).close()
+        except StoreError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+
+
+def test_an_event_stays_as_it_first_came(store: Store) -> None:
+    """A replay has another delivery and another time; the event is the one that is there."""
+    assert put(store, event(1), minute=5) == 1
+    assert put(store, event(1, 7, type="webhook.test", data={}), minute=7) == 0
+    assert put(store, event(1, 3), minute=3) == 0
+    assert put(store, event(1, 7), event(2, 7), minute=7) == 1
+
+    frame = store.frame(EVENTS)
+    assert list(frame["id"]) == ["evt_1", "evt_2"]
+    assert list(frame["delivery_id"]) == ["whd_1", "whd_7"]
+    assert store.info().table("events").versions == 2
+    assert len(store.frame(EVENTS, as_of=at(4))) == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"from": PERSON, "to": OTHER},
+        {"from": OTHER, "to": PERSON},
+        {"phone": PERSON, "notes": "a word in confidence"},
+        {"customer": {"name": "Ada Example", "phone": PERSON}},
+        {"lead_id": lead(1)["id"], "phone": None},
+    ],
+    ids=["from", "to", "phone", "customer", "lead"],
+)
+def test_a_forgotten_persons_events_are_gone_and_stay_away(
+    store: Store, data: dict[str, Any]
+) -> None:
+    """An event about a forgotten number, or its lead, is erased, and not kept when it comes again."""
+    store.append(LEADS, [lead(1, phone=PERSON)], observed_at=at(1), request_id=None)
+    put(store, event(1, data=data), event(2))
+
+    store.forget(PERSON, at=at(2))
+    again = store.append(EVENTS, [event(1, data=data)], observed_at=at(3), request_id=None)
+
+    assert list(store.frame(EVENTS)["id"]) == ["evt_2"]
+    assert (again.versions, again.forgotten) == (0, 1)
+    held = bytes_of(store.folder)
+    assert b"a word in confidence" not in held
+    assert b"Ada Example" not in held
+    assert PERSON[1:].encode() not in held
+
+
+def test_a_mention_in_another_persons_event_is_replaced(store: Store) -> None:
+    """The event stays, the number in its notes and summary does not, before and afterwards."""
+    told = {"summary": {"text": "ring (212) 555-0142"}}
+    put(store, event(1, data={"phone": OTHER, "notes": f"was {PERSON}"}, call_details=told))
+
+    store.forget(PERSON, at=at(2))
+    put(store, event(2, data={"phone": OTHER, "notes": f"was {PERSON}"}), minute=3)
+
+    frame = store.frame(EVENTS)
+    assert [json.loads(data)["notes"] for data in frame["data"]] == [f"was {REPLACED}"] * 2
+    assert json.loads(frame["call_details"].iloc[0])["summary"]["text"] == f"ring ({REPLACED}"
+    assert PERSON[1:].encode() not in bytes_of(store.folder)
