@@ -125,12 +125,8 @@ US_CHANGED: dict[int, dict[str, str]] = {
     280: {"Lead ID": "AC-0001"},
 }
 #: Row to the earlier row whose number it repeats in another shape.
-US_REPEATS = dict(
-    (
-        *((45, 3), (67, 10), (89, 31), (101, 2), (118, 46), (135, 46), (150, 0), (166, 25)),
-        *((181, 100), (203, 7), (219, 0), (241, 16), (259, 30), (288, 276)),
-    )
-)
+US_REPEATS = {45: 3, 67: 10, 89: 31, 101: 2, 118: 46, 135: 46, 150: 0}  # fmt: skip
+US_REPEATS |= {166: 25, 181: 100, 203: 7, 219: 0, 241: 16, 259: 30, 288: 276}  # fmt: skip
 #: Row to what happened to its line.
 US_DAMAGED: dict[int, Callable[[str], str]] = {
     110: lambda line: line.replace(",No,", ",No,call, or write,"),

@@ -176,6 +176,24 @@ def test_fifty_at_once_are_stored_once_each(account: Account) -> None:
     assert len(account.events()) == 40
 
 
+def test_a_full_disk_is_503_and_the_retry_is_new(account: Account) -> None:
+    """When the disk has no room nothing of the delivery is stored; the same event is taken later."""
+    heard = Heard()
+    made = delivery(event(data={"x": "a" * 200_000}), at=datetime.now(UTC))
+    with heard.listen(account, SECRET) as running:
+        with account.store._database.reading() as connection:
+            pages = connection.execute("PRAGMA page_count").fetchone()[0]
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+        first = httpx.post(running.url, content=made.body, headers=made.headers)
+        assert len(account.events()) == 0
+        second = httpx.post(running.url, content=made.body, headers=made.headers)
+        until(lambda: len(heard.events) == 1)
+
+    assert (first.status_code, second.status_code) == (503, 204)
+    assert "the disk is full" in str(heard.troubles[0])
+    assert len(account.events()) == 1
+
+
 def genuine(made: Made) -> Delivery:
     """A delivery that was found genuine now."""
     return verify(made.body, made.headers, SECRET, datetime.now(UTC))

@@ -148,3 +148,52 @@ def test_a_damaged_workbook_is_refused(lead_file):
     """The error says that it is damaged."""
     with pytest.raises(LeadFileError, match="damaged workbook"):
         lead_file(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "leads.xls")
+
+
+def test_open_document_sheets_are_read(lead_file):
+    """ODS is a workbook like any other: numbers as shown, dates ISO, repeated empty rows counted."""
+    spaces = "urn:oasis:names:tc:opendocument:xmlns"
+
+    def cell(kind: str, value: str) -> str:
+        told = {
+            "string": "",
+            "float": f' office:value="{value}"',
+            "date": f' office:date-value="{value}"',
+        }
+        return f'<table:table-cell office:value-type="{kind}"{told[kind]}><text:p>{value}</text:p></table:table-cell>'
+
+    def row(*cells: str) -> str:
+        return f"<table:table-row>{''.join(cells)}</table:table-row>"
+
+    head = row(*(cell("string", name) for name in ("Name", "Phone", "Since")))
+    lead = row(cell("string", "Ann"), cell("float", "2125550142"), cell("date", "2024-01-05"))
+    content = (
+        f'<office:document-content xmlns:office="{spaces}:office:1.0" xmlns:table="{spaces}:table:1.0" '
+        f'xmlns:text="{spaces}:text:1.0"><office:body><office:spreadsheet>'
+        f'<table:table table:name="Leads">{head}<table:table-row table:number-rows-repeated="2">'
+        f"<table:table-cell/></table:table-row>{lead}</table:table>"
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", content)
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{spaces}:manifest:1.0"/>')
+
+    file = lead_file(out.getvalue(), "leads.ods")
+
+    assert file.frame.to_numpy().tolist() == [["Ann", "2125550142", "2024-01-05"]]
+    assert file.lines.tolist() == [4]
+    assert file.skipped["_code"].tolist() == ["blank", "blank"]
+
+
+@pytest.mark.parametrize("part", ["xl/workbook.xml", "xl/styles.xml", "xl/worksheets/sheet2.xml"])
+def test_a_workbook_with_a_damaged_part_is_refused(lead_file, samples, part):
+    """Whichever part it is, the error is the same one sentence."""
+    data = bytearray((samples / "leads" / "us_walk_ins.xlsx").read_bytes())
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        whole = archive.getinfo(part)
+    data[whole.header_offset + 30 + len(part) + whole.file_size // 2] ^= 0xFF
+
+    with pytest.raises(LeadFileError, match="damaged workbook"):
+        lead_file(bytes(data), "leads.xlsx")

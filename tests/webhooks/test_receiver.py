@@ -206,6 +206,22 @@ def test_a_disk_that_refuses_is_503(receiver: Receiver, shelf: Shelf) -> None:
     until(lambda: len(shelf.told) == 1)
 
 
+def test_whatever_else_fails_is_503(receiver: Receiver, shelf: Shelf) -> None:
+    """A fault in what keeps deliveries loses none of them, and is named without its words."""
+
+    def broken() -> None:
+        raise RuntimeError("+12125550142 is too much for me")
+
+    shelf.before = broken
+    answer = post(receiver.url, fresh())
+    shelf.before = lambda: None
+
+    assert (answer.status_code, answer.text) == (503, "not kept\n")
+    until(lambda: len(shelf.troubles) == 1)
+    assert str(shelf.troubles[0]).endswith("will come again: RuntimeError")
+    assert post(receiver.url, fresh()).status_code == 204
+
+
 def test_a_disk_that_hangs_is_503_in_time(own: Shelf) -> None:
     """The answer does not wait for the disk; what nobody waits for any more is not written later."""
     gate = threading.Event()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -237,3 +239,15 @@ def test_the_repr_hides_numbers() -> None:
     assert "5550199" not in shown
     assert "ring me" not in shown
     assert event()["id"] in shown
+
+
+def test_checking_needs_no_server() -> None:
+    """Whoever only verifies, in an application of their own, loads neither server, client nor frames."""
+    code = (
+        "import sys, dialframe\n"
+        "dialframe.webhooks.verify\n"
+        "print(sorted({'pandas', 'httpx', 'starlette', 'uvicorn', 'sqlite3'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

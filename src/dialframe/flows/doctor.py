@@ -179,8 +179,16 @@ def _rate(watch: Watch) -> Finding:
 
 
 def _store(settings: Settings) -> Finding:
+    # The same folder that an account would be opened in.
     root = settings.store or user_data_path("dialframe", appauthor=False) / "store"
-    root = root.expanduser()
+    try:
+        return _folder(root.expanduser())
+    except (OSError, RuntimeError) as error:
+        advice = "choose another folder with --store or DIALFRAME_STORE"
+        return Finding("store", "failed", f"{root} cannot be looked at: {error}", advice)
+
+
+def _folder(root: Path) -> Finding:
     if not root.exists():
         place = next(parent for parent in root.parents if parent.exists())
         if place.is_dir() and os.access(place, os.W_OK | os.X_OK):

@@ -81,10 +81,10 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
 
     try:
         table = pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowException, OSError) as problem:
+        columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
         why = str(problem).splitlines()[0]
         raise LeadFileError(f"{path} is a damaged Parquet file: {why}", path=path) from None
-    columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
     cells = [list(row) for row in zip(*columns, strict=True)]
     places = list(range(len(cells)))
     records = Records(cells, places, [place + 1 for place in places])

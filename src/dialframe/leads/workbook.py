@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -54,16 +56,16 @@ def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         names = _wanted(path, book, sheet)
         rows = {name: _rows(book, name) for name in names}
+        name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
+        _pad(rows[name], zero_padded(data, name))
     except calamine.PasswordError:
         raise LeadFileError(
             f"{path} has a password; save it without one first", path=path
         ) from None
-    except calamine.CalamineError as problem:
+    except (calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError) as problem:
         raise LeadFileError(f"{path} is a damaged workbook: {problem}", path=path) from None
-    name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
     if not rows[name]:
         raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
-    _pad(rows[name], zero_padded(data, name))
     return Sheet(name, _records(rows[name]), _others(book, name))
 
 

@@ -78,11 +78,12 @@ def build(reception: Reception, writer: Worker, announcer: Announcer) -> Starlet
         except WebhookError as error:
             announcer.trouble(error)
             return _answer(STATUS[error.why])
-        except (DialframeError, TimeoutError, Full) as error:
-            announcer.trouble(_not_kept(error, reception.answer_s))
-            return _answer(503)
         except ClientDisconnect:
             return _answer(400)
+        except Exception as error:
+            # This is a face: whatever failed behind it, the service is told to come again.
+            announcer.trouble(_not_kept(error, reception.answer_s))
+            return _answer(503)
 
     made = Starlette(routes=[Route(reception.path, receive, methods=["POST"])])
     made.router.redirect_slashes = False
@@ -121,10 +122,11 @@ async def _body(request: Request) -> bytes | None:
 def _not_kept(error: Exception, answer_s: float) -> DialframeError:
     if isinstance(error, DialframeError):
         reason = str(error)
+    elif isinstance(error, TimeoutError):
+        reason = f"it took more than {answer_s:g} s"
     else:
-        reason = (
-            "too much waits" if isinstance(error, Full) else f"it took more than {answer_s:g} s"
-        )
+        # Its words may hold what the delivery held.
+        reason = "too much waits" if isinstance(error, Full) else type(error).__name__
     return DialframeError(f"a delivery was not kept, and will come again: {reason}")
 
 
