@@ -279,7 +279,8 @@ COMMANDS = [
     ["demo"], ["sync"], ["export"], ["funnel"], ["audit"],
     ["leads", "check"], ["leads", "clean"], ["leads", "screen"], ["leads", "import"],
     ["leads", "reasons"], ["sandbox", "serve"], ["store", "info"], ["store", "forget"],
-    ["store", "vacuum"],
+    ["store", "vacuum"], ["webhooks", "listen"], ["contract", "openapi"],
+    ["contract", "operations"], ["doctor"],
 ]  # fmt: skip
 
 
