@@ -58,6 +58,26 @@ class Answering:
         pass
 
 
+class Speaking(Listening):
+    """A transport whose recordings go on for as long as somebody listens, up to a hundred parts."""
+
+    status, headers = 200, {"content-type": "audio/wav"}
+    parts = 0
+
+    def send(self, request: PlannedRequest, *, timeout_s: float) -> Reply:
+        if request.operation == "calls.recording":
+            return self
+        return super().send(request, timeout_s=timeout_s)
+
+    def chunks(self) -> Iterator[bytes]:
+        for _ in range(100):
+            self.parts += 1
+            yield b"RIFF"
+
+    def close(self) -> None:
+        """Let go of a reply, and in the end of every connection."""
+
+
 def now() -> datetime:
     """This machine's clock."""
     return datetime.now(UTC)
@@ -229,6 +249,30 @@ def test_disabled_account_fails_at_the_key(account: sandbox.Sandbox, settings: S
 
     assert (found.state, found.detail[-23:]) == ("failed", "403 api_access_disabled")
     assert "administrator" in found.what_next
+
+
+def test_recording_is_begun_and_no_more(settings: Settings) -> None:
+    """Whether recordings may be heard is known once one begins: the rest is left alone."""
+    speaking = Speaking(settings)
+    found = diagnose(settings, now=now, transport=speaking)
+    speaking._inner.close()
+
+    assert found.of("scope recordings:read").detail == "calls.recording answered"
+    assert speaking.parts == 1
+
+
+def test_call_without_a_recording_proves_the_scope(
+    account: sandbox.Sandbox, settings: Settings
+) -> None:
+    """An answer that the call has none is leave to ask; an unknown path is a failure."""
+    account.console.arm_fault("calls.recording", status=404, code="not_found")
+    account.console.arm_fault("calls.transcript", status=404, code="route_not_available")
+    found = diagnose(settings, now=now)
+
+    assert found.of("scope recordings:read").state == "ok"
+    assert found.of("scope recordings:read").detail.endswith("the newest call has none")
+    assert found.of("scope transcripts:read").state == "failed"
+    assert found.of("scope transcripts:read").what_next == "check the base URL"
 
 
 def test_broken_read_fails_alone(account: sandbox.Sandbox, settings: Settings) -> None:
