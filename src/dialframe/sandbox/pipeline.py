@@ -137,9 +137,11 @@ def _accept(
 
 
 def _key(inbound: Inbound, operation: Operation[Any, Any]) -> str | None:
-    key = inbound.header("idempotency-key") or ""
-    if operation.key == "none" or (operation.key == "optional" and not key):
+    key = inbound.header("idempotency-key")
+    if operation.key == "none" or (operation.key == "optional" and key is None):
         return None
+    if not key and operation.key == "optional":
+        raise invalid("/Idempotency-Key", "too_short")
     if not key:
         raise Refusal("idempotency_key_required", "A write needs the Idempotency-Key header.")
     if len(key) > limits.IDEMPOTENCY_KEY_CHARS[1]:
