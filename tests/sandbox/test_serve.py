@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import random
 import signal
 import socket
 import stat
@@ -234,8 +235,13 @@ def test_first_line_and_nothing_else() -> None:
         assert running.stdout.read() == ""
 
 
+#: How often the service is killed; more with `DIALFRAME_KILLS=50`.
+KILLS = int(os.environ.get("DIALFRAME_KILLS", "3"))
+
+
 def test_killed_under_load_no_answered_write_is_lost(tmp_path: Path) -> None:
-    """Three times killed while four clients write: each write is there once, in the end all are."""
+    """Killed again and again while four clients write: each write is there once, in the end all are."""
+    moments = random.Random(20261121)
     wanted: dict[str, Json] = {}
     answered: dict[str, bytes] = {}
 
@@ -253,14 +259,14 @@ def test_killed_under_load_no_answered_write_is_lost(tmp_path: Path) -> None:
             answered[key] = answer.content
         api.close()
 
-    for turn in range(3):
+    for _ in range(KILLS):
         with process(data=tmp_path / "own") as (running, facts):
             _unlimited(facts)
             stop = threading.Event()
             writers = [threading.Thread(target=write, args=(facts, stop)) for _ in range(4)]
             for writer in writers:
                 writer.start()
-            time.sleep(0.5 + turn / 10)
+            time.sleep(moments.uniform(0.1, 0.7))
             running.kill()
             stop.set()
             for writer in writers:

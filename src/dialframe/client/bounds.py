@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dialframe.contract import ids, limits
+from dialframe.contract.models.shape import E164
 from dialframe.errors import ConfigError
 
 Made = TypeVar("Made")
 
-_E164_PATTERN: Final = r"^\+[1-9]\d{6,14}$"
 #: Patterns in words that a person can act on.
 PATTERNS: Final[dict[str, str]] = {
-    _E164_PATTERN: "an E.164 number: +, country code, number, 7 to 15 digits in all",
+    get_args(E164)[1].pattern: "an E.164 number: +, country code, number, 7 to 15 digits in all",
     **{
         ids.pattern(kind): f"a {kind.replace('_', ' ')} id: {prefix} and a lower-case UUID"
         for kind, prefix in ids.PREFIXES.items()

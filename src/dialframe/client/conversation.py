@@ -21,6 +21,8 @@ logger: Final = logging.getLogger("dialframe.client")
 
 #: Stands for the time of sending until something is sent.
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
+#: An answer that comes in slower than this, after its first `timeout_s`, counts as none.
+SLOWEST_BYTES_PER_S: Final = 1024
 #: A rate refusal without `Retry-After`: the bucket gives a token in a tenth of that.
 PAUSE_UNASKED_S: Final = 1.0
 
@@ -116,7 +118,7 @@ class Conversation:
             reply = self._transport.send(request, timeout_s=timeout_s)
             try:
                 trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
-                return consume(reply, self._body(request, reply, until_s))
+                return consume(reply, self._body(request, reply, policy, until_s))
             finally:
                 reply.close()
                 self._say(request, reply, began_s)
@@ -149,16 +151,23 @@ class Conversation:
                 return
 
     def _body(
-        self, request: PlannedRequest, reply: Reply, until_s: float | None
+        self, request: PlannedRequest, reply: Reply, policy: Policy, until_s: float | None
     ) -> Iterator[bytes]:
+        waited_s, came = 0.0, 0
+        asked_s = self._clock.monotonic()
         for chunk in reply.chunks():
-            if until_s is not None and self._clock.monotonic() >= until_s:
-                raise TransportError(
-                    f"{request.operation}: the answer was still coming in at the deadline: "
-                    "raise deadline_s",
-                    operation=request.operation,
+            now_s = self._clock.monotonic()
+            # What whoever takes the bytes does with them in between is no waiting.
+            waited_s += now_s - asked_s
+            if until_s is not None and now_s >= until_s:
+                raise _too_slow(request, "was still coming in at the deadline: raise deadline_s")
+            if waited_s > policy.timeout_s + came / SLOWEST_BYTES_PER_S:
+                raise _too_slow(
+                    request, "drips in and does not end: try again, or raise timeout_s"
                 )
+            came += len(chunk)
             yield chunk
+            asked_s = self._clock.monotonic()
 
     def _pause(self, error: RateLimited, began_s: float) -> None:
         # A cap by another name is not the bucket's business, however it is called.
@@ -175,6 +184,10 @@ class Conversation:
             reply.headers.get("x-request-id"),
             (self._clock.monotonic() - began_s) * 1000,
         )
+
+
+def _too_slow(request: PlannedRequest, what: str) -> TransportError:
+    return TransportError(f"{request.operation}: the answer {what}", operation=request.operation)
 
 
 def _within(timeout_s: float, now_s: float, until_s: float | None) -> float:

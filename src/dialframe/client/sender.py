@@ -205,7 +205,7 @@ class Sender:
                 operation,
                 status=reply.status,
                 headers=reply.headers,
-                body=b"".join(body),
+                body=wire.gathered(operation, body, headers=reply.headers, key=planned.key),
                 key=planned.key,
             )
             return _answered(parsed, reply, planned, trail)

@@ -92,8 +92,7 @@ def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
     if not values:
         return
     for name, known in _open_sets(type(values[0])):
-        for value in values:
-            found = getattr(value, name, None)
+        for found in [getattr(value, name, None) for value in values]:
             if isinstance(found, str) and found not in known:
                 yield name, found
 

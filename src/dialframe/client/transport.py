@@ -19,11 +19,14 @@ from typing import Final, Literal, Protocol
 import httpx
 
 from dialframe.client.address import Address
+from dialframe.client.arrival import bound_heads, head_awaited
 from dialframe.client.credentials import Credential
 from dialframe.client.wire import PlannedRequest
 from dialframe.errors import ConfigError, TransportError
 
 POOL_CONNECTIONS: Final = 50
+#: What httpx calls the waits that a timeout is for.
+_WAITS: Final = ("connect", "read", "write", "pool")
 
 
 class Reply(Protocol):
@@ -136,6 +139,7 @@ class HttpxTransport:
         self._inner = inner
         self._lock = threading.Lock()
         self._http: httpx.Client | None = None
+        self._headers: list[tuple[str, str]] = []
         self._process = 0
         self._closed = False
 
@@ -149,17 +153,8 @@ class HttpxTransport:
         http = self._open()
         token = _ours.set(True)
         try:
-            query = f"?{request.query}" if request.query else ""
-            response = http.send(
-                http.build_request(
-                    request.method,
-                    self._address.url + request.path + query,
-                    content=request.body,
-                    headers=dict(request.headers),
-                    timeout=timeout_s,
-                ),
-                stream=True,
-            )
+            with head_awaited():
+                response = http.send(self._outgoing(request, timeout_s), stream=True)
         except _CAUGHT as error:
             _ours.reset(token)
             raise self._translated(error, request) from None
@@ -167,6 +162,18 @@ class HttpxTransport:
             _ours.reset(token)
             raise
         return _HttpxReply(self, request, response, token)
+
+    def _outgoing(self, request: PlannedRequest, timeout_s: float) -> httpx.Request:
+        # Built here and not by the client of httpx, whose merging of headers, cookies and queries
+        # would cost as much as everything that we do to a small request.
+        query = f"?{request.query}" if request.query else ""
+        return httpx.Request(
+            request.method,
+            self._address.url + request.path + query,
+            headers=[*self._headers, *request.headers.items()],
+            content=request.body,
+            extensions={"timeout": dict.fromkeys(_WAITS, timeout_s)},
+        )
 
     def close(self) -> None:
         """Let go of every connection; sending afterwards is an error."""
@@ -200,7 +207,7 @@ class HttpxTransport:
             ) from None
 
     def _client(self) -> httpx.Client:
-        return httpx.Client(
+        http = httpx.Client(
             headers={"Authorization": self._credential.header(), "User-Agent": _user_agent()},
             transport=self._inner,
             # A proxy of the environment has no business between us and our own machine.
@@ -210,6 +217,10 @@ class HttpxTransport:
                 max_connections=POOL_CONNECTIONS, max_keepalive_connections=POOL_CONNECTIONS
             ),
         )
+        bound_heads(http)
+        # What every request carries; `Accept` is said by each request itself.
+        self._headers = [pair for pair in http.headers.multi_items() if pair[0] != "accept"]
+        return http
 
     def _translated(self, error: Exception, request: PlannedRequest) -> TransportError:
         failure = failure_of(error)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, Final, Generic
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,7 @@ from dialframe.client.answers import Quarantined, Res
 from dialframe.client.bounds import encoded
 from dialframe.client.problems import problem_error
 from dialframe.client.shapes import Mismatch, read_object, read_rows, row_model
+from dialframe.contract import limits
 from dialframe.contract.models.shape import Answer, PageInfo, Request
 from dialframe.contract.row import Operation
 from dialframe.errors import ConfigError, ContractError
@@ -24,6 +26,10 @@ KEY_HEADER: Final = "Idempotency-Key"
 CORRELATION_HEADER: Final = "X-Correlation-ID"
 IF_MATCH_HEADER: Final = "If-Match"
 REPLAYED_HEADER: Final = "idempotency-replayed"
+PROBLEM: Final = "application/problem+json"
+
+#: More than a page of rows that each hold what a request may: an answer beyond it never ends.
+ANSWER_BYTES: Final = 128 * limits.BODY_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,15 @@ class Parsed(Generic[Res]):
     quarantined: tuple[Quarantined, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Which fields of a request travel where."""
+
+    path: tuple[str, ...]
+    query: tuple[str, ...]
+    body: tuple[str, ...]
+
+
 def plan(
     operation: Operation[Any, Any],
     request: Request,
@@ -90,13 +105,13 @@ def plan(
             this operation.
     """
     _refuse_stray(operation, key=key, if_match=if_match)
-    values = _values(operation, request)
+    values, places = _values(operation, request), _places(operation)
     path = operation.path.format_map(
-        {name: quote(str(values.get(name, "")), safe="") for name in operation.path_names}
+        {name: quote(str(values.get(name, "")), safe="") for name in places.path}
     )
-    query = urlencode([(name, _text(values[name])) for name in operation.query_names
+    query = urlencode([(name, _text(values[name])) for name in places.query
                        if values.get(name) is not None])  # fmt: skip
-    body = _body(operation, values)
+    body = _body(operation, places, values)
     headers = {
         "Accept": "*/*" if operation.streamed else "application/json",
         "Content-Type": None if body is None else "application/json",
@@ -112,6 +127,27 @@ def plan(
         headers={name: value for name, value in headers.items() if value is not None},
         body=body,
     )
+
+
+def gathered(
+    operation: Operation[Any, Any],
+    parts: Iterable[bytes],
+    *,
+    headers: Mapping[str, str],
+    key: str | None = None,
+) -> bytes:
+    """The whole body of an answer that is not streamed.
+
+    Raises:
+        ContractError: It goes on beyond what any answer of the contract can be.
+    """
+    body = bytearray()
+    for part in parts:
+        body += part
+        if len(body) > ANSWER_BYTES:
+            endless = Mismatch("", f"more than {ANSWER_BYTES:,} bytes came")
+            raise _broken(operation, endless, headers, key)
+    return bytes(body)
 
 
 def read(
@@ -164,13 +200,15 @@ def _json(
 ) -> Any:
     if status >= 300:
         raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
+    kind = headers.get("content-type", "no content type")
+    if kind.partition(";")[0].strip().lower() == PROBLEM:
+        raise Mismatch(f"status {status}", "a problem document came with a status of success")
     if operation.assumed and not body:
         # An unshown shape may turn out to be no body at all: then every field is None.
         return {}
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError:
-        kind = headers.get("content-type", "no content type")
         raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
 
 
@@ -219,6 +257,11 @@ def _broken(
     )
 
 
+@cache
+def _places(operation: Operation[Any, Any]) -> _Places:
+    return _Places(operation.path_names, operation.query_names, operation.body_names)
+
+
 def _refuse_stray(
     operation: Operation[Any, Any], *, key: str | None, if_match: str | None
 ) -> None:
@@ -230,10 +273,12 @@ def _refuse_stray(
         raise ConfigError(f"{operation.name}: it does not understand if_match")
 
 
-def _body(operation: Operation[Any, Any], values: Mapping[str, Any]) -> bytes | None:
+def _body(
+    operation: Operation[Any, Any], places: _Places, values: Mapping[str, Any]
+) -> bytes | None:
     if operation.method not in ("POST", "PATCH"):
         return None
-    named = {name: values[name] for name in operation.body_names if name in values}
+    named = {name: values[name] for name in places.body if name in values}
     return encoded(operation.name, named, _jsonable)
 
 
