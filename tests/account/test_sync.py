@@ -605,7 +605,7 @@ class Life:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_followed_life_ends_in_agreement(tmp_path: Path, seed: int) -> None:
     """Whatever happens and wherever it is killed: recent calls are never missing, and two quiet full syncs agree."""
-    chance = random.Random(seed)  # noqa: S311 - it only has to be the same each time
+    chance = random.Random(seed)
     life = Life(tmp_path / "part")
     for _ in range(20):
         life.insert("calls", hours_ago=chance.uniform(0, 400))

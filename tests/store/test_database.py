@@ -181,7 +181,7 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
 
 def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     """After kill -9 at any moment rows and checkpoint agree, and what was acknowledged is there."""
-    chance = random.Random(3)  # noqa: S311 - it only has to be the same each time
+    chance = random.Random(3)
     acknowledged = 0
     for _ in range(4):
         process = writer(tmp_path / "part", "a", 100_000)
