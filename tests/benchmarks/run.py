@@ -1,0 +1,138 @@
+"""Speed as ratios against a named peer in the same run: `python tests/benchmarks/run.py [NAME...]`.
+
+Prints one line of JSON per benchmark. Nothing is asserted: figures belong to the machine that gave them.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+import dialframe
+
+RUNS = 300
+DEEP_PAGES = 9000
+EVENTS = 1000
+
+
+def pages() -> dict[str, Any]:
+    """`GET /v1/calls?limit=100` over a million calls: a page nine tenths down against the first."""
+    begun = time.perf_counter()
+    with dialframe.sandbox.start(size="large") as service:
+        made_s = time.perf_counter() - begun
+        client = _bare(service)
+        page = client.get("/v1/calls?limit=100").json()
+        begun = time.perf_counter()
+        for _ in range(DEEP_PAGES):
+            deep = {"limit": 100, "cursor": page["page"]["next_cursor"]}
+            page = client.get("/v1/calls", params=deep).json()
+        walked_s = time.perf_counter() - begun
+        first, last = _medians(
+            lambda: client.get("/v1/calls?limit=100"), lambda: client.get("/v1/calls", params=deep)
+        )
+    return {
+        "account_made_s": round(made_s, 1),
+        "pages_per_s": round(DEEP_PAGES / walked_s),
+        "first_page_ms": round(first * 1e3, 2),
+        "deep_page_ms": round(last * 1e3, 2),
+        "deep_over_first": round(last / first, 2),
+    }
+
+
+def overhead() -> dict[str, Any]:
+    """The client against bare httpx with the same request, over one connection each."""
+    with dialframe.sandbox.start(size="tiny") as service:
+        bare = _bare(service)
+        client = dialframe.Client(service.base_url, service.api_key, limiter=None)
+        campaign = next(iter(client.campaigns.list())).id
+        pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+            "campaigns.get": (
+                lambda: client.campaigns.get(campaign_id=campaign),
+                lambda: bare.get(f"/v1/campaigns/{campaign}").json(),
+            ),
+            "calls.list, a page of 100": (
+                lambda: next(iter(client.calls.list(limit=100).pages())),
+                lambda: bare.get("/v1/calls?limit=100").json(),
+            ),
+        }
+        measured = {name: _medians(*pair) for name, pair in pairs.items()}
+    return {
+        name: {
+            "client_ms": round(ours * 1e3, 2),
+            "httpx_ms": round(peer * 1e3, 2),
+            "ratio": round(ours / peer, 2),
+        }
+        for name, (ours, peer) in measured.items()
+    }
+
+
+def deliveries() -> dict[str, Any]:
+    """Signed webhook deliveries a second to one receiver on this machine."""
+    arrived: list[int] = []
+    complete = threading.Event()
+
+    class Receiver(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(204)
+            self.end_headers()
+            arrived.append(1)
+            if len(arrived) == EVENTS:
+                complete.set()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+            del format, args
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with dialframe.sandbox.start(size="empty") as service:
+        client = dialframe.Client(service.base_url, service.api_key, limiter=None)
+        url = f"http://127.0.0.1:{server.server_port}/"
+        client.webhooks.create(url=url, events=["call.completed"])
+        begun = time.perf_counter()
+        for _ in range(EVENTS):
+            service.console.emit_event(service.client_id, "call.completed", {})
+        complete.wait(60)
+        took_s = time.perf_counter() - begun
+    server.shutdown()
+    return {"deliveries": len(arrived), "deliveries_per_s": round(len(arrived) / took_s)}
+
+
+BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
+    "overhead": overhead,
+    "deliveries": deliveries,
+    "pages": pages,
+}
+
+
+def _bare(service: dialframe.sandbox.Sandbox) -> httpx.Client:
+    service.console.update_account({"rate_limits": None})
+    headers = {"Authorization": f"Bearer {service.api_key}"}
+    return httpx.Client(base_url=service.base_url, headers=headers)
+
+
+def _medians(ours: Callable[[], object], peer: Callable[[], object]) -> tuple[float, float]:
+    """Median seconds of both, taken in turn so that the machine's mood is shared."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(RUNS):
+        for one, times in zip((ours, peer), taken, strict=True):
+            begun = time.perf_counter()
+            one()
+            times.append(time.perf_counter() - begun)
+    return statistics.median(taken[0]), statistics.median(taken[1])
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or BENCHMARKS:
+        sys.stdout.write(json.dumps({name: BENCHMARKS[name]()}) + "\n")
+        sys.stdout.flush()
