@@ -1,12 +1,11 @@
 """Phone numbers to E.164 and what a numbering plan says of them; knows nothing of files or leads."""
 
-from dialframe.phones.numbers import (
-    COLUMNS,
+from dialframe.phones.numbers import COLUMNS, normalise
+from dialframe.phones.reading import (
     TYPES,
     Reading,
     check_region,
     is_placeholder,
-    normalise,
     read_number,
 )
 

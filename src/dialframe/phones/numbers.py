@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from numbers import Integral, Real
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import phonenumbers
-from phonenumbers import NumberParseException, PhoneNumberType, ValidationResult, re_util
+import pyarrow as pa
 
 from dialframe.errors import ConfigError
+from dialframe.phones.reading import Reading, check_region, read_number
+from dialframe.phones.tiers import Column, is_fast, read_column, to_arrow
 
 #: Columns of `normalise` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
@@ -26,63 +27,10 @@ COLUMNS: Final[dict[str, str]] = {
     "reason": "str",
 }
 
-#: Line types by the number that phonenumbers gives them.
-TYPES: Final[dict[int, str]] = {
-    PhoneNumberType.FIXED_LINE: "fixed_line",
-    PhoneNumberType.MOBILE: "mobile",
-    PhoneNumberType.FIXED_LINE_OR_MOBILE: "fixed_line_or_mobile",
-    PhoneNumberType.TOLL_FREE: "toll_free",
-    PhoneNumberType.PREMIUM_RATE: "premium_rate",
-    PhoneNumberType.SHARED_COST: "shared_cost",
-    PhoneNumberType.VOIP: "voip",
-    PhoneNumberType.PERSONAL_NUMBER: "personal_number",
-    PhoneNumberType.PAGER: "pager",
-    PhoneNumberType.UAN: "uan",
-    PhoneNumberType.VOICEMAIL: "voicemail",
-    PhoneNumberType.UNKNOWN: "unknown",
-}
+#: From so many values on, the compiled kernel is worth the half second that it takes to load.
+MANY: Final = 20_000
 
-_PARSE_REASONS: Final = {
-    NumberParseException.TOO_SHORT_AFTER_IDD: "phone_too_short",
-    NumberParseException.TOO_SHORT_NSN: "phone_too_short",
-    NumberParseException.TOO_LONG: "phone_too_long",
-}
-_LENGTH_REASONS: Final = {
-    # A local number (no area code) can be dialled from next door only.
-    ValidationResult.IS_POSSIBLE_LOCAL_ONLY: "phone_too_short",
-    ValidationResult.TOO_SHORT: "phone_too_short",
-    ValidationResult.TOO_LONG: "phone_too_long",
-}
-_SCIENTIFIC: Final = re.compile(r"\s*\+?\d([.,]\d+)?[eE]\+?\d{1,3}\s*")
-_PLUS: Final = re.compile(r"^[^\d]*[+＋]")
-_ASCENDING: Final = "01234567890123456789"
-_DESCENDING: Final = "98765432109876543210"
-_PLACEHOLDER_DIGITS: Final = 5
-_PLACEHOLDER_TAIL: Final = 7
-_COUNTING_TAIL: Final = 9
 _EXACT_FLOAT: Final = 2**53
-
-
-class Reading(NamedTuple):
-    """What one text says as a phone number; the fields are the columns of `normalise`.
-
-    Attributes:
-        e164: The number in E.164, only where it is valid, so that nobody dials another.
-        valid: Whether the numbering plan knows it; None for a missing value.
-        possible: Whether its length is one that its country uses; None for a missing value.
-        region: ISO 3166 region, `001` for a number of no country, None where it is not known.
-        type: A value of `TYPES`; None where the text cannot be read as a number at all.
-        extension: Digits behind `ext`, `x`, `;ext=` and the like.
-        reason: Why it is not valid, as a reason code; None for a valid number.
-    """
-
-    e164: str | None = None
-    valid: bool | None = None
-    possible: bool | None = None
-    region: str | None = None
-    type: str | None = None
-    extension: str | None = None
-    reason: str | None = None
 
 
 def normalise(
@@ -90,8 +38,9 @@ def normalise(
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
 
-    A value costs once however often it is repeated. Numbers given as numbers are read as the
-    digits that a person sees (`2125550142.0` of a float column is `2125550142`).
+    Long columns go through a compiled kernel where numba is installed (the extra `fast`); the
+    answers are the same. Numbers given as numbers are read as the digits that a person sees
+    (`2125550142.0` of a float column is `2125550142`).
 
     Args:
         values: Texts; None, NaN and blank text are missing.
@@ -112,116 +61,50 @@ def normalise(
     if isinstance(values, str):
         raise ConfigError("values is one text; pass a list of phone numbers, as in [value]")
     index = values.index if isinstance(values, pd.Series) else None
-    texts = [_text(value) for value in values]
+    if not isinstance(values, Sequence | pd.Series):
+        values = list(values)
+    regions: list[str | None] | str | None
     if region is None or isinstance(region, str):
-        codes, distinct = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
-        read = partial(read_number, region=check_region(region))
-        readings = [read(text if isinstance(text, str) else None) for text in distinct]
+        regions = check_region(region)
     else:
-        codes, readings = _with_regions(texts, list(region))
-    return _frame(readings, np.asarray(codes, dtype=np.intp), index)
-
-
-def read_number(text: str | None, region: str | None) -> Reading:
-    """Read one text as a phone number; the scalar form of `normalise`.
-
-    Args:
-        text: The text, None or blank where it is missing.
-        region: A known ISO 3166 region or None.
-    """
-    if text is None or not text.strip():
-        return Reading(reason="missing_phone")
-    re_util.enable_pattern_cache()
-    try:
-        number = phonenumbers.parse(text, region)
-    except NumberParseException as problem:
-        return Reading(
-            valid=False, possible=False, reason=_parse_reason(text, region, problem.error_type)
-        )
-    valid = phonenumbers.is_valid_number(number)
-    return Reading(
-        e164=phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
-        if valid
-        else None,
-        valid=valid,
-        possible=phonenumbers.is_possible_number(number),
-        region=phonenumbers.region_code_for_number(number),
-        type=TYPES.get(phonenumbers.number_type(number), "unknown"),
-        extension=number.extension or None,
-        reason=None if valid else _invalid_reason(text, number),
-    )
-
-
-def check_region(region: str | None) -> str | None:
-    """The region in capitals, or None for None.
-
-    Raises:
-        ConfigError: No numbering plan is known under this name.
-    """
-    if region is None:
-        return None
-    known = region.strip().upper()
-    if known in phonenumbers.SUPPORTED_REGIONS:
-        return known
-    hint = "GB" if known == "UK" else "a two-letter code such as US, GB or DE"
-    raise ConfigError(f"region {region!r} is not a country of ISO 3166; use {hint}")
-
-
-def is_placeholder(text: str, *, loose: bool = False) -> bool:
-    """Whether the digits are what people type to get past a form: `0000000`, `1234567890`.
-
-    Args:
-        text: The phone number as text.
-        loose: Also accept a country or area code before the repeated or counting digits; only
-            safe for numbers that are known to be invalid.
-    """
-    digits = "".join(char for char in text if char.isdecimal())
-    if len(digits) < _PLACEHOLDER_DIGITS:
-        return False
-    if len(set(digits)) == 1 or _counts(digits):
-        return True
-    if not loose or len(digits) <= _PLACEHOLDER_TAIL:
-        return False
-    repeated = len(set(digits[-_PLACEHOLDER_TAIL:])) == 1
-    return repeated or (len(digits) > _COUNTING_TAIL and _counts(digits[-_COUNTING_TAIL:]))
-
-
-def _counts(digits: str) -> bool:
-    return len(digits) >= _PLACEHOLDER_TAIL and (digits in _ASCENDING or digits in _DESCENDING)
-
-
-def _parse_reason(text: str, region: str | None, error_type: int) -> str:
-    if _SCIENTIFIC.fullmatch(text):
-        return "phone_precision_lost"
-    if is_placeholder(text, loose=True):
-        return "phone_placeholder"
-    if error_type == NumberParseException.INVALID_COUNTRY_CODE and region is None:
-        return "invalid_phone" if _PLUS.match(text) else "phone_ambiguous_region"
-    return _PARSE_REASONS.get(error_type, "invalid_phone")
-
-
-def _invalid_reason(text: str, number: phonenumbers.PhoneNumber) -> str:
-    if _SCIENTIFIC.fullmatch(text):
-        return "phone_precision_lost"
-    if is_placeholder(text, loose=True):
-        return "phone_placeholder"
-    verdict = phonenumbers.is_possible_number_with_reason(number)
-    return _LENGTH_REASONS.get(verdict, "invalid_phone")
-
-
-def _with_regions(
-    texts: list[str | None], regions: list[str | None]
-) -> tuple[list[int], list[Reading]]:
-    if len(texts) != len(regions):
+        regions = [_region_or_none(each) for each in region]
+    if isinstance(regions, list) and len(regions) != len(values):
         raise ConfigError(
-            f"there are {len(regions)} regions for {len(texts)} values; pass one each, or one for all"
+            f"there are {len(regions)} regions for {len(values)} values; pass one each, or one for all"
         )
+    if len(values) >= MANY and is_fast():
+        texts = _arrow(values)
+        if texts is not None:
+            return _column_frame(read_column(texts, regions), index)
+    return _read_each([_text(value) for value in values], regions, index)
+
+
+def _read_each(
+    texts: list[str | None], regions: list[str | None] | str | None, index: pd.Index | None
+) -> pd.DataFrame:
+    """By phonenumbers; a value costs once however often it is repeated."""
+    if not isinstance(regions, list):
+        codes, distinct = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
+        read = partial(read_number, region=regions)
+        readings = [read(text if isinstance(text, str) else None) for text in distinct]
+        return _frame(readings, np.asarray(codes, dtype=np.intp), index)
     seen: dict[tuple[str | None, str | None], int] = {}
-    codes = [
-        seen.setdefault((text, _region_or_none(region)), len(seen))
-        for text, region in zip(texts, regions, strict=True)
-    ]
-    return codes, [read_number(text, region) for text, region in seen]
+    rows = [seen.setdefault(pair, len(seen)) for pair in zip(texts, regions, strict=True)]
+    readings = [read_number(text, region) for text, region in seen]
+    return _frame(readings, np.asarray(rows, dtype=np.intp), index)
+
+
+def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
+    """The texts as Arrow has them; None for text that is no Unicode."""
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.StringDtype):
+        texts: object = values.array
+    else:
+        texts = [_text(value) for value in values]
+    try:
+        array = pa.array(texts, pa.large_string(), from_pandas=True)
+    except (UnicodeEncodeError, pa.ArrowInvalid):
+        return None  # half of a surrogate pair
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def _region_or_none(region: object) -> str | None:
@@ -252,4 +135,15 @@ def _frame(readings: list[Reading], codes: np.ndarray, index: pd.Index | None) -
         name: pd.array(list(values), dtype=dtype).take(codes)
         for (name, dtype), values in zip(COLUMNS.items(), columns, strict=True)
     }
+    return pd.DataFrame(data, index=index)
+
+
+def _column_frame(column: Column, index: pd.Index | None) -> pd.DataFrame:
+    table = to_arrow(column)
+    data = {}
+    for name, dtype in COLUMNS.items():
+        values = table[name]
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(pa.large_string())
+        data[name] = pd.api.types.pandas_dtype(dtype).__from_arrow__(values)
     return pd.DataFrame(data, index=index)

@@ -1,0 +1,164 @@
+"""A column of texts to numbers in one pass over its bytes, compiled; knows the tables, not Arrow.
+
+Importing this module loads numba. The tables are constants of the compiled code, which is why the
+code on disk carries the fingerprint of its tables: `loaded` compiles anew where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numba
+import numpy as np
+
+from dialframe.phones import judging, outcomes, parsing, scanner, scanning
+from dialframe.phones.judging import judged
+from dialframe.phones.numbering import LONGEST, NOWHERE
+from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
+from dialframe.phones.plan import fingerprint
+from dialframe.phones.scanning import HANDED, VIABLE, plain, scan
+
+#: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.
+E164_ROOM: Final = 24
+#: What the compiled code depends on besides this file, whose age numba watches itself.
+_FINGERPRINT: Final = fingerprint(PLAN, outcomes, scanner, scanning, parsing, judging)
+_REGION, _KIND, _LONE, _HOME, _STEP = (
+    PLAN.region,
+    PLAN.kind,
+    PLAN.lone_region,
+    PLAN.home,
+    PLAN.step,
+)
+_MAIN, _CODE = PLAN.main, PLAN.code
+_ZERO: Final = 48
+_PLUS_SIGN: Final = 43
+_UNKNOWN: Final = 99
+_LOCAL_ONLY: Final = 4
+_NOT_A_NUMBER: Final = 1
+_SHORTEST: Final = 2
+
+
+def _compiled(function: Callable[..., Any]) -> Any:
+    """Compile without the interpreter's lock, and keep the code where the disk takes it."""
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no folder can be written; it is compiled each time
+        return numba.njit(nogil=True)(function)
+
+
+@_compiled
+def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, possible,
+           e164_at, e164, extension_at, extension):  # fmt: skip
+    """Read every row of a column; returns the fingerprint of the tables in this code.
+
+    Args:
+        data: Bytes of all texts (UTF-8).
+        offsets: Where each row begins in `data`; one more than there are rows.
+        nulls: Which rows are missing.
+        homes: Places of the regions at home, one each or one for all.
+        stride: 1 where there is a home for each row, 0 where there is one for all.
+        judge: Whether to tell placeholders, lost digits and ambiguous regions from the text.
+        outcome: One of `outcomes` for each row.
+        kind: `PhoneNumberType` of each row that was read, `NO_TYPE` of others.
+        region: Place of the region of each row, or `NOWHERE`.
+        possible: Whether the length is one that is in use.
+        e164_at: Where each row begins in `e164`; one more than there are rows.
+        e164: Bytes of the numbers, of valid rows only.
+        extension_at: The same for `extension`.
+        extension: Bytes of the extensions, of rows that were read.
+    """
+    digits = np.zeros(SCRATCH, np.uint8)
+    written = extended = 0
+    for row in range(len(offsets) - 1):
+        start, stop, home = offsets[row], offsets[row + 1], np.intp(homes[row * stride])
+        kind[row], region[row], possible[row] = outcomes.NO_TYPE, NOWHERE, False
+        e164_at[row], extension_at[row] = written, extended
+        if nulls[row] or start == stop:
+            outcome[row] = outcomes.MISSING
+            continue
+        count, plus, wide, ext, ext_digits = plain(data, start, stop, digits)
+        if count == HANDED:
+            count, plus, wide, ext, ext_digits = scan(data, start, stop, digits)
+        if count == HANDED:
+            outcome[row] = outcomes.HANDED_OVER
+            continue
+        status, code, begin, end, state = _resolved(digits, count, plus, home)
+        if status == READ:
+            verdict = length_verdict(_MAIN[code], end - begin)
+            possible[row] = verdict in (0, _LOCAL_ONLY)
+            kind[row] = _KIND[state]
+            region[row] = _REGION[state] if state != 0 else _LONE[code]
+            for at in range(ext, ext + ext_digits):
+                extension[extended] = data[at]
+                extended += 1
+            if kind[row] != _UNKNOWN:
+                outcome[row] = outcomes.VALID
+                written = _write(e164, written, code, digits, begin, end)
+                continue
+            status = outcomes.INVALID + verdict
+        if judge:
+            status = judged(data, start, stop, status, wide, not plus and home == ABROAD)
+            if status == outcomes.HANDED_OVER:
+                kind[row], region[row], possible[row] = outcomes.NO_TYPE, NOWHERE, False
+                extended = extension_at[row]
+        outcome[row] = status
+    e164_at[len(offsets) - 1], extension_at[len(offsets) - 1] = written, extended
+    return _FINGERPRINT
+
+
+def loaded() -> Any:
+    """The kernel, compiled with the tables of the installed metadata."""
+    if _probe() != _FINGERPRINT:
+        kernel.recompile()
+    return kernel
+
+
+def _probe() -> int:
+    # Arrow's buffers are read-only, which is part of the types that code is compiled for.
+    data, offsets = np.frombuffer(b"\0", np.uint8), np.frombuffer(bytes(8), np.int64)
+    small, flags = np.zeros(0, np.uint8), np.zeros(0, np.bool_)
+    places, starts = np.zeros(1, np.int16), np.zeros(1, np.int64)
+    return int(
+        kernel(data, offsets, flags, places, 0, True, small, small, places, flags,
+               starts, small, starts.copy(), small)
+    )  # fmt: skip
+
+
+@numba.njit(inline="always")
+def _resolved(digits, count, plus, home):
+    """Status, calling code, span and numbering state of what was scanned."""
+    state, begin, end, code = np.intp(0), 0, count, np.intp(_CODE[home])
+    if count >= VIABLE and not plus:
+        # Three digits that no prefix or calling code begins with: the number is as written.
+        first = np.intp(digits[0]) * 100 + np.intp(digits[1]) * 10 + np.intp(digits[2])
+        state = np.intp(_HOME[home, first])
+    status = READ
+    if state != 0 and count <= LONGEST:
+        for at in range(3, count):
+            state = np.intp(_STEP[state, digits[at]])
+    elif count < _SHORTEST:
+        status = _NOT_A_NUMBER
+    else:
+        status, code, begin, end = number(digits, count, plus, home)
+        if status == READ:
+            state = state_of(digits, begin, end, code)
+    return status, code, begin, end, state
+
+
+@numba.njit(inline="always")
+def _write(e164, written, code, digits, begin, end):
+    """Write `+`, code and national number; a store of fixed width beats a loop that is exact."""
+    e164[written] = _PLUS_SIGN
+    written += 1
+    if code >= 100:
+        e164[written] = _ZERO + code // 100
+        written += 1
+    if code >= 10:
+        e164[written] = _ZERO + code // 10 % 10
+        written += 1
+    e164[written] = _ZERO + code % 10
+    written += 1
+    for at in range(LONGEST):
+        e164[written + at] = _ZERO + digits[begin + at]
+    return written + end - begin

@@ -1,0 +1,141 @@
+"""One text as a phone number, by phonenumbers itself: the truth that the compiled kernel is held to."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+import phonenumbers
+from phonenumbers import NumberParseException, PhoneNumberType, re_util
+
+from dialframe.errors import ConfigError
+from dialframe.phones import outcomes
+from dialframe.phones.outcomes import REASONS
+
+#: Line types by the number that phonenumbers gives them.
+TYPES: Final[dict[int, str]] = {
+    PhoneNumberType.FIXED_LINE: "fixed_line",
+    PhoneNumberType.MOBILE: "mobile",
+    PhoneNumberType.FIXED_LINE_OR_MOBILE: "fixed_line_or_mobile",
+    PhoneNumberType.TOLL_FREE: "toll_free",
+    PhoneNumberType.PREMIUM_RATE: "premium_rate",
+    PhoneNumberType.SHARED_COST: "shared_cost",
+    PhoneNumberType.VOIP: "voip",
+    PhoneNumberType.PERSONAL_NUMBER: "personal_number",
+    PhoneNumberType.PAGER: "pager",
+    PhoneNumberType.UAN: "uan",
+    PhoneNumberType.VOICEMAIL: "voicemail",
+    PhoneNumberType.UNKNOWN: "unknown",
+}
+
+_SCIENTIFIC: Final = re.compile(r"\s*\+?\d([.,]\d+)?[eE]\+?\d{1,3}\s*")
+_PLUS: Final = re.compile(r"^[^\d]*[+＋]")
+_ASCENDING: Final = "01234567890123456789"
+_DESCENDING: Final = "98765432109876543210"
+_PLACEHOLDER_DIGITS: Final = 5
+_PLACEHOLDER_TAIL: Final = 7
+_COUNTING_TAIL: Final = 9
+
+
+class Reading(NamedTuple):
+    """What one text says as a phone number; the fields are the columns of `normalise`.
+
+    Attributes:
+        e164: The number in E.164, only where it is valid, so that nobody dials another.
+        valid: Whether the numbering plan knows it; None for a missing value.
+        possible: Whether its length is one that its country uses; None for a missing value.
+        region: ISO 3166 region, `001` for a number of no country, None where it is not known.
+        type: A value of `TYPES`; None where the text cannot be read as a number at all.
+        extension: Digits behind `ext`, `x`, `;ext=` and the like.
+        reason: Why it is not valid, as a reason code; None for a valid number.
+    """
+
+    e164: str | None = None
+    valid: bool | None = None
+    possible: bool | None = None
+    region: str | None = None
+    type: str | None = None
+    extension: str | None = None
+    reason: str | None = None
+
+
+def read_number(text: str | None, region: str | None) -> Reading:
+    """Read one text as a phone number; the scalar form of `normalise`.
+
+    Args:
+        text: The text, None or blank where it is missing.
+        region: A known ISO 3166 region or None.
+    """
+    if text is None or not text.strip():
+        return Reading(reason=REASONS[outcomes.MISSING])
+    re_util.enable_pattern_cache()
+    try:
+        number = phonenumbers.parse(text, region)
+    except NumberParseException as problem:
+        outcome = judged(text, region, problem.error_type)
+        return Reading(valid=False, possible=False, reason=REASONS[outcome])
+    if valid := phonenumbers.is_valid_number(number):
+        outcome = outcomes.VALID
+    else:
+        verdict = phonenumbers.is_possible_number_with_reason(number)
+        outcome = judged(text, region, outcomes.INVALID + verdict)
+    return Reading(
+        e164=phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        if valid
+        else None,
+        valid=valid,
+        possible=phonenumbers.is_possible_number(number),
+        region=phonenumbers.region_code_for_number(number),
+        type=TYPES.get(phonenumbers.number_type(number), "unknown"),
+        extension=number.extension or None,
+        reason=REASONS[outcome],
+    )
+
+
+def judged(text: str, region: str | None, outcome: int) -> int:
+    """The outcome that tells a person more than the parse of an invalid number does."""
+    if _SCIENTIFIC.fullmatch(text):
+        return outcomes.PRECISION_LOST
+    if is_placeholder(text, loose=True):
+        return outcomes.PLACEHOLDER
+    if outcome == NumberParseException.INVALID_COUNTRY_CODE and region is None:
+        return outcome if _PLUS.match(text) else outcomes.AMBIGUOUS_REGION
+    return outcome
+
+
+def check_region(region: str | None) -> str | None:
+    """The region in capitals, or None for None.
+
+    Raises:
+        ConfigError: No numbering plan is known under this name.
+    """
+    if region is None:
+        return None
+    known = region.strip().upper()
+    if known in phonenumbers.SUPPORTED_REGIONS:
+        return known
+    hint = "GB" if known == "UK" else "a two-letter code such as US, GB or DE"
+    raise ConfigError(f"region {region!r} is not a country of ISO 3166; use {hint}")
+
+
+def is_placeholder(text: str, *, loose: bool = False) -> bool:
+    """Whether the digits are what people type to get past a form: `0000000`, `1234567890`.
+
+    Args:
+        text: The phone number as text.
+        loose: Also accept a country or area code before the repeated or counting digits; only
+            safe for numbers that are known to be invalid.
+    """
+    digits = "".join(char for char in text if char.isdecimal())
+    if len(digits) < _PLACEHOLDER_DIGITS:
+        return False
+    if len(set(digits)) == 1 or _counts(digits):
+        return True
+    if not loose or len(digits) <= _PLACEHOLDER_TAIL:
+        return False
+    repeated = len(set(digits[-_PLACEHOLDER_TAIL:])) == 1
+    return repeated or (len(digits) > _COUNTING_TAIL and _counts(digits[-_COUNTING_TAIL:]))
+
+
+def _counts(digits: str) -> bool:
+    return len(digits) >= _PLACEHOLDER_TAIL and (digits in _ASCENDING or digits in _DESCENDING)

@@ -1,0 +1,261 @@
+"""A column of texts through three tiers, each slower and surer than the last; knows Arrow, not pandas.
+
+1. The compiled kernel reads the shapes that its table knows: all but a few rows in a thousand.
+2. Of the others phonenumbers finds the digits, and the kernel reads those.
+3. What is left phonenumbers reads itself.
+
+Every tier gives the answer that the third would give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from phonenumbers import NumberParseException
+from phonenumbers.phonenumberutil import (
+    _MAX_INPUT_STRING_LENGTH,
+    _PLUS_CHARS_PATTERN,
+    _build_national_number_for_parsing,
+    _is_viable_phone_number,
+    _maybe_strip_extension,
+    _normalize,
+)
+
+from dialframe.phones import outcomes
+from dialframe.phones.metadata import WORLD
+from dialframe.phones.numbering import NOWHERE
+from dialframe.phones.outcomes import REASONS
+from dialframe.phones.reading import TYPES, Reading, judged, read_number
+
+_LEAST_DIGITS: Final = 3
+_OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
+_KINDS: Final = {name: kind for kind, name in TYPES.items()} | {None: outcomes.NO_TYPE}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column of texts says; one entry for each text.
+
+    Attributes:
+        e164: The numbers, null where they are not valid (large strings).
+        extension: The extensions, null where there is none (large strings).
+        outcome: Of `outcomes`.
+        kind: `PhoneNumberType`, or `NO_TYPE` of what is no number.
+        region: Index into `regions`, or `NOWHERE`.
+        possible: Whether the length is in use.
+        regions: Codes of the regions.
+        repaired: How many texts went through the second tier.
+        reread: How many of them went through the third.
+    """
+
+    e164: pa.Array
+    extension: pa.Array
+    outcome: NDArray[np.uint8]
+    kind: NDArray[np.uint8]
+    region: NDArray[np.int16]
+    possible: NDArray[np.bool_]
+    regions: tuple[str, ...]
+    repaired: int = 0
+    reread: int = 0
+
+
+class _Front(NamedTuple):
+    """What phonenumbers' own front half makes of a text: its digits, or why there are none."""
+
+    digits: str = ""
+    extension: str | None = None
+    error: int | None = None
+
+
+def is_fast() -> bool:
+    """Whether numba is there to compile the kernel; looks without loading it."""
+    return find_spec("numba") is not None
+
+
+def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
+    """Read a column of texts; slices, nulls and both sizes of strings are as good as any.
+
+    Args:
+        texts: Strings or large strings.
+        regions: The known region at home, one for all or one for each text.
+    """
+    from dialframe.phones.parsing import PLAN
+
+    names = tuple(PLAN.regions.tolist())
+    places = {name: place for place, name in enumerate(names)} | {None: names.index(WORLD)}
+    at_home = regions if isinstance(regions, list) else [regions]
+    homes = np.array([places[region] for region in at_home], np.int16)
+    column = _run(texts, homes, names, judge=True)
+    left = np.flatnonzero(column.outcome == outcomes.HANDED_OVER)
+    if not len(left):
+        return column
+    readings, reread = _repaired(
+        texts.take(pa.array(left)).to_pylist(), left, at_home, homes, names
+    )
+    return replace(_merged(column, left, readings, places), repaired=len(left), reread=reread)
+
+
+def to_arrow(column: Column) -> pa.Table:
+    """The columns of `normalise` as Arrow has them; region, type and reason are dictionaries."""
+    missing = column.outcome == outcomes.MISSING
+    kinds = np.full(256, -1, np.int8)
+    kinds[list(TYPES)] = range(len(TYPES))
+    reasons = sorted({reason for reason in REASONS.values() if reason})
+    codes = np.full(256, -1, np.int8)
+    for outcome, reason in REASONS.items():
+        codes[outcome] = reasons.index(reason) if reason else -1
+    return pa.table(
+        {
+            "e164": column.e164,
+            "valid": pa.array(column.outcome == outcomes.VALID, mask=missing),
+            "possible": pa.array(column.possible, mask=missing),
+            "region": _dictionary(column.region, column.regions),
+            "type": _dictionary(kinds[column.kind], tuple(TYPES.values())),
+            "extension": column.extension,
+            "reason": _dictionary(codes[column.outcome], tuple(reasons)),
+        }
+    )
+
+
+def _dictionary(indices: NDArray[Any], words: tuple[str, ...]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices, mask=indices < 0), pa.array(words, pa.large_string())
+    )
+
+
+def _run(
+    texts: pa.Array, homes: NDArray[np.int16], names: tuple[str, ...], *, judge: bool
+) -> Column:
+    """The first tier."""
+    from dialframe.phones import kernel, scanning
+
+    size = len(texts)
+    texts = texts.cast(pa.large_string())
+    _, offsets, data = texts.buffers()
+    first = texts.offset
+    starts = _read_only(offsets or bytes(8), np.int64)[first : first + size + 1]
+    nulls = texts.is_null().to_numpy(zero_copy_only=False)
+    outcome, kind = np.empty(size, np.uint8), np.empty(size, np.uint8)
+    region, possible = np.empty(size, np.int16), np.empty(size, np.bool_)
+    e164_at, extension_at = _starts(size), _starts(size)
+    # Only the pages that are written to become memory.
+    e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
+    extension = np.empty(size * scanning.EXTENSION_ROOM, np.uint8)
+    kernel.loaded()(
+        _read_only(data or b"\0", np.uint8),
+        starts, nulls, homes, int(len(homes) > 1), judge, outcome, kind, region, possible,
+        e164_at, e164, extension_at, extension,
+    )  # fmt: skip
+    return Column(
+        e164=_strings(e164_at, e164, outcome == outcomes.VALID),
+        extension=_strings(extension_at, extension, np.diff(extension_at) > 0),
+        outcome=outcome,
+        kind=kind,
+        region=region,
+        possible=possible,
+        regions=names,
+    )
+
+
+def _read_only(buffer: Any, dtype: type[np.generic]) -> NDArray[Any]:
+    """The buffer as an array of the one kind that the kernel is compiled for."""
+    array = np.frombuffer(buffer, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def _starts(size: int) -> NDArray[np.int64]:
+    return np.zeros(size + 1, np.int64)
+
+
+def _strings(starts: NDArray[np.int64], data: NDArray[np.uint8], known: NDArray[Any]) -> pa.Array:
+    bits = np.packbits(known, bitorder="little")
+    buffers = [pa.py_buffer(bits), pa.py_buffer(starts), pa.py_buffer(data[: starts[-1]])]
+    return pa.Array.from_buffers(pa.large_string(), len(known), buffers)
+
+
+def _repaired(
+    texts: list[str],
+    rows: NDArray[np.intp],
+    at_home: list[str | None],
+    homes: NDArray[np.int16],
+    names: tuple[str, ...],
+) -> tuple[list[Reading], int]:
+    """The second tier, and the third for what it cannot settle."""
+    one = len(at_home) == 1
+    fronts = [_front(text) for text in texts]
+    found = _run(
+        pa.array([front.digits for front in fronts], pa.large_string()),
+        homes if one else homes[rows],
+        names,
+        judge=False,
+    )
+    numbers, outcome = found.e164.to_pylist(), found.outcome.tolist()
+    readings, reread = [], 0
+    for i, (text, row, front) in enumerate(zip(texts, rows.tolist(), fronts, strict=True)):
+        region = at_home[0] if one else at_home[row]
+        if (
+            front.error is None
+            and (len(front.digits) < _LEAST_DIGITS or outcome[i] == outcomes.HANDED_OVER)
+        ) or not text.strip():
+            readings.append(read_number(text, region))
+            reread += 1
+            continue
+        result = outcome[i] if front.error is None else front.error
+        read = result >= outcomes.INVALID
+        if result != outcomes.VALID:
+            result = judged(text, region, result)
+        readings.append(
+            Reading(
+                e164=numbers[i],
+                valid=result == outcomes.VALID,
+                possible=read and bool(found.possible[i]),
+                region=names[found.region[i]] if read and found.region[i] != NOWHERE else None,
+                type=TYPES[int(found.kind[i])] if read else None,
+                extension=front.extension if read else None,
+                reason=REASONS[result],
+            )
+        )
+    return readings, reread
+
+
+def _front(text: str) -> _Front:
+    if len(text) > _MAX_INPUT_STRING_LENGTH:
+        return _Front(error=NumberParseException.TOO_LONG)
+    try:
+        text = _build_national_number_for_parsing(text)
+    except NumberParseException as problem:
+        return _Front(error=problem.error_type)
+    if not _is_viable_phone_number(text):
+        return _Front(error=NumberParseException.NOT_A_NUMBER)
+    extension, text = _maybe_strip_extension(text)
+    plus = _PLUS_CHARS_PATTERN.match(text)
+    digits = "+" + _normalize(text[plus.end() :]) if plus else _normalize(text)
+    return _Front(digits, extension or None)
+
+
+def _merged(
+    column: Column, rows: NDArray[np.intp], readings: list[Reading], places: dict[Any, int]
+) -> Column:
+    """The column with the readings in their rows."""
+    e164, _, possible, region, kind, extension, reason = zip(*readings, strict=True)
+    column.outcome[rows] = [_OUTCOMES[each] for each in reason]
+    column.kind[rows] = [_KINDS[each] for each in kind]
+    column.region[rows] = [places[each] if each else NOWHERE for each in region]
+    column.possible[rows] = [bool(each) for each in possible]
+    mask = np.zeros(len(column.outcome), np.bool_)
+    mask[rows] = True
+    chosen = pa.array(mask)
+    return replace(
+        column,
+        e164=pc.replace_with_mask(column.e164, chosen, pa.array(e164, pa.large_string())),
+        extension=pc.replace_with_mask(
+            column.extension, chosen, pa.array(extension, pa.large_string())
+        ),
+    )

@@ -1,0 +1,34 @@
+"""Where the column of texts that the kernel reads differs from phonenumbers; none is the only good answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from dialframe.phones.reading import Reading, read_number
+from dialframe.phones.tiers import Column, read_column, to_arrow
+
+
+class Difference(NamedTuple):
+    text: str | None
+    region: str | None
+    kernel: Reading
+    truth: Reading
+
+
+def rows(column: Column) -> list[Reading]:
+    """A column as the readings of its rows."""
+    columns = [values.to_pylist() for values in to_arrow(column).itercolumns()]
+    return [Reading(*row) for row in zip(*columns, strict=True)]
+
+
+def differences(texts: list[str | None], regions: list[str | None]) -> list[Difference]:
+    """The rows in which any of the seven columns differs."""
+    column = read_column(pa.array(texts, pa.large_string()), regions)
+    found = []
+    for text, region, got in zip(texts, regions, rows(column), strict=True):
+        truth = read_number(text, region)
+        if got != truth:
+            found.append(Difference(text, region, got, truth))
+    return found

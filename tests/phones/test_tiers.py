@@ -1,0 +1,94 @@
+"""Long columns take the compiled way, short ones do not, and nobody can tell by the answer."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dialframe.phones import COLUMNS, normalise, numbers, tiers
+from phones.samples import REGIONS, written
+
+pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
+
+
+@pytest.fixture
+def long():
+    """A column that is long enough for the kernel, of few enough texts to be quick without it."""
+    rng = random.Random(11)
+    texts = [written(rng, "US") for _ in range(1_500)]
+    texts += ["(212) 555-0142", None, "", "020 7946 0123"]
+    return texts * (numbers.MANY // len(texts) + 1)
+
+
+def slowly(values, region, monkeypatch):
+    """The answer where numba is not installed."""
+    monkeypatch.setattr(numbers, "is_fast", lambda: False)
+    return normalise(values, region=region)
+
+
+@pytest.mark.parametrize("region", ["US", "gb", None])
+def test_long_columns_are_answered_alike_with_and_without_numba(long, region, monkeypatch):
+    """Values, dtypes and index are the same in both ways."""
+    fast = normalise(long, region=region)
+
+    assert {name: str(dtype) for name, dtype in fast.dtypes.items()} == COLUMNS
+    pd.testing.assert_frame_equal(fast, slowly(long, region, monkeypatch))
+
+
+def test_a_series_of_text_is_read_in_place_and_keeps_its_index(long, monkeypatch):
+    """A slice of a column of strings is read from where it begins."""
+    series = pd.Series(long, dtype="str", index=np.arange(len(long)) * 2).iloc[5:]
+
+    assert len(series) >= numbers.MANY
+    pd.testing.assert_frame_equal(
+        normalise(series, region="US"), slowly(series, "US", monkeypatch)
+    )
+
+
+def test_a_region_for_each_of_many_values(long, monkeypatch):
+    """Regions that are no country are as good as none, in the kernel as elsewhere."""
+    rng = random.Random(2)
+    regions = [rng.choice([*REGIONS[:12], "gb", "nowhere", None]) for _ in long]
+
+    pd.testing.assert_frame_equal(
+        normalise(long, region=regions), slowly(long, regions, monkeypatch)
+    )
+
+
+def test_numbers_among_many_values_are_the_digits_that_a_person_sees(monkeypatch):
+    """A long column of floats or mixed objects is read as it is shown."""
+    values = [2125550142.0, 2125550142, float("nan"), pd.NA, "212-555-0142"] * (numbers.MANY // 5)
+
+    frame = normalise(values)
+
+    assert frame["e164"].value_counts(dropna=False).to_dict() == {
+        "+12125550142": len(values) * 3 // 5,
+        np.nan: len(values) * 2 // 5,
+    }
+
+
+def test_text_that_is_no_unicode_is_left_to_phonenumbers():
+    """Half of a surrogate pair cannot be in an Arrow column, and is still read."""
+    values = ["212-555-0142"] * numbers.MANY + ["\ud800 212-555-0142"]
+
+    assert normalise(values)["e164"].tolist() == ["+12125550142"] * len(values)
+
+
+def test_few_values_load_neither_numba_nor_a_plan():
+    """A short command does not wait for a compiler."""
+    code = (
+        "import sys; from dialframe.phones import normalise; normalise(['212-555-0142'] * 1000);"
+        "sys.exit('numba' in sys.modules or 'dialframe.phones.parsing' in sys.modules)"
+    )
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_numba_is_looked_for_without_loading_it():
+    """Whether the kernel can be had is known before it is needed."""
+    assert tiers.is_fast()
