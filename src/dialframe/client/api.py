@@ -105,7 +105,8 @@ class Client:
         Args:
             base_url: The service's address; paths of the contract follow it.
             api_key: The key. A live key goes over https only, this machine excepted.
-            timeout_s: Seconds that connecting, sending, or any wait for bytes may take.
+            timeout_s: Seconds that connecting, sending, the head of an answer, or any further
+                wait for bytes may take; an answer that drips in for longer counts as none.
             deadline_s: Seconds for a whole call with its repetitions, None for no end.
             max_attempts: How often a request may be sent, 1 for never again.
             transport: What carries requests instead of the network; the client closes it.

@@ -23,7 +23,8 @@ class Options:
     """What may be said of a single call; what is None falls back to the client's own setting.
 
     Attributes:
-        timeout_s: Seconds that connecting, sending, or any wait for bytes may take.
+        timeout_s: Seconds that connecting, sending, the head of an answer, or any further wait
+            for bytes may take; an answer that drips in for longer counts as none.
         deadline_s: Seconds for the whole call: attempts, waits between them, the rate limit.
             Of a list, it holds for each page; of a Do-Not-Call check, for each hundred numbers.
         max_attempts: How often the request may be sent; 1 means never again.

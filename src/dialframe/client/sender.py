@@ -135,9 +135,8 @@ class Sender:
 
         def consume(reply: Reply, body: Iterator[bytes]) -> Path:
             if not 200 <= reply.status < 300:
-                wire.read(
-                    operation, status=reply.status, headers=reply.headers, body=b"".join(body)
-                )
+                whole = wire.gathered(operation, body, headers=reply.headers)
+                wire.read(operation, status=reply.status, headers=reply.headers, body=whole)
             return downloads.save(
                 body,
                 file,

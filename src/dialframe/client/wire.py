@@ -136,17 +136,13 @@ def gathered(
     headers: Mapping[str, str],
     key: str | None = None,
 ) -> bytes:
-    """The whole body of an answer that is not streamed.
-
-    Raises:
-        ContractError: It goes on beyond what any answer of the contract can be.
-    """
+    """The whole body of an answer; a `ContractError` where it goes on beyond `ANSWER_BYTES`."""
     body = bytearray()
     for part in parts:
         body += part
         if len(body) > ANSWER_BYTES:
-            endless = Mismatch("", f"more than {ANSWER_BYTES:,} bytes came")
-            raise _broken(operation, endless, headers, key)
+            misfit = Mismatch("", f"it is longer than {ANSWER_BYTES:,} bytes")
+            raise _broken(operation, misfit, headers, key)
     return bytes(body)
 
 

@@ -1,0 +1,437 @@
+"""The client against a service that breaks every rule, over real sockets: an error that says where, or a result; never a hang."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialframe.client import Client
+from dialframe.client.clock import SYSTEM
+from dialframe.client.wire import ANSWER_BYTES
+from dialframe.contract.models.calls import Call
+from dialframe.errors import ContractError, DialframeError, ServiceUnavailable, TransportError
+from robustness.hostile import Behaviour, Hostile, Line, http
+
+ATTEMPTS = 2
+#: For answers that come at once, on a machine that is busy.
+PATIENT_S = 5.0
+#: For answers that are waited for in vain.
+HASTY_S = 0.25
+#: What a call may take in all: attempts, waits, slack.
+BOUND_S = 4.0
+
+#: The machine's clock, except that nobody waits long between two attempts.
+HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
+
+CAMPAIGN = "cmp_00000000-0000-4000-8000-000000000001"
+PHONE = "+12125550142"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+LAST = {"next_cursor": None, "has_more": False}
+PROBLEM = {
+    "type": "https://docs.example/errors/conflict", "title": "Conflict", "status": 409,
+    "detail": "x", "instance": "urn:service:request:req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "code": "conflict", "request_id": "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+}  # fmt: skip
+
+#: A page of which the packed bytes end too early, in an answer that is whole.
+CUT_OFF = gzip.compress(json.dumps({"data": list(range(1_000))}).encode())[:-500]
+
+Asking = Callable[[Client], object]
+
+#: A list, a single read, and a write, each with the operation's name.
+ASKED: tuple[tuple[str, Asking], ...] = (
+    ("calls.list", lambda client: list(client.calls.list())),
+    ("calls.get", lambda client: client.calls.get(f"call_{CAMPAIGN[4:]}")),
+    ("leads.create", lambda client: client.leads.create(campaign_id=CAMPAIGN, phone=PHONE)),
+)
+
+
+def row(number: int = 1, **changes: Any) -> dict[str, Any]:
+    """A call record as the service sends it."""
+    nothing = ("answered_at", "ended_at", "duration_seconds", "disposition", "hangup_cause")
+    return {
+        "id": f"call_00000000-0000-4000-8000-{number:012d}",
+        "direction": "outbound", "from_number": "+16175550100", "to_number": PHONE,
+        "status": "completed", "created_at": "2026-11-20T15:04:05Z", "campaign_id": CAMPAIGN,
+        **dict.fromkeys(nothing), **changes,
+    }  # fmt: skip
+
+
+def page(rows: list[Any], next_cursor: str | None = None) -> dict[str, Any]:
+    """A page of a list."""
+    return {"data": rows, "page": {"next_cursor": next_cursor, "has_more": bool(next_cursor)}}
+
+
+def said(*parts: bytes) -> Behaviour:
+    """The same bytes for every request; then the line is closed."""
+
+    def behave(line: Line) -> None:
+        line.send(*parts)
+
+    return behave
+
+
+def kept(answer: bytes) -> Behaviour:
+    """The same whole answer for every request, over one connection."""
+
+    def behave(line: Line) -> bool:
+        line.send(answer)
+        return True
+
+    return behave
+
+
+def held(*parts: bytes) -> Behaviour:
+    """The same bytes for every request; then nothing more, on an open line."""
+
+    def behave(line: Line) -> None:
+        line.send(*parts)
+        line.hold()
+
+    return behave
+
+
+def dripping(begin: bytes, drop: bytes, every_s: float) -> Behaviour:
+    """A drop again and again, each of them in time."""
+
+    def behave(line: Line) -> None:
+        line.send(begin)
+        line.drip(itertools.repeat(drop), every_s=every_s)
+
+    return behave
+
+
+def flooding(begin: bytes, drop: bytes) -> Behaviour:
+    """A drop again and again, as fast as they are taken."""
+
+    def behave(line: Line) -> None:
+        line.send(begin)
+        while True:
+            line.send(drop)
+
+    return behave
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the service does, and how the client names it."""
+
+    name: str
+    behaviour: Behaviour
+    error: type[DialframeError]
+    words: str
+    attempts: int = 1
+    timeout_s: float = PATIENT_S
+
+
+def broken(name: str, behaviour: Behaviour, words: str) -> Case:
+    """An answer that came and is not the contract's: asked for once."""
+    return Case(name, behaviour, ContractError, words)
+
+
+def lost(name: str, behaviour: Behaviour, words: str) -> Case:
+    """No answer: a read is asked for again, a write too, as it has a key."""
+    return Case(name, behaviour, TransportError, words, ATTEMPTS)
+
+
+def slow(name: str, behaviour: Behaviour, words: str) -> Case:
+    """No answer in time."""
+    return Case(name, behaviour, TransportError, words, ATTEMPTS, HASTY_S)
+
+
+CASES: tuple[Case, ...] = (
+    broken("a page of HTML", kept(http(b"<html>", kind="text/html")), "6 bytes of text/html are not JSON"),
+    broken("a byte order mark", kept(http(b"\xef\xbb\xbf{}")), "are not JSON"),
+    broken("UTF-16", kept(http('{"data":[]}'.encode("utf-16"))), "are not JSON"),
+    broken("a lone surrogate", kept(http(b'{"id":"\\ud800"}')), "are not JSON"),
+    broken("a raw NUL", kept(http(b'{"id":"\x00"}')), "are not JSON"),
+    broken("not a number", kept(http(b'{"id":NaN}')), "are not JSON"),
+    broken("nested without end", kept(http(b"[" * 100_000)), "are not JSON"),
+    broken("a number", kept(http(5)), "at body: .*an object"),
+    broken("a list", kept(http([])), "at body: .*an object"),
+    broken("a redirect to itself", kept(http(b"", "Location: /v1/calls", status="302 Found")), "at status 302: redirects"),
+    broken("a redirect to nowhere", kept(http(b"", "Location: http://[", status="308 Permanent Redirect")), "at status 308: redirects"),
+    broken("a problem with status 200", kept(http(PROBLEM, kind="application/problem+json")), "at status 200: a problem document"),
+    broken("half a gzip stream", said(http(CUT_OFF, "Content-Encoding: gzip")), "are not JSON"),
+    broken("a body without end", flooding(CHUNKED, b"100000\r\n" + b" " * 2**20 + b"\r\n"), f"longer than {ANSWER_BYTES:,} bytes"),
+    lost("half a body", said(http(b'{"data":[', length=100)), "broke off its answer"),
+    lost("half a chunk", said(CHUNKED, b'20\r\n{"data":'), "broke off its answer"),
+    lost("a gigabyte that ends early", said(http(b'{"data":[', length=10**9)), "broke off its answer"),
+    slow("a gigabyte that stops", held(http(b'{"data":[', length=10**9)), "did not answer in time"),
+    lost("garbage called gzip", said(http(b"\x1f\x8bgarbage", "Content-Encoding: gzip")), "cannot be unpacked"),
+    lost("two lengths", said(HEAD, b"Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}"), "conflicting Content-Length"),
+    lost("a length and chunks that disagree", said(HEAD, b"Content-Length: 2\r\nTransfer-Encoding: chunked, gzip\r\n\r\n{}"), "broke off its answer"),
+    lost("a length that is no number", said(HEAD, b"Content-Length: -1\r\n\r\n{}"), "broke off its answer"),
+    lost("no answer, hung up", said(), "without sending a response"),
+    slow("no answer, line kept", held(), "did not answer in time"),
+    lost("another protocol", said(b"SSH-2.0-OpenSSH_9.9\r\n"), "broke off its answer"),
+    lost("half a status line", said(b"HTTP/1.1 2"), "broke off its answer"),
+    lost("a status of two digits", said(b"HTTP/1.1 99 x\r\n\r\n"), "broke off its answer"),
+    lost("an upgrade nobody asked for", said(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"), "broke off its answer"),
+    lost("headers without end", flooding(HEAD, b"X-More: " + b"y" * 5_000 + b"\r\n"), "broke off its answer"),
+    slow("a head that drips", dripping(HEAD + b"X-More: ", b"y", 0.02), "did not answer in time"),
+    slow("early hints for ever", dripping(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.01), "did not answer in time"),
+    slow("a body that drips", dripping(HEAD + b"Content-Length: 1000000\r\n\r\n", b" ", 0.02), "drips in"),
+    slow("chunks that drip", dripping(CHUNKED, b"1\r\n \r\n", 0.02), "drips in"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """A folder of the test's own for the write journal."""
+    return tmp_path
+
+
+def connected(
+    service: Hostile,
+    journal: Path,
+    *,
+    timeout_s: float = PATIENT_S,
+    deadline_s: float | None = None,
+) -> Client:
+    """A client of a hostile service that tries twice."""
+    return Client(
+        service.base_url, "svc_test_a_b", limiter=None, journal=journal, clock=HURRIED,
+        max_attempts=ATTEMPTS, timeout_s=timeout_s, deadline_s=deadline_s,
+    )  # fmt: skip
+
+
+#: Every case for a list, a read and a write; what takes its time for a write alone.
+TRIED = [
+    (operation, ask, case)
+    for operation, ask in ASKED
+    for case in CASES
+    if case.timeout_s == PATIENT_S or operation == "leads.create"
+]
+
+
+@pytest.mark.parametrize(
+    ("operation", "ask", "case"), TRIED, ids=[f"{tried[0]}-{tried[2].name}" for tried in TRIED]
+)
+def test_broken_answer_is_an_error_that_says_where(
+    operation: str, ask: Asking, case: Case, journal: Path
+) -> None:
+    """Of the right family, with the operation, the place or the host, in bounded time; a write stays open."""
+    with (
+        Hostile(case.behaviour) as service,
+        connected(service, journal, timeout_s=case.timeout_s) as client,
+    ):
+        began_s = time.monotonic()
+        with pytest.raises(case.error, match=f"(?s)^{operation}: .*{case.words}") as caught:
+            ask(client)
+        taken_s = time.monotonic() - began_s
+        pending = [write.operation for write in client.writes.pending()]
+
+    assert taken_s < BOUND_S
+    assert caught.value.operation == operation  # type: ignore[attr-defined]
+    assert len(service.requests) == case.attempts
+    if isinstance(caught.value, ContractError):
+        assert caught.value.where
+        assert f" at {caught.value.where}: " in str(caught.value)
+    # Whatever came instead of an answer, the write may have happened.
+    assert pending == ([operation] if operation == "leads.create" else [])
+
+
+WRONG_PAGES: tuple[tuple[str, object, str], ...] = (
+    ("no page", {"data": []}, "page"),
+    ("page is null", {"data": [], "page": None}, "page"),
+    ("page is empty", {"data": [], "page": {}}, "page"),
+    ("no cursor named", {"data": [], "page": {"has_more": False}}, "page"),
+    ("more, and no cursor", {"data": [], "page": {"next_cursor": None, "has_more": True}},
+     "page.next_cursor"),
+    ("cursor is a number", {"data": [], "page": {"next_cursor": 7, "has_more": True}},
+     "next_cursor"),
+    ("more is a word", {"data": [], "page": {"next_cursor": None, "has_more": "no"}}, "has_more"),
+    ("no data", {"page": LAST}, "data"),
+    ("data is an object", {"data": {"1": row()}, "page": LAST}, "data"),
+    ("data is null", {"data": None, "page": LAST}, "data"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "where"),
+    [case[1:] for case in WRONG_PAGES],
+    ids=[case[0] for case in WRONG_PAGES],
+)
+def test_page_that_is_none_ends_the_walk_with_its_place(
+    document: object, where: str, journal: Path
+) -> None:
+    """Never a short list in silence."""
+    with Hostile(kept(http(document))) as service, connected(service, journal) as client:
+        with pytest.raises(ContractError, match=r"^calls\.list: ") as caught:
+            list(client.calls.list())
+        assert len(service.requests) == 1
+
+    assert caught.value.where == where
+
+
+def test_rows_of_the_wrong_type_are_set_aside_and_the_others_stay(journal: Path) -> None:
+    """Each with its place and its JSON; the walk goes on."""
+    wrong = [row(9, id=5), row(9, created_at=1_700_000_000), row(9, created_at="1700000000"),
+             row(9, answered_at="yesterday"), row(9, duration_seconds="12"), [], None, "x", {}]  # fmt: skip
+    document = page([row(1), *wrong, row(2)])
+    with Hostile(kept(http(document))) as service, connected(service, journal) as client:
+        (only,) = client.calls.list().pages()
+
+    assert [call.id for call in only.records] == [row(1)["id"], row(2)["id"]]
+    assert [item.raw for item in only.quarantined] == wrong
+    assert [item.index for item in only.quarantined] == list(range(1, 10))
+    assert [item.where for item in only.quarantined[:5]] == [
+        "id", "created_at", "created_at", "answered_at", "duration_seconds"
+    ]  # fmt: skip
+
+
+def listing(
+    cursor_after: Callable[[int], str | None], rows: Callable[[int], list[Any]]
+) -> Behaviour:
+    """A list of which each request gets the next page, whatever cursor it sends."""
+
+    def behave(line: Line) -> bool:
+        line.send(http(page(rows(line.number), cursor_after(line.number))))
+        return True
+
+    return behave
+
+
+@pytest.mark.parametrize("loop", [1, 2, 5])
+def test_cursor_that_loops_is_an_error(loop: int, journal: Path) -> None:
+    """However long the loop: each page of it is read once."""
+    behaviour = listing(lambda n: f"c{n % loop}", lambda n: [row(n)])
+    with Hostile(behaviour) as service, connected(service, journal) as client:
+        walked = client.calls.list().pages()
+        with pytest.raises(
+            ContractError, match=r"^calls\.list: .*cursor came a second time"
+        ) as caught:
+            list(walked)
+        assert len(service.requests) == loop + 1
+
+    assert caught.value.where == "page.next_cursor"
+
+
+def test_empty_pages_with_cursors_are_survived(journal: Path) -> None:
+    """Ten of them in the middle of a list: every row comes."""
+    full = {0, 11, 12}
+    behaviour = listing(
+        lambda n: None if n == 12 else f"c{n}", lambda n: [row(n)] if n in full else []
+    )
+    with Hostile(behaviour) as service, connected(service, journal) as client:
+        found = [call.id for call in client.calls.list()]
+
+    assert found == [row(n)["id"] for n in sorted(full)]
+
+
+def test_nothing_but_empty_pages_comes_to_an_end(journal: Path) -> None:
+    """A list with a new cursor and no row for ever is given up."""
+    with (
+        Hostile(listing(lambda n: f"c{n}", lambda _: [])) as service,
+        connected(service, journal) as client,
+    ):
+        with pytest.raises(ContractError, match=r"^calls\.list: .*pages in a row were empty"):
+            list(client.calls.list())
+        assert len(service.requests) < 100
+
+
+SURVIVED: tuple[tuple[str, Behaviour], ...] = (
+    ("header twice", kept(http(page([row()]), "X-Request-ID: b", "ETag: a", "ETag: b"))),
+    ("type twice", kept(http(page([row()]), "Content-Type: text/plain", "Retry-After: soon"))),
+    ("length twice, the same", kept(http(page([row()])).replace(
+        b"Content-Type", b"Content-Length: %d\r\nContent-Type" % len(json.dumps(page([row()]))), 1))),
+    ("no header at all", said(b"HTTP/1.0 200 OK\r\n\r\n", json.dumps(page([row()])).encode())),
+    ("called text", kept(http(page([row()]), kind="text/plain; charset=latin-1"))),
+    ("status 299", kept(http(page([row()]), status="299 Fine"))),
+    ("cookies", kept(http(page([row()]), "Set-Cookie: a=b; Path=/; HttpOnly"))),
+    ("an early hint first", kept(b"HTTP/1.1 103 Early Hints\r\n\r\n" + http(page([row()])))),
+    ("gzip", kept(http(gzip.compress(json.dumps(page([row()])).encode()), "Content-Encoding: gzip"))),
+    ("fields of tomorrow", kept(http({**page([row(new={"deep": [1]}, direction="sideways")]), "x": 1}))),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "behaviour", [case[1] for case in SURVIVED], ids=[case[0] for case in SURVIVED]
+)
+def test_oddness_that_changes_no_meaning_is_survived(behaviour: Behaviour, journal: Path) -> None:
+    """Twice over one client: what is left on a line does not reach the next answer."""
+    with Hostile(behaviour) as service, connected(service, journal) as client:
+        for _ in range(2):
+            assert [call.id for call in client.calls.list()] == [row()["id"]]
+        assert not any(b"cookie" in request.lower() for request in service.requests)
+
+
+def test_answer_without_a_body_is_survived_where_the_contract_shows_none(journal: Path) -> None:
+    """The answer to `calls.get` is unshown: nothing is known of the call then, and that is said so."""
+    empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    with Hostile(kept(empty)) as service, connected(service, journal) as client:
+        found = client.calls.get(row()["id"])
+        with pytest.raises(ContractError, match=r"^calls\.list: .* at body: 0 bytes"):
+            list(client.calls.list())
+
+    assert isinstance(found, Call)
+    assert set(found.model_dump().values()) == {None}
+
+
+def test_refusal_that_nobody_understands_is_still_a_refusal(journal: Path) -> None:
+    """A status of no range, a body of no problem: asked again as any outage, then said."""
+    answer = http(b"\x00\xff", status="999 What", kind="application/problem+json")
+    with Hostile(kept(answer)) as service, connected(service, journal) as client:
+        with pytest.raises(ServiceUnavailable, match=r"^calls\.list: 999 ") as caught:
+            list(client.calls.list())
+        assert len(service.requests) == ATTEMPTS
+
+    assert (caught.value.status, caught.value.code) == (999, "")
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [dripping(HEAD + b"X-More: ", b"y", 0.02), dripping(CHUNKED, b"1\r\n \r\n", 0.02), held()],
+    ids=["head", "body", "nothing"],
+)
+def test_deadline_ends_whatever_drips(behaviour: Behaviour, journal: Path) -> None:
+    """Also where each wait alone would be allowed to take longer than the whole call."""
+    with (
+        Hostile(behaviour) as service,
+        connected(service, journal, timeout_s=30.0, deadline_s=0.4) as client,
+    ):
+        began_s = time.monotonic()
+        with pytest.raises(TransportError, match=r"^calls\.list: "):
+            list(client.calls.list())
+
+    assert 0.3 < time.monotonic() - began_s < BOUND_S
+
+
+def test_answer_that_comes_slowly_and_steadily_is_taken(journal: Path) -> None:
+    """Thirty parts, in all longer than one wait may take: slow is not dripping."""
+    body = json.dumps(page([row(n) for n in range(60)])).encode()
+    size = len(body) // 30 + 1
+
+    def behave(line: Line) -> None:
+        line.send(HEAD + b"Content-Length: %d\r\n\r\n" % len(body))
+        line.drip((body[at : at + size] for at in range(0, len(body), size)), every_s=0.02)
+
+    with Hostile(behave) as service, connected(service, journal, timeout_s=0.4) as client:
+        began_s = time.monotonic()
+        assert len(list(client.calls.list())) == 60
+        assert time.monotonic() - began_s > 0.4
+        assert len(service.requests) == 1
+
+
+def test_recording_that_breaks_off_leaves_no_file(journal: Path, tmp_path: Path) -> None:
+    """Neither half a recording under its name nor anything beside it."""
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    with (
+        Hostile(said(http(b"RIFF" * 100, length=10**9, kind="audio/wav"))) as service,
+        connected(service, journal) as client,
+        pytest.raises(TransportError, match=r"^calls\.recording: .*broke off"),
+    ):
+        client.calls.recording(row()["id"], folder / "call.wav")
+
+    assert list(folder.iterdir()) == []
