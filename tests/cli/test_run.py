@@ -300,3 +300,58 @@ def test_import_of_the_package_is_light() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def empty_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The environment of somebody whose account holds nothing yet."""
+    with dialframe.sandbox.start(size="empty") as started:
+        monkeypatch.setenv("DIALFRAME_BASE_URL", started.base_url)
+        monkeypatch.setenv("DIALFRAME_API_KEY", started.api_key)
+        monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
+        yield
+
+
+@pytest.mark.usefixtures("empty_account")
+def test_empty_account_has_empty_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    """An account without leads and calls is read, counted and audited without a complaint."""
+    assert run(["sync"]) == 0
+    assert run(["funnel"]) == 0
+    capsys.readouterr()
+    assert run(["audit", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verdict"].startswith("Nothing was checked")
+
+
+@pytest.mark.usefixtures("empty_account")
+def test_audit_of_what_was_never_read_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """No finding in no data is no result: before the first sync an audit ends with status 1."""
+    status = run(["audit", "--fail-on", "violation"])
+    err = capsys.readouterr().err
+
+    assert status == 1
+    assert _one_sentence(err)
+    assert "dialframe sync" in err
+
+
+@pytest.mark.usefixtures("empty_account")
+def test_campaign_that_is_no_id_is_refused_before_anything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mistyped campaign id ends with status 2, and nothing is read, asked or written."""
+    out = tmp_path / "out"
+    status = run(["leads", "import", "list.csv", "--campaign", "nope", "--out", str(out)])
+
+    assert status == 2
+    assert "cmp_" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_header_in_brackets_is_shown_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Text of a file is never taken for markup."""
+    file = tmp_path / "list.csv"
+    file.write_text("Phone [/work],Name\n(212) 555-0142,Ada\n")
+
+    assert run(["leads", "check", str(file)]) == 0
+    assert "[/work]" in capsys.readouterr().out

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dialframe import leads
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import ColumnMap, map_columns
 
@@ -182,3 +185,36 @@ def test_the_error_about_a_missing_phone_is_short(lead_file):
         map_columns(lead_file(f"{wide}\n{','.join(['x'] * 999)}\n"))
 
     assert len(str(error.value)) < 2500
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [
+        ("No Consent", "Yes"),
+        ("Consent Withdrawn", "Yes"),
+        ("Einwilligung widerrufen", "ja"),
+        ("Do Not Call or Text", "Yes"),
+        ("On DNC List", "Yes"),
+        ("SMS/Call Opt Out", "Yes"),
+        ("DNC Date", "2026-01-02"),
+        ("Opted Out At", "2026-01-02"),
+        ("DONOTCALL", "Yes"),
+        ("Suppressed", "Yes"),
+        ("TPS", "Yes"),
+        ("電話拒否", "はい"),
+        ("Okay to call", "No"),
+        ("Can we call?", "No"),
+        ("Call allowed", "No"),
+        ("電話可否", "否"),
+    ],
+)
+def test_who_does_not_want_to_be_called_is_never_clean(
+    tmp_path: Path, header: str, cell: str
+) -> None:
+    """A prohibition counts however its column is called, whichever way round it is asked."""
+    path = tmp_path / "list.csv"
+    path.write_text(f"Name,Phone,{header}\nAda,(212) 555-0142,{cell}\n", encoding="utf-8")
+    cleaned = leads.clean(leads.read(path), region="US")
+
+    assert len(cleaned.do_not_call) == 1
+    assert len(cleaned.clean) == 0

@@ -192,8 +192,10 @@ def _booked(
         }
     )[counted]
     dialled = _dated(dialled[dialled["phone"].isin(wanted["phone"])])
-    paired = pd.merge_asof(wanted, dialled, on="created_at", by="phone")
-    lead = paired["lead"].dropna().to_numpy(dtype=np.int64)
+    lead = np.zeros(0, dtype=np.int64)
+    if len(wanted) and len(dialled):  # pandas does not join a text column without rows
+        paired = pd.merge_asof(wanted, dialled, on="created_at", by="phone")
+        lead = paired["lead"].dropna().to_numpy(dtype=np.int64)
     notes = {
         ("booked_outside_window", "appointments"): int((~inside).sum()),
         ("no_call_before", "appointments"): int(inside.sum()) - len(lead),

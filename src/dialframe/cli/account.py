@@ -136,9 +136,7 @@ def funnel(
 def audit(
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", help="Folder for the evidence (CSV, JSON, report.html).", show_default=False
-        ),
+        typer.Option("--out", help="Folder for the evidence (CSV and JSON).", show_default=False),
     ] = None,
     check: Annotated[
         str | None,

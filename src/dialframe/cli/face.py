@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
+from rich.text import Text
 
 from dialframe.config import OnProgress, Progress, silent
 
@@ -95,9 +96,11 @@ def show(frame: pd.DataFrame, title: str) -> None:
     for name in frame.columns:
         numeric = pd.api.types.is_numeric_dtype(frame[name])
         short = numeric or frame[name].astype("str").str.len().max() <= SHORT_CHARS
-        table.add_column(str(name), justify="right" if numeric else "left", no_wrap=bool(short))
+        table.add_column(
+            Text(str(name)), justify="right" if numeric else "left", no_wrap=bool(short)
+        )
     for row in frame.itertuples(index=False, name=None):
-        table.add_row(*("" if pd.isna(cell) else _cell(cell) for cell in row))
+        table.add_row(*(Text("" if pd.isna(cell) else _cell(cell)) for cell in row))
     Console().print(table)
 
 

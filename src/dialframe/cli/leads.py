@@ -21,6 +21,7 @@ from dialframe.cli.face import (
     say,
     show,
 )
+from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ def import_(
     """
     from dialframe.flows import listing
 
+    if kind_of(campaign) != "campaign":
+        raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
     recipe = _recipe(region, column, encoding, delimiter, sheet)
     with connect(base_url, store) as account, progress() as listen:
         prepared = listing.prepare(
@@ -230,6 +233,8 @@ def _mapping(columns: list[str] | None) -> dict[str, str] | None:
     for name, equals, found in pairs:
         if not (name and equals and found):
             raise ConfigError("--column takes a field and a column, such as phone=Telefon")
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise ConfigError("--column names a field twice; give each field one column")
     return {name: found for name, _, found in pairs}
 
 

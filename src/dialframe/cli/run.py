@@ -59,6 +59,10 @@ def run(arguments: Sequence[str]) -> int:
         return FAILURE
     except OSError as error:
         return _say(_system(error), FAILURE)
+    except MemoryError:
+        return _say("there is not enough memory for this; try a smaller file", FAILURE)
+    except Exception as error:
+        return _say(f"this is a fault of dialframe, please report it: {error!r}", FAILURE)
     return status if isinstance(status, int) else OK
 
 

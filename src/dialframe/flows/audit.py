@@ -14,6 +14,7 @@ from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit
 from dialframe.config import OnProgress, silent
+from dialframe.errors import StoreError
 from dialframe.flows.files import write_csv, write_text
 
 #: Outcome class that means "do not call me again".
@@ -41,6 +42,7 @@ def audit(
         on_progress: Told of the checks.
     """
     leads, calls = account.leads(), account.calls()
+    _require_read(leads, calls)
     if max_age is not None:
         account.check_dnc(worth_checking(leads, calls), max_age=max_age, on_progress=on_progress)
     return compliance.audit(
@@ -126,6 +128,21 @@ def facts(result: Audit) -> dict[str, object]:
         "rulebook_sha256": result.rulebook_sha256,
         "notes": list(result.notes),
     }
+
+
+def _require_read(*frames_read: pd.DataFrame) -> None:
+    """Refuse to audit what was never read: no finding in no data is no result.
+
+    Raises:
+        StoreError: A table was never synced.
+    """
+    for frame in frames_read:
+        freshness = frame.attrs["dialframe"]
+        if freshness["synced_at"] is None:
+            raise StoreError(
+                f"{freshness['table']} were never read, so nothing can be said of them: "
+                "run `dialframe sync` first"
+            )
 
 
 def _is_request(code: str, taxonomy: Taxonomy) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -190,7 +191,9 @@ def _clean(
 
 def _source(cleaned: Cleaned, keep: Sequence[str] | None) -> str:
     """Which leads these are: the files' bytes and what was decided about them."""
-    parts = [*(file.sha256 for file in cleaned.files), cleaned.region or "-", *(keep or ())]
+    columns = [json.dumps(file.columns.to_dict(), sort_keys=True) for file in cleaned.files]
+    digests = [file.sha256 for file in cleaned.files]
+    parts = [*digests, *columns, cleaned.region or "-", *(keep or ())]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -21,6 +21,18 @@ _CONSENT_WORDS: Final = frozenset(
     {"consent", "permission", "optin", "einwilligung", "consentimiento", "consentement"}
     | {"consentimento", "consenso", "zustimmung"}
 )
+#: Words that turn a word of consent into its opposite.
+_NEGATIONS: Final = frozenset(
+    {"no", "not", "withdrawn", "withdrew", "revoked", "refused", "declined", "denied", "without"}
+    | {"widerrufen", "verweigert", "retire", "revocado", "revogado"}
+)
+_CALL_WORDS: Final = frozenset(
+    {"call", "calls", "calling", "phone", "phones", "telephone", "dnc", "donotcall"}
+)
+#: What is said about a consent, not the consent itself; of an opt-out every filled cell counts.
+_DETAILS: Final = frozenset(
+    {"date", "time", "at", "on", "reason", "source", "ip", "url", "datum", "fecha"}
+)
 _MAIL_STATUS: Final = frozenset(
     {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
     | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2"}
@@ -102,16 +114,27 @@ def _external_id(words: str, tokens: Sequence[str]) -> float:
 
 
 def _opt_out(words: str, tokens: Sequence[str]) -> float:
-    if headers.OTHER_CHANNEL.intersection(tokens):
+    if _of_another_channel(tokens):
         return 0.0
     padded = f" {words} "
-    return _PART if any(f" {name} " in padded for name in headers.NAMES["opt_out"]) else 0.0
+    withdrawn = _CONSENT_WORDS.intersection(tokens) and _NEGATIONS.intersection(tokens)
+    named = any(f" {name} " in padded for name in headers.NAMES["opt_out"])
+    return _PART if named or withdrawn else 0.0
 
 
 def _consent(words: str, tokens: Sequence[str]) -> float:
-    if headers.OTHER_CHANNEL.intersection(tokens):
+    if _of_another_channel(tokens) or _DETAILS.intersection(tokens):
+        return 0.0
+    if _NEGATIONS.intersection(tokens):
         return 0.0
     return _PART if _CONSENT_WORDS.intersection(tokens) or " opt in " in f" {words} " else 0.0
+
+
+def _of_another_channel(tokens: Sequence[str]) -> bool:
+    """Whether a header speaks of mail or messages alone: a word for calls beside them wins."""
+    if _CALL_WORDS.intersection(tokens):
+        return False
+    return bool((headers.OTHER_CHANNEL - _DETAILS).intersection(tokens))
 
 
 _PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {

@@ -70,6 +70,9 @@ def read_frame(
         by_column = zip(zip(*rows, strict=True), columns, strict=True)
         arrays = [_array(cells, column) for cells, column in by_column]
         batches.append(pa.record_batch(arrays, schema=schema))
+    if not batches:
+        # One empty chunk: some of pandas cannot join a column that has none at all.
+        batches = [pa.record_batch([pa.array([], field.type) for field in schema], schema=schema)]
     table = pa.Table.from_batches(batches, schema=schema)
     frame: pd.DataFrame = table.to_pandas(types_mapper=_DTYPES.get)
     return frame

@@ -142,6 +142,8 @@ def nearest(
     keys = calls[["to_number", "created_at"]].dropna().assign(row=lambda frame: frame.index)
     if direction == "forward" and "listed" in table.columns:
         table = table.sort_values(["at", "listed"], ascending=[True, False], kind="stable")
+    if keys.empty or table.empty:  # pandas does not join a text column without rows
+        return table.reset_index(drop=True).reindex([-1] * len(calls)).set_axis(calls.index)
     pairs = pd.merge_asof(
         keys.sort_values("created_at", kind="stable"),
         table,
