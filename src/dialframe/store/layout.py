@@ -62,7 +62,7 @@ CODED: Final = frozenset(
 #: Columns of text with few different values, which are read as places in a list of those.
 FEW: Final = frozenset(
     {
-        "api_version", "campaign_id", "date", "dialer_mode", "direction", "disposition",
+        "api_version", "campaign_id", "dialer_mode", "direction", "disposition",
         "disposition_code", "from_number", "hangup_cause", "service_type", "source", "status",
         "timezone", "type", "request_id", "_request_id",
     }

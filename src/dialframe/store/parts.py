@@ -216,6 +216,10 @@ class Shelf:
             Vanished: It is not there.
         """
         self._verified.clear()
+        self.check(part)
+
+    def check(self, part: Part) -> None:
+        """Hash a part, unless this store has done so since the file was last touched; raises as `verify`."""
         try:
             self._checked(part)
         except FileNotFoundError:

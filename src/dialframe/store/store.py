@@ -43,6 +43,7 @@ from dialframe.store.retention import PERSONAL, floor_of, young_enough
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
@@ -324,6 +325,35 @@ class Store:
 
         layout = BY_NAME[table.name]
         return as_frame(read_history(self._database, self._shelf, layout, keys))
+
+    def query(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        as_of: datetime | None = None,
+    ) -> pa.Table:
+        """The answer of DuckDB to a SELECT over the tables, all of one moment.
+
+        Args:
+            sql: The statement; tables have their names (`calls`, `leads`), values are `$name`.
+            parameters: The values by name.
+            as_of: Tables as last observed by this instant.
+
+        Raises:
+            StoreError: The statement is wrong, or a file is damaged.
+        """
+        from dialframe.store.query import run
+
+        return run(self._database, self._shelf, sql, parameters, as_of)
+
+    @contextmanager
+    def duckdb(self, *, as_of: datetime | None = None) -> Iterator[DuckDBPyConnection]:
+        """A DuckDB connection over the tables as of one moment, for as long as the block runs."""
+        from dialframe.store.query import connected
+
+        with connected(self._database, self._shelf, as_of) as connection:
+            yield connection
 
     def campaign_ids(self, *tables: Table) -> set[str]:
         """Every campaign id that versions of these tables ever named."""
