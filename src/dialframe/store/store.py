@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames.columns import Table
 from dialframe.store import facts, sealing, write
@@ -422,6 +423,35 @@ class Store:
         """
         names = PERSONAL if tables is None else tuple(table.name for table in tables)
         return discard(self._database, self._shelf, names, microseconds(before))
+
+    def publish(
+        self,
+        url: str,
+        *,
+        tables: Sequence[Table] | None = None,
+        options: Mapping[str, str] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> dict[str, int]:
+        """Write the tables' versions as Delta tables below a URL, those that are not there yet.
+
+        Args:
+            url: Folder or object store (`s3://bucket/prefix`).
+            tables: The tables; None for all.
+            options: Settings of the object store, as delta-rs names them; else the environment's.
+            on_progress: Told the versions written of each table.
+
+        Returns:
+            How many versions were written of each table.
+
+        Raises:
+            ConfigError: The extra `delta` is not installed.
+            StoreError: The object store refuses, or a file is damaged.
+        """
+        from dialframe.store.publish import publish
+
+        names = tuple(BY_NAME) if tables is None else tuple(table.name for table in tables)
+        tell = on_progress or silent
+        return publish(self._database, self._shelf, url, names, options or {}, tell)
 
     def compact(self) -> None:
         """Seal what is not sealed yet, merge small files, delete replaced ones."""
