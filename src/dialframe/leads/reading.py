@@ -35,6 +35,8 @@ Format = Literal["auto", "csv"]
 _OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
 _OWN_SEARCHED_CHARS: Final = 2**16
+#: Characters of which a file may consist and still be empty.
+_NOTHING: Final = "\x00\t\n\r \ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,19 @@ def _read(
     header: HeaderChoice = "auto",
     sheet: str | int | None = None,
 ) -> LeadFile:
-    if source.kind == "workbook":
-        table = _sheet(source, sheet, header)
-    elif source.kind == "parquet":
-        table = _keyed(structured.read_parquet(source.path, source.data))
-    else:
-        table = _text(source, form, encoding, delimiter, quote, header)
+    try:
+        if source.kind == "workbook":
+            table = _sheet(source, sheet, header)
+        elif source.kind == "parquet":
+            table = _keyed(structured.read_parquet(source.path, source.data))
+        else:
+            table = _text(source, form, encoding, delimiter, quote, header)
+    except LeadFileError as problem:
+        if problem.path:
+            raise
+        raise LeadFileError(
+            f"{source.path}: {problem}", path=source.path, line=problem.line
+        ) from None
     table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
     return _lead_file(source, table)
 
@@ -176,12 +185,9 @@ def _text(
     quote: str | None,
     header: HeaderChoice,
 ) -> _Table:
-    try:
-        decoded = encodings.decode(source.data, encoding)
-    except LeadFileError as problem:
-        raise LeadFileError(
-            f"{source.path}: {problem}", path=source.path, line=problem.line
-        ) from None
+    decoded = encodings.decode(source.data, encoding)
+    if not decoded.text.strip(_NOTHING):
+        raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
     if plausible.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
     lines = split_lines(decoded.text)
