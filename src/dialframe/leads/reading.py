@@ -20,7 +20,8 @@ from dialframe.leads import dialect as dialects
 from dialframe.leads import encoding as encodings
 from dialframe.leads import plausible, structured, workbook
 from dialframe.leads.escaping import unescape
-from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
+from dialframe.leads.header_row import HeaderChoice
+from dialframe.leads.layout import Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
 from dialframe.leads.places import sources
