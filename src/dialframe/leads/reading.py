@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,10 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import dialect as dialects
 from dialframe.leads import encoding as encodings
 from dialframe.leads import plausible, structured, workbook
+from dialframe.leads.assembling import lead_file
+from dialframe.leads.blocks import Block
+from dialframe.leads.content import in_memory
+from dialframe.leads.delimited import OWN, OWN_SEARCHED_CHARS, survey
 from dialframe.leads.escaping import unescape
 from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
@@ -27,10 +30,8 @@ from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
 
 Format = Literal["auto", "csv"]
 
-#: How the header of a file that this package wrote goes on behind its own columns.
-_OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
-_OWN_SEARCHED_CHARS: Final = 2**16
+_JSON_SEARCHED_CHARS: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,11 @@ def read(
     elif source.kind == "parquet":
         table = _keyed(structured.read_parquet(source.path, source.data))
     else:
-        table = _text(source, format, encoding, delimiter, quote, header)
+        text = _decoded(source, encoding)
+        in_blocks = _in_blocks(source, text, format, delimiter, quote, header)
+        if in_blocks is not None:
+            return in_blocks
+        table = _text(source, text, format, delimiter, quote, header)
     table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
     return _lead_file(source, table)
 
@@ -112,14 +117,7 @@ def _keyed(keyed: structured.Keyed) -> _Table:
     return _Table(records, layout, Decisions(keyed.format))
 
 
-def _text(
-    source: Source,
-    form: Format,
-    encoding: str | None,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> _Table:
+def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     try:
         decoded = encodings.decode(source.data, encoding)
     except LeadFileError as problem:
@@ -128,25 +126,67 @@ def _text(
         ) from None
     if plausible.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
-    lines = split_lines(decoded.text)
-    keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
-    table = _keyed(keyed) if keyed else _delimited(decoded.text, lines, delimiter, quote, header)
-    repaired = _line_numbers(lines, decoded.repaired)
-    decisions = replace(
-        table.decisions,
+    return decoded
+
+
+def _in_blocks(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> LeadFile | None:
+    """The file by compiled code, or None where it is too irregular for that."""
+    begins = decoded.text[:_JSON_SEARCHED_CHARS].lstrip()[:1]
+    if decoded.repaired or (form == "auto" and begins in ("{", "[", "")):
+        return None
+    try:
+        content = in_memory(decoded.text.encode())
+    except UnicodeEncodeError:
+        return None  # half of a surrogate pair
+    blocks: list[Block] = []
+    surveyed = survey(content, delimiter, quote, header, blocks.append)
+    if surveyed is None:
+        return None
+    known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
+    sep_line = content.line(0) if surveyed.found.sep_line else ""
+    return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
+
+
+def _encoding(
+    decisions: Decisions, decoded: encodings.Decoded, repaired: Sequence[int]
+) -> Decisions:
+    return replace(
+        decisions,
         encoding=decoded.encoding,
         encoding_confidence=decoded.confidence,
         encoding_runner_up=decoded.runner_up,
         bom=decoded.bom,
-        repaired_lines=tuple((np.unique(repaired) + 1).tolist()),
+        repaired_lines=tuple(repaired),
     )
-    return replace(table, decisions=decisions, repaired=repaired)
+
+
+def _text(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> _Table:
+    lines = split_lines(decoded.text)
+    keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
+    table = _keyed(keyed) if keyed else _delimited(decoded.text, lines, delimiter, quote, header)
+    repaired = _line_numbers(lines, decoded.repaired)
+    told = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
+    return replace(table, decisions=told, repaired=repaired)
 
 
 def _delimited(
     text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
 ) -> _Table:
-    own = _OWN.search(text, 0, _OWN_SEARCHED_CHARS)
+    own = OWN.search(text, 0, OWN_SEARCHED_CHARS)
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:
