@@ -24,6 +24,12 @@ def test_every_error_of_the_contract_can_be_had(settings: Sandbox, api: Api, cod
     ok(api.get("/v1/me"))
 
 
+def test_armed_conflict_says_when_to_come_back(settings: Sandbox, api: Api) -> None:
+    """As a real one does."""
+    settings.console.arm_fault("me", code="conflict")
+    assert api.get("/v1/me").headers["Retry-After"] == "1"
+
+
 def test_status_alone_and_unknown_codes(settings: Sandbox, api: Api) -> None:
     """A status names a fitting code; a code that the contract does not know needs a status."""
     settings.console.arm_fault("me", status=503)

@@ -42,16 +42,19 @@ def process(
     running = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, size, str(data)],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": source},
     )
     assert running.stdout is not None
+    assert running.stderr is not None
     try:
         yield running, json.loads(running.stdout.readline())
     finally:
         running.kill()
         running.wait()
         running.stdout.close()
+        running.stderr.close()
 
 
 def test_in_process(tmp_path: Path) -> None:
@@ -217,6 +220,8 @@ def test_signals_end_it(sign: signal.Signals) -> None:
         running.send_signal(sign)
         assert running.wait(timeout=10) == 0
         assert time.monotonic() - began < 2
+        assert running.stderr is not None
+        assert "Traceback" not in running.stderr.read()
         asking.join()
         api.close()
 

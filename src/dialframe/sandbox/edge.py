@@ -94,6 +94,9 @@ class Edge:
         scope["state"] |= {"request_id": request_id, "body": body}
         try:
             await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # The sandbox ends while this answer is being made: nobody can say what became of it.
+            await cut(scope, receive)
         except Exception:  # the last line: a face shows no traceback
             LOGGER.exception("the sandbox failed at request %s", request_id)
             if begun.is_set():

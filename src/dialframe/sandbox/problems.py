@@ -49,7 +49,7 @@ class Refusal(Exception):
         self.detail = detail or f"{_condition(code)}."
         self.errors = errors
         self.headers = headers
-        if retry_after_s is None and self.status in RETRY_STATUSES:
+        if retry_after_s is None and (self.status in RETRY_STATUSES or code == "conflict"):
             retry_after_s = 1
         self.retry_after_s = retry_after_s
 

@@ -74,6 +74,8 @@ class Sandbox:
         self._thread = threading.Thread(
             target=self._run, args=(listener,), name="dialframe-sandbox", daemon=True
         )
+        # Not the thread's join: a signal that interrupts one makes it believe that the thread ended.
+        self._ended = threading.Event()
         self._closed = False
         try:
             self._begin()
@@ -111,8 +113,8 @@ class Sandbox:
 
     def wait(self) -> None:
         """Come back when it ended."""
-        while self._thread.is_alive():
-            self._thread.join(1.0)
+        while not self._ended.wait(1.0):
+            pass
 
     def close(self) -> None:
         """End it: at most two seconds, whatever is under way."""
@@ -120,7 +122,7 @@ class Sandbox:
             return
         self._closed = True
         self._server.should_exit = True
-        self._thread.join(_END_S)
+        self._ended.wait(_END_S)
         self._server.force_exit = True
         ended = threading.Thread(target=self._pool.shutdown, args=(True,), daemon=True)
         ended.start()
@@ -149,12 +151,15 @@ class Sandbox:
         self._thread.start()
         deadline = time.monotonic() + _START_S
         while not self._server.started:
-            if not self._thread.is_alive() or time.monotonic() > deadline:
+            if self._ended.is_set() or time.monotonic() > deadline:
                 raise DialframeError("the sandbox did not start: see its messages above")
             time.sleep(0.002)
 
     def _run(self, listener: socket.socket) -> None:
-        asyncio.run(self._server.serve(sockets=[listener]))
+        try:
+            asyncio.run(self._server.serve(sockets=[listener]))
+        finally:
+            self._ended.set()
 
 
 def start(

@@ -65,6 +65,8 @@ class Receiver:
         self._thread = threading.Thread(
             target=self._run, args=(listener,), name="dialframe-webhooks", daemon=True
         )
+        # Not the thread's join: a signal that interrupts one makes it believe that the thread ended.
+        self._ended = threading.Event()
         self._closed = False
         try:
             self._begin()
@@ -74,8 +76,8 @@ class Receiver:
 
     def wait(self) -> None:
         """Come back when it ended."""
-        while self._thread.is_alive():
-            self._thread.join(1.0)
+        while not self._ended.wait(1.0):
+            pass
 
     def close(self) -> None:
         """End it within two seconds; deliveries that are under way have one to be answered."""
@@ -83,7 +85,7 @@ class Receiver:
             return
         self._closed = True
         self._server.should_exit = True
-        self._thread.join(_END_S)
+        self._ended.wait(_END_S)
         self._server.force_exit = True
         self._writer.close(within_s=_REST_S)
         self._announcer.close(within_s=_REST_S)
@@ -105,12 +107,15 @@ class Receiver:
         self._thread.start()
         deadline = time.monotonic() + _START_S
         while not self._server.started:
-            if not self._thread.is_alive() or time.monotonic() > deadline:
+            if self._ended.is_set() or time.monotonic() > deadline:
                 raise DialframeError("the receiver did not start; try another port")
             time.sleep(0.002)
 
     def _run(self, listener: socket.socket) -> None:
-        asyncio.run(self._server.serve(sockets=[listener]))
+        try:
+            asyncio.run(self._server.serve(sockets=[listener]))
+        finally:
+            self._ended.set()
 
 
 def start(
