@@ -20,11 +20,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
+import phonenumbers
 
 FIRST = "Ann Bob Cy Di Ed Flo Gus Hal Ida Jo Kay Lee Max Ned Ola Pat Quin Ray Sue Tom José Zoë".split()
 LAST = "Smith Jones Garcia Lee Brown Davis Miller Wilson Moore Taylor O'Neil Núñez van-Dyk".split()
 CITIES = ["New York", "Los Angeles", "Springfield", "St. Louis", "London", "Portland", "Austin"]
 SHAPES = ["({}) {}-{}", "{}-{}-{}", "{}{}{}", "{}.{}.{}", "+1{}{}{}", "1-{}-{}-{}", "{} {} {}"]
+PLAIN = {name: "".join(c for c in name if c.isascii() and c.isalpha()) for name in FIRST + LAST}
+AREAS = [
+    area
+    for area in map(str, range(201, 990))
+    if phonenumbers.is_valid_number(phonenumbers.parse(f"+1{area}5550142"))
+]
 HEADER = "lead_id,first_name,last_name,phone,email,city,zip,notes"
 
 
@@ -34,7 +41,7 @@ def rows(count: int, seed: int = 7) -> Iterator[str]:
     draw, choice, randrange = rng.random, rng.choice, rng.randrange
     for at in range(count):
         first, last = choice(FIRST), choice(LAST)
-        number = str(randrange(200, 990)), str(randrange(200, 1000)), f"{randrange(10000):04d}"
+        number = choice(AREAS), str(randrange(200, 1000)), f"{randrange(10000):04d}"
         chance = draw()
         if chance < 0.7:
             phone = choice(SHAPES).format(*number)
@@ -46,7 +53,7 @@ def rows(count: int, seed: int = 7) -> Iterator[str]:
             phone = "{}-{}-{} x{}".format(*number, randrange(10, 999))
         else:
             phone = choice(["", "n/a", "12345", "call me", "0000000000"])
-        email = f"{first}.{last}{at % 9973}@example.com" if chance < 0.95 else choice(["", "x@", "-"])
+        email = f"{PLAIN[first]}.{PLAIN[last]}{at % 9973}@example.com" if chance < 0.95 else choice(["", "x@", "-"])
         notes = choice(["", "", "web form", '"said ""later"", maybe"', "=1+1", "-"])
         yield f"L{at:07d},{first},{last},{phone},{email},{choice(CITIES)},{randrange(99999):05d},{notes}"
 

@@ -82,7 +82,7 @@ def is_plain(dialect: Dialect, shape: Shape) -> bool:
     """Whether compiled code knows the dialect."""
     signs = [sign for sign in (dialect.delimiter, dialect.quote) if sign]
     short = all(len(sign) == 1 and ord(sign) < _ASCII and sign not in "\r\n" for sign in signs)
-    return short and not dialect.escape and not dialect.skip_space and shape.width > 0
+    return short and shape.width > 0 and not (dialect.escape or dialect.skip_space or dialect.starts)
 
 
 def split_blocks(
@@ -164,7 +164,7 @@ class _Walk:
         records = parse(near[0], self.dialect, self.shape)
         window, behind = near
         opened = scan(window.texts[0], self.dialect).state not in (CLEAN, STRAY)
-        if opened and 0 in records.faults and not self._is_settled(window, records.stops[0]):
+        if opened and 0 in records.faults:
             far = self._window(data, at, 1 + span, final=final)
             if far is None:
                 return None
@@ -176,15 +176,6 @@ class _Walk:
             self.in_vain += span
         codes = (records.warnings[0],) if 0 in records.warnings else ()
         return _Odd(records.cells[0], fault, codes, records.raw(0), stop), behind[stop]
-
-    def _is_settled(self, window: Lines, stop: int) -> bool:
-        """Whether a fault does not depend on lines behind the window."""
-        if stop > 1:
-            return True
-        if len(window.texts) < 2:
-            return False
-        cells, state = scan(window.texts[1], self.dialect)
-        return state == CLEAN and self.shape.resembles(cells)
 
     def _window(
         self, data: bytes, at: int, count: int, *, final: bool

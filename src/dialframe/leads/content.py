@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import splitting
+from dialframe.leads.records import split_lines
 from dialframe.leads.source import MAX_LINE_BYTES
 
 #: Bytes that are read at once.
@@ -108,6 +109,12 @@ class Content:
             size *= 2
         return at
 
+    def lines_between(self, line: int, count: int) -> list[str]:
+        """The texts of so many lines from a 0-based one on."""
+        at = self.line_begin(line)
+        text = self.fetch(at, self.line_begin(line + count) - at).decode(errors="ignore")
+        return split_lines(text).texts
+
     def line(self, line: int) -> str:
         """The text of a 0-based line."""
         at, size = self.line_begin(line), 2**11
@@ -138,7 +145,10 @@ class LineView(Sequence[str]):
         if isinstance(place, slice):
             if place.stop is None and (place.step or 1) == 1:
                 return LineView(self._content, self._first + place.indices(len(self))[0])
-            return [self[at] for at in range(*place.indices(len(self)))]
+            chosen = range(*place.indices(len(self)))
+            if chosen.step == 1 and len(chosen):
+                return self._content.lines_between(self._first + chosen[0], len(chosen))
+            return [self[at] for at in chosen]
         if not -len(self) <= place < len(self):
             raise IndexError(place)
         return self._content.line(self._first + place % len(self))

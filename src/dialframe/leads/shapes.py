@@ -27,7 +27,7 @@ PLAIN: Final = 3
 DIGITS: Final = 4
 #: Digits with `.0` behind them, as a spreadsheet's number.
 FLOAT: Final = 5
-#: A phone cell with words or signs; if it is a valid number, nothing else can be made of it.
+#: A phone cell with an extension; if it is a valid number, nothing else can be made of it.
 LABELLED: Final = 6
 
 _BLANK: Final = 32
@@ -68,6 +68,10 @@ _ALNUM: Final = np.zeros(256, np.bool_)
 _ALNUM[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")] = True
 _ALPHA: Final = np.zeros(256, np.bool_)
 _ALPHA[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")] = True
+_SEPARATOR: Final = np.zeros(256, np.bool_)
+_SEPARATOR[list(b" +-.()")] = True
+_EXTENSION: Final = np.frombuffer(b"extension", np.uint8)
+_EXTENSION_DIGITS: Final = 5
 #: Signs at the ends of a phone cell that are taken off before it is read.
 _TAKEN: Final = np.zeros(256, np.bool_)
 _TAKEN[list(b"'\"`=")] = True
@@ -246,12 +250,42 @@ def phones(data, offsets, shapes, cuts):
                 shapes[row] = FLOAT
                 cuts[row] = stop - last_mark
                 continue
-        if letters > 0 or commas > 0:
-            shapes[row] = LABELLED
+        if letters > 0:
+            if commas == 0 and _is_extended(data, begin, stop):
+                shapes[row] = LABELLED
+        elif commas > 0:
+            continue
         elif others > 0 or dots > 0:
             shapes[row] = PLAIN
         else:
             shapes[row] = DIGITS
+
+
+@compiled
+def _is_extended(data, begin, stop):
+    """Whether all words of the cell are one `x`, `ext`, `ext.` or `extension` before its last digits."""
+    at = stop
+    while at > begin and _ZERO <= data[at - 1] < _ZERO + 10:
+        at -= 1
+    if not 1 <= stop - at <= _EXTENSION_DIGITS:
+        return False
+    if at > begin and data[at - 1] == _BLANK:
+        at -= 1
+    label = at
+    if label > begin and data[label - 1] == _DOT:
+        label -= 1
+    last = label
+    while label > begin and _ALPHA[data[label - 1]]:
+        label -= 1
+    size = last - label
+    good = (size == 1 or size == 3 or size == 9) and (last == at or size == 3)
+    for place in range(label, last):
+        word = _EXTENSION[place - label] if size > 1 else _EXTENSION[1]
+        good = good and data[place] | _LOWER == word
+    for place in range(begin, label):
+        byte = data[place]
+        good = good and (_ZERO <= byte < _ZERO + 10 or _SEPARATOR[byte])
+    return good
 
 
 @compiled

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,13 @@ def column(texts: Iterable[str]) -> pa.Array:
 def constant(text: str, rows: int) -> pa.Array:
     """The same text in every row."""
     return pa.repeat(pa.scalar(text, TEXT), rows)
+
+
+def of_series(series: pd.Series) -> pa.Array:
+    """The column of a frame, without nulls."""
+    found = pc.cast(pa.array(series, from_pandas=True), TEXT)
+    whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return whole.fill_null("") if whole.null_count else whole
 
 
 def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
