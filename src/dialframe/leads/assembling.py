@@ -55,7 +55,7 @@ def lead_file(
     kept = [surveyed.leads(block) for block in blocks]
     columns = [take(block, rows) for block, rows in zip(blocks, kept, strict=True)]
     frame = {
-        name: _text(pa.concat_arrays([block[at] for block in columns]))
+        name: text(pa.concat_arrays([block[at] for block in columns]))
         for at, name in enumerate(names)
     }
     faults: dict[int, str] = {}
@@ -100,7 +100,7 @@ def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.
         codes.insert(0, "sep_line")
         raws.insert(0, sep_line)
     own = {
-        name: _text(pa.array([row[at] for row in cells], pa.large_string()))
+        name: text(pa.array([row[at] for row in cells], pa.large_string()))
         for at, name in enumerate(names)
     }
     meta = {
@@ -116,5 +116,6 @@ def _wide(row: list[str], width: int) -> list[str]:
     return [*row, *[""] * (width - len(row))][:width]
 
 
-def _text(array: pa.Array) -> object:
+def text(array: pa.Array) -> object:
+    """A text column of a frame."""
     return pd.array(array, dtype="str")

@@ -20,6 +20,7 @@ from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columns import map_columns
+from dialframe.leads.intake import sample_step
 from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.parts import Part
 from dialframe.leads.reasons import COUNT_KEYS
@@ -27,7 +28,6 @@ from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
 
 _STEP: Final = "lead files cleaned"
-_SAMPLE_ROWS: Final = 50_000
 _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
     re.IGNORECASE,
@@ -102,23 +102,13 @@ def decide(
 
     Up to 50,000 rows spread over the file tell that of all of them.
     """
-    seen = sample(file)
+    step = sample_step(len(file.frame))
+    seen = file if step == 1 else replace(file, frame=file.frame.iloc[::step])
     columns = map_columns(seen, region=region, mapping=mapping)
     if columns.full_name is None:
         return columns, False
     names = tidied(texts.of_series(seen.frame[columns.full_name]))
     return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
-
-
-def sample(file: LeadFile) -> LeadFile:
-    """The file with as many of its rows as decisions are taken on."""
-    step = sample_step(len(file.frame))
-    return file if step == 1 else replace(file, frame=file.frame.iloc[::step])
-
-
-def sample_step(rows: int) -> int:
-    """Every how manieth row is in the sample."""
-    return max(1, -(-rows // _SAMPLE_ROWS))
 
 
 def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
@@ -151,16 +141,7 @@ def part(
     """
     lines, ordinals, raws = places
     notes = assessed.notes
-    own = (notes.rows, notes.ranks, notes.fields, notes.values)
-    others = {
-        one.code: (
-            one.records,
-            texts.column(names).take(pa.array(np.searchsorted(begins, one.kept, side="right") - 1)),
-            one.lines,
-        )
-        for one in found
-        if one.kept is not None and one.lines is not None
-    }
+    own = (notes.rows, notes.ranks, notes.fields, notes.cells)
     return Part(
         file=names[at],
         columns=rows.columns,
@@ -170,7 +151,7 @@ def part(
         rows=ordinals,
         warnings=notes.warnings(len(rows)),
         findings=parts.with_settled(own, found, assessed.fields),
-        others=others,
+        others=parts.others(found, names, begins),
         raws=raws,
     )
 
@@ -194,7 +175,7 @@ def _cleaned(
     return Cleaned(
         **frames,
         files=tuple(
-            facts(file, name, columns)
+            facts(file, name, columns, file.records)
             for file, name, columns in zip(files, names, maps, strict=True)
         ),
         region=region,
@@ -202,14 +183,14 @@ def _cleaned(
     )
 
 
-def facts(file: LeadFile, name: str, columns: ColumnMap) -> CleanedFile:
+def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> CleanedFile:
     """What is to be known of one file that was cleaned."""
     return CleanedFile(
         path=file.path,
         name=name,
         stem=_ENDINGS.sub("", file.name) or file.name,
         sha256=file.sha256,
-        records=file.records,
+        records=records,
         header=file.header,
         names=tuple(map(str, file.frame.columns)),
         decisions=file.decisions,

@@ -169,6 +169,8 @@ def open_utf8(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Content | Non
         LeadFileError: The file cannot be read, or changed meanwhile.
     """
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
             return _index(path, file.fileno(), max_line_bytes)
     except OSError:

@@ -48,10 +48,13 @@ class Surveyed:
 
     def leads(self, block: Block) -> np.ndarray:
         """Rows of the block that are leads."""
-        keep = np.arange(block.first, block.first + len(block)) >= self.first
-        for at, _ in self.layout.furniture:
-            if block.first <= at < block.first + len(block):
-                keep[at - block.first] = False
+        return self.leads_between(block.first, len(block))
+
+    def leads_between(self, begin: int, count: int) -> np.ndarray:
+        """Which of so many records from an ordinal on are leads, counted from there."""
+        keep = np.arange(begin, begin + count) >= self.first
+        aside = np.array([at for at, _ in self.layout.furniture], np.int64)
+        keep[aside[(aside >= begin) & (aside < begin + count)] - begin] = False
         return np.flatnonzero(keep)
 
 

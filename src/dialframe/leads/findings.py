@@ -23,14 +23,14 @@ class Findings:
         rows: The records.
         ranks: Places of the reasons in `reasons.REASONS`.
         fields: What they concern, as places in `names`.
-        values: What was found there.
+        cells: What was found there.
         names: Names of fields and columns.
     """
 
     rows: np.ndarray
     ranks: np.ndarray
     fields: np.ndarray
-    values: pa.Array
+    cells: pa.Array
     names: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -73,14 +73,14 @@ class Notes:
         rows: Records of each group of findings.
         ranks: Their reasons.
         fields: What they concern.
-        values: What was found.
+        cells: What was found.
         warned: Records and code of each group of warnings, in order.
     """
 
     rows: list[np.ndarray] = field(default_factory=list)
     ranks: list[np.ndarray] = field(default_factory=list)
     fields: list[str] = field(default_factory=list)
-    values: list[pa.Array] = field(default_factory=list)
+    cells: list[pa.Array] = field(default_factory=list)
     warned: list[tuple[np.ndarray, str]] = field(default_factory=list)
 
     def find(
@@ -97,7 +97,7 @@ class Notes:
         self.rows.append(np.asarray(rows, np.int64))
         self.ranks.append(np.full(len(rows), RANK[code]) if one else np.asarray(code, np.int64))  # type: ignore[index]
         self.fields.append(name)
-        self.values.append(texts.constant("", len(rows)) if values is None else values)
+        self.cells.append(texts.constant("", len(rows)) if values is None else values)
 
     def warn(self, rows: np.ndarray, code: str) -> None:
         """Note a warning."""
@@ -106,7 +106,7 @@ class Notes:
 
     def findings(self) -> Findings:
         """All findings in order."""
-        return in_order(self.rows, self.ranks, self.fields, self.values)
+        return in_order(self.rows, self.ranks, self.fields, self.cells)
 
     def warnings(self, rows: int) -> pa.Array:
         """Warning codes of each record, joined by `;`."""

@@ -52,7 +52,7 @@ class Part:
     rows: np.ndarray
     warnings: pa.Array
     findings: Findings
-    others: Mapping[str, tuple[np.ndarray, Sequence[str], np.ndarray]]
+    others: Mapping[str, tuple[np.ndarray, pa.Array, np.ndarray]]
     raws: Mapping[int, str]
 
     def tables(self) -> dict[str, pa.Table]:
@@ -90,7 +90,7 @@ class Part:
             | {
                 "_reason": found.codes(own),
                 "_field": names if len(own) else texts.column([]),
-                "_value": found.values.take(pa.array(own)),
+                "_value": found.cells.take(pa.array(own)),
                 "_all_reasons": found.all_codes().take(pa.array(place)),
                 "_warnings": texts.take(self.warnings, rows),
                 "_kept_file": kept_file,
@@ -115,8 +115,7 @@ class Part:
         for own, names, others in self.others.values():
             place = np.flatnonzero(np.isin(rows, own) & ~known)
             at = np.searchsorted(own, rows[place])
-            named = names if isinstance(names, pa.Array) else texts.column(names)
-            files = texts.put(files, place, named.take(pa.array(at)))
+            files = texts.put(files, place, names.take(pa.array(at)))
             lines[place] = others[at]
             known[place] = True
         return files, pa.array(lines, pa.int64(), mask=~known)
@@ -136,6 +135,28 @@ def with_settled(
         names.append(name)
         values.append(texts.take(fields[name], one.records))
     return in_order(rows, ranks, names, values)
+
+
+def others(
+    settled: Sequence[Found], names: Sequence[str], begins: Sequence[int]
+) -> dict[str, tuple[np.ndarray, pa.Array, np.ndarray]]:
+    """For records that repeat or obey another one, by reason: that one's file and line.
+
+    Args:
+        settled: What stands against records because of others.
+        names: Names of all files.
+        begins: First record of each file.
+    """
+    files = texts.column(names)
+    return {
+        one.code: (
+            one.records,
+            files.take(pa.array(np.searchsorted(begins, one.kept, side="right") - 1)),
+            one.lines,
+        )
+        for one in settled
+        if one.kept is not None and one.lines is not None
+    }
 
 
 def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:

@@ -27,6 +27,7 @@ from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
 from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
+from dialframe.leads.xlsx import SHEET_NAME
 
 Format = Literal["auto", "csv"]
 
@@ -95,7 +96,10 @@ def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Tab
     sheet = workbook.read_sheet(source.path, source.data, name)
     layout = lay_out(sheet.records, header)
     decisions = Decisions("workbook", sheet=sheet.name, other_sheets=sheet.others)
-    return _without_own_columns(_Table(sheet.records, layout, decisions))
+    # In a workbook of our own texts need no apostrophe; a CSV of ours that was saved as one has them.
+    return _without_own_columns(
+        _Table(sheet.records, layout, decisions), escaped=sheet.name != SHEET_NAME
+    )
 
 
 def _keyed(keyed: structured.Keyed) -> _Table:
@@ -114,7 +118,7 @@ def _keyed(keyed: structured.Keyed) -> _Table:
         furniture=tuple((at, "blank") for at in blank),
         confidence=1.0,
     )
-    return _Table(records, layout, Decisions(keyed.format))
+    return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
 
 
 def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
@@ -138,8 +142,7 @@ def _in_blocks(
     header: HeaderChoice,
 ) -> LeadFile | None:
     """The file by compiled code, or None where it is too irregular for that."""
-    begins = decoded.text[:_JSON_SEARCHED_CHARS].lstrip()[:1]
-    if decoded.repaired or (form == "auto" and begins in ("{", "[", "")):
+    if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
         return None
     try:
         content = in_memory(decoded.text.encode())
@@ -152,6 +155,11 @@ def _in_blocks(
     known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
     sep_line = content.line(0) if surveyed.found.sep_line else ""
     return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
+
+
+def begins_like_json(text: str) -> bool:
+    """Whether the text may be JSON, or is blank as far as it was looked at."""
+    return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
 
 
 def _encoding(
@@ -202,14 +210,15 @@ def _delimited(
     return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
 
 
-def _without_own_columns(table: _Table) -> _Table:
+def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
     """A table as it was before this package wrote it: without its columns and apostrophes."""
     header = table.layout.header or ()
     if not _OWN_COLUMNS.issubset(header):
         return table
     kept = [at for at, name in enumerate(header) if name not in META]
-    cells = [[unescape(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
-    names = tuple(unescape(header[at]) for at in kept)
+    plain = unescape if escaped else str
+    cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    names = tuple(plain(header[at]) for at in kept)
     layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(
