@@ -15,38 +15,30 @@ from dialframe.leads.cleaning import clean
 from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.columns import map_columns
 from dialframe.leads.inputs import LeadInput, custom_columns, lead_inputs
-from dialframe.leads.intake import Told
 from dialframe.leads.lead_file import Decisions, LeadFile
 from dialframe.leads.reading import read
 from dialframe.leads.records import Dialect
 from dialframe.leads.report import report
 from dialframe.leads.rules import FieldRule, Policy
-from dialframe.leads.streaming import CleanedFiles, clean_files
-from dialframe.leads.writing import Form, Written, stem, to_csv, write
+from dialframe.leads.writing import Written, write
 
 __all__ = [
     "Cleaned",
     "CleanedFile",
-    "CleanedFiles",
     "ColumnMap",
     "Decisions",
     "Dialect",
     "FieldRule",
-    "Form",
     "LeadFile",
     "LeadInput",
     "Policy",
-    "Told",
     "Written",
     "clean",
-    "clean_files",
     "custom_columns",
     "lead_inputs",
     "map_columns",
     "read",
     "reasons",
     "report",
-    "stem",
-    "to_csv",
     "write",
 ]

@@ -1,177 +1,117 @@
-"""Records of all files judged against each other: prohibitions and repetition; knows no cells.
-
-Numbers are integers here: E.164 has at most 15 digits, so nothing is hashed and nothing collides.
-"""
+"""Records of all files judged against each other: prohibitions and repetition; knows no cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from dialframe.leads import texts
-from dialframe.leads.assess import Assessed
-from dialframe.leads.reasons import REASONS
-
-#: Reasons that only all records together tell, with the field that they concern.
-FIELDS: Final = {
-    "on_dnc": "phone",
-    "opt_out_elsewhere": "phone",
-    "duplicate_in_file": "phone",
-    "duplicate_external_id": "external_id",
-}
-_FORBIDS: Final = np.array([reason.outcome == "do_not_call" for reason in REASONS])
+from dialframe.leads.assess import Assessed, Finding
+from dialframe.leads.reasons import BY_CODE, RANK
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Keys:
-    """What of some records is compared with others.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What stands against each record, over all files.
 
     Attributes:
-        numbers: Phones as integers, 0 for none.
-        others: Second numbers of records that forbid to call, 0 for none.
-        free: Records that nothing stands against.
-        forbids: Records that forbid to call their number.
-        ids: External ids, or None where they may repeat.
-        lines: Physical lines.
+        begins: First record of each file, and behind the last one the number of records.
+        findings: Record to its findings, the one that decides first.
+        kept: Record to the one that it repeats, or that forbids to call it.
     """
 
-    numbers: np.ndarray
-    others: np.ndarray
-    free: np.ndarray
-    forbids: np.ndarray
-    ids: pa.Array | None
-    lines: np.ndarray
+    begins: tuple[int, ...]
+    findings: dict[int, list[Finding]]
+    kept: dict[int, int]
 
-    def __len__(self) -> int:
-        return len(self.numbers)
+    def outcome(self, record: int) -> str:
+        """What becomes of the record."""
+        found = self.findings.get(record)
+        return BY_CODE[found[0].code].outcome if found else "clean"
 
-
-class Found(NamedTuple):
-    """Records with one reason, in order, and for each the record that it repeats or obeys.
-
-    Attributes:
-        code: The reason.
-        records: The records.
-        kept: Those other records, or None.
-        lines: Their physical lines, or None.
-    """
-
-    code: str
-    records: np.ndarray
-    kept: np.ndarray | None
-    lines: np.ndarray | None
+    def file_of(self, record: int) -> int:
+        """Place of the record's file."""
+        return int(np.searchsorted(self.begins, record, side="right")) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Settled:
-    """What stands against records because of others.
-
-    Attributes:
-        found: By reason.
-    """
-
-    found: tuple[Found, ...] = field(default=())
-
-    def between(self, begin: int, stop: int) -> Iterator[Found]:
-        """The part that concerns some records, which count from 0 then."""
-        for one in self.found:
-            first, last = np.searchsorted(one.records, [begin, stop])
-            if last > first:
-                own = slice(first, last)
-                yield Found(
-                    one.code,
-                    one.records[own] - begin,
-                    None if one.kept is None else one.kept[own],
-                    None if one.lines is None else one.lines[own],
-                )
-
-
-def keys(assessed: Assessed, lines: np.ndarray, *, ids_are_unique: bool) -> Keys:
-    """What is compared of records that were judged one by one."""
-    free = np.ones(len(lines), np.bool_)
-    forbids = np.zeros(len(lines), np.bool_)
-    for rows, ranks in zip(assessed.notes.rows, assessed.notes.ranks, strict=True):
-        free[rows] = False
-        forbids[rows[_FORBIDS[ranks]]] = True
-    ids = assessed.fields["external_id"] if ids_are_unique else None
-    return Keys(assessed.numbers, assessed.others, free, forbids, ids, lines)
-
-
-def settle(parts: list[Keys], do_not_call: np.ndarray) -> Settled:
+def judge(
+    assessed: Sequence[Assessed],
+    do_not_call: frozenset[str] = frozenset(),
+    *,
+    ids_are_unique: bool = True,
+) -> Judged:
     """Compare all records with each other.
 
-    Who says once not to call is not called under any record with the same number. Of records with
-    the same number, or the same external id, the first that nothing stands against is kept.
-
     Args:
-        parts: All records in the order in which they are compared.
-        do_not_call: Numbers that must not be called, in order.
+        assessed: The files in the order in which they are compared.
+        do_not_call: E.164 numbers that must not be called.
+        ids_are_unique: Whether a second record under an external id is a repetition.
     """
-    numbers, others, free, forbids, lines = (
-        np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, np.int64)])
-        for name in ("numbers", "others", "free", "forbids", "lines")
-    )
-    listed = np.isin(numbers, do_not_call) & (numbers != 0)
-    own = (forbids | listed).astype(np.bool_) & (numbers != 0)
-    elsewhere, obeyed = _forbidden(numbers, others, own)
-    free = free.astype(np.bool_)
-    free[listed] = False
-    free[elsewhere] = False
-    again, first = _repeated(np.flatnonzero(free & (numbers != 0)), numbers)
-    free[again] = False
-    found = [
-        Found("on_dnc", np.flatnonzero(listed), None, None),
-        Found("opt_out_elsewhere", elsewhere, obeyed, lines[obeyed]),
-        Found("duplicate_in_file", again, first, lines[first]),
-    ]
-    if parts and all(part.ids is not None for part in parts):
-        again, first = _repeated_ids(pa.concat_arrays([part.ids for part in parts]), free)
-        found.append(Found("duplicate_external_id", again, first, lines[first]))
-    return Settled(tuple(found))
+    begins = tuple(np.cumsum([0, *(len(one.fields) for one in assessed)]).tolist())
+    findings = {
+        begin + row: list(found)
+        for one, begin in zip(assessed, begins, strict=False)
+        for row, found in one.findings.items()
+    }
+    judged = Judged(begins, findings, {})
+    phones = _column(assessed, "phone")
+    _forbid(judged, phones, _column(assessed, "phone_other"), do_not_call)
+    _repeat(judged, phones, "duplicate_in_file", "phone")
+    if ids_are_unique:
+        _repeat(judged, _column(assessed, "external_id"), "duplicate_external_id", "external_id")
+    for found in findings.values():
+        found.sort(key=lambda finding: RANK[finding.code])
+    return judged
 
 
-def _forbidden(
-    numbers: np.ndarray, others: np.ndarray, own: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Records with a number that another record forbids, and the first that does."""
-    records = np.flatnonzero(own)
-    more = records[others[records] != 0]
-    barred = np.concatenate([numbers[records], others[more]])
-    by = np.concatenate([records, more])
-    order = np.lexsort((by, barred))
-    barred, by = barred[order], by[order]
-    first = np.concatenate([[True], barred[1:] != barred[:-1]]) if len(barred) else own[:0]
-    barred, by = barred[first], by[first]
-    if not len(barred):
-        return records[:0], records[:0]
-    place = np.minimum(np.searchsorted(barred, numbers), len(barred) - 1)
-    found = np.flatnonzero((barred[place] == numbers) & (numbers != 0) & ~own)
-    return found, by[place[found]]
+def _column(assessed: Sequence[Assessed], name: str) -> pd.Series:
+    return pd.concat([one.fields[name] for one in assessed], ignore_index=True)
 
 
-def _repeated(records: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    codes, distinct = pd.factorize(values[records])
-    return _not_first(records, codes, len(distinct))
+def _forbid(
+    judged: Judged, phones: pd.Series, others: pd.Series, do_not_call: frozenset[str]
+) -> None:
+    """Who says once not to call is not called under any record with the same number."""
+    numbers: list[str] = phones.tolist()
+    for record in np.flatnonzero(phones.isin(do_not_call).to_numpy()).tolist():
+        _find(judged, record, Finding("on_dnc", "phone", numbers[record]))
+    own = {
+        record
+        for record, found in judged.findings.items()
+        if numbers[record] and any(_forbids(finding) for finding in found)
+    }
+    first: dict[str, int] = {}
+    for record in sorted(own):
+        first.setdefault(numbers[record], record)
+        if others.iloc[record]:
+            first.setdefault(others.iloc[record], record)
+    for record in np.flatnonzero(phones.isin(set(first)).to_numpy()).tolist():
+        if record not in own:
+            phone = numbers[record]
+            _find(judged, record, Finding("opt_out_elsewhere", "phone", phone), first[phone])
 
 
-def _repeated_ids(ids: pa.Array, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    records = np.flatnonzero(free & (texts.sizes(ids) > 0))
-    encoded = texts.take(ids, records).dictionary_encode()
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return _not_first(records, codes, len(encoded.dictionary))
+def _repeat(judged: Judged, values: pd.Series, code: str, name: str) -> None:
+    """Of records with the same value the first that nothing stands against is kept."""
+    free = np.ones(len(values), dtype=bool)
+    free[list(judged.findings)] = False
+    own = values[free & (values != "").to_numpy()]
+    repeated = own[own.duplicated()]
+    if repeated.empty:
+        return
+    firsts = own[~own.duplicated()]
+    kept = dict(zip(firsts, firsts.index, strict=True))
+    for record, value in repeated.items():
+        _find(judged, int(record), Finding(code, name, value), int(kept[value]))
 
 
-def _not_first(
-    records: np.ndarray, codes: np.ndarray, count: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Records whose value an earlier one has, and that earlier one."""
-    firsts = np.empty(count, np.int64)
-    firsts[codes[::-1]] = records[::-1]
-    kept = firsts[codes]
-    again = kept != records
-    return records[again], kept[again]
+def _forbids(finding: Finding) -> bool:
+    return BY_CODE[finding.code].outcome == "do_not_call"
+
+
+def _find(judged: Judged, record: int, finding: Finding, kept: int | None = None) -> None:
+    judged.findings.setdefault(record, []).append(finding)
+    if kept is not None:
+        judged.kept.setdefault(record, kept)

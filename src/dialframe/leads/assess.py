@@ -1,29 +1,19 @@
-"""Records of one file judged one by one, whole columns at a time: mapped fields, findings, warnings; knows no other record.
-
-What a cell means is told by the functions of `cells`, `phone_cells` and `answers`. They are asked
-once for each distinct text, and not at all for texts of which `shapes` knows that they stay as they
-are.
-"""
+"""Every record of one file judged on its own: mapped fields, findings, warnings; knows no other record."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+import pandas as pd
 
 from dialframe.contract import limits
-from dialframe.leads import answers, phone_columns, shapes, texts
-from dialframe.leads.cells import read_email, read_name, turn_name
+from dialframe.leads import answers
+from dialframe.leads.cells import by_distinct, read_email, read_name, turn_name, turns_names
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.findings import Notes
-from dialframe.leads.lead_file import META
-from dialframe.leads.phone_cells import read_extension
-from dialframe.leads.phone_columns import FOUND, Phones, read_phones
-from dialframe.leads.reasons import RANK
+from dialframe.leads.lead_file import META, LeadFile
+from dialframe.leads.phone_cells import PhoneReading, read_extension, read_phone
 from dialframe.leads.rules import FieldRule, Policy
 
 #: Columns of a cleaned record that come from mapped columns, in order.
@@ -46,88 +36,80 @@ _NAME_CHARS: Final = {
     "last_name": limits.LAST_NAME_CHARS,
     "full_name": limits.FULL_NAME_CHARS,
 }
-_ANSWERS: Final = ("yes", "no", "blank", "unclear")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Records of one file, as they are judged.
+class Finding(NamedTuple):
+    """One reason against a record, the field that it concerns and the value found there."""
+
+    code: str
+    field: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """One file's records, judged one by one.
 
     Attributes:
-        columns: Texts by column of the file.
-        faults: Row to reason code of a record that could not be read whole.
+        file: The file.
+        columns: Its columns by field.
+        fields: One row per row of the file: `LEAD_COLUMNS`, then every column that no single field
+            used up, under its own name.
+        findings: Row to what stands against it.
         warnings: Row to warning codes.
     """
 
-    columns: Mapping[str, pa.Array]
-    faults: Mapping[int, str] = field(default_factory=dict)
-    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values()))) if self.columns else 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judging:
-    """By what records are judged.
-
-    Attributes:
-        columns: Columns by field.
-        region: Known region of national numbers, or None.
-        policy: Decisions that are not the contract's.
-        blocked: Regions whose numbers are rejected.
-        rules: Further rules of the account.
-        turned: Whether the file's whole names are written `Last, First`.
-    """
-
+    file: LeadFile
     columns: ColumnMap
-    region: str | None
-    policy: Policy = field(default_factory=Policy)
-    blocked: Collection[str] = ()
-    rules: Sequence[FieldRule] = ()
-    turned: bool = False
+    fields: pd.DataFrame
+    findings: dict[int, list[Finding]] = field(default_factory=dict)
+    warnings: dict[int, list[str]] = field(default_factory=dict)
+
+    def find(self, row: int, code: str, name: str = "", value: str = "") -> None:
+        """Note a finding."""
+        self.findings.setdefault(row, []).append(Finding(code, name, value))
+
+    def warn(self, row: int, codes: Sequence[str]) -> None:
+        """Note warnings."""
+        if codes:
+            self.warnings.setdefault(row, []).extend(codes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Assessed:
-    """Records, judged one by one.
+def assess(
+    file: LeadFile,
+    columns: ColumnMap,
+    *,
+    region: str | None,
+    policy: Policy,
+    blocked_countries: Collection[str] = (),
+    field_rules: Sequence[FieldRule] = (),
+) -> Assessed:
+    """Map and judge the records of one file.
 
-    Attributes:
-        fields: Texts of `LEAD_COLUMNS`.
-        numbers: Their phones as integers, 0 for none.
-        others: Their second numbers as integers, 0 for none.
-        notes: What stands against them, and what was done to them.
+    Args:
+        file: The file.
+        columns: Its columns by field.
+        region: Region of national numbers, or None.
+        policy: Decisions that are not the contract's.
+        blocked_countries: Regions (ISO 3166) whose numbers are rejected.
+        field_rules: Further rules of the account.
     """
-
-    fields: dict[str, pa.Array]
-    numbers: np.ndarray
-    others: np.ndarray
-    notes: Notes
-
-
-def assess(rows: Rows, judging: Judging) -> Assessed:
-    """Map and judge records; the same whether all of a file come at once or in parts."""
-    notes, count = Notes(), len(rows)
-    empty = texts.constant("", count)
-    fields = dict.fromkeys(LEAD_COLUMNS, empty)
-    for code in dict.fromkeys(rows.faults.values()):
-        found = [row for row, fault in rows.faults.items() if fault == code]
-        notes.find(np.array(sorted(found), np.int64), code)
-    _file_warnings(rows, notes)
-    _phones(rows, judging, fields, notes)
-    _names(rows, judging, fields, notes)
-    _emails(rows, judging, fields, notes)
-    _permissions(rows, judging, notes)
-    _sizes(rows, judging.columns, fields, notes)
-    for rule in judging.rules:
-        _rule(rows, judging.columns, rule, fields, notes)
-    others = fields["phone_other"]
-    return Assessed(
-        fields,
-        phone_columns.numbers(fields["phone"]),
-        np.zeros(count, np.int64) if others is empty else phone_columns.numbers(others),
-        notes,
+    fields = pd.DataFrame(
+        {name: pd.Series("", index=file.frame.index, dtype="str") for name in LEAD_COLUMNS}
     )
+    assessed = Assessed(file, columns, pd.concat([fields, _rest(file, columns)], axis=1))
+    for row, fault in file.faults.items():
+        assessed.find(row, fault)
+    for row, codes in file.warnings.items():
+        assessed.warn(row, codes)
+    _phones(assessed, region, frozenset(blocked_countries))
+    _names(assessed)
+    _emails(assessed, policy)
+    _permissions(assessed, policy)
+    _sizes(assessed)
+    for rule in field_rules:
+        _rule(assessed, rule)
+    return assessed
 
 
 def kept_columns(columns: ColumnMap) -> list[str]:
@@ -136,212 +118,142 @@ def kept_columns(columns: ColumnMap) -> list[str]:
     return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
 
 
-def kept_names(names: Sequence[str], columns: ColumnMap) -> dict[str, str]:
-    """Columns of the file that stay, in its order, with their names beside the fields."""
+def _rest(file: LeadFile, columns: ColumnMap) -> pd.DataFrame:
     kept = set(kept_columns(columns))
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     taken = {*LEAD_COLUMNS, *META}
-    for column in names:
+    for column in map(str, file.frame.columns):
         if column in kept:
             name, copy = column, 2
             while name in taken:
                 name, copy = f"{column} ({copy})", copy + 1
-            found[column] = name
+            names[column] = name
             taken.add(name)
-    return found
+    return file.frame[list(names)].rename(columns=names)
 
 
-def _file_warnings(rows: Rows, notes: Notes) -> None:
-    """What was noted while reading, in the order in which it was noted."""
-    by_code: dict[str, list[int]] = {}
-    places: dict[str, int] = {}
-    for row, codes in rows.warnings.items():
-        for place, code in enumerate(codes):
-            by_code.setdefault(code, []).append(row)
-            places[code] = max(place, places.get(code, 0))
-    for code in sorted(by_code, key=lambda one: places[one]):
-        notes.warn(np.array(sorted(by_code[code]), np.int64), code)
-
-
-def _phones(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
+def _phones(assessed: Assessed, region: str | None, blocked: frozenset[str]) -> None:
     """The first column of the preference that has a number, or the first reason why none has."""
-    columns = judging.columns
-    tried = [read_phones(rows.columns[name], judging.region) for name in columns.phone]
-    good = [one.reason == FOUND for one in tried]
-    none = ~np.logical_or.reduce(good)
-    best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
-    for place, one in enumerate(tried):
-        _chosen(tried, place, one, best, judging, notes)
-    _no_number(rows, columns, tried, np.flatnonzero(none), notes)
-    fields["phone"], fields["phone_extension"], fields["phone_other"] = (
-        _of_best([getattr(one, name) for one in tried], best)
-        for name in ("e164", "extension", "other")
-    )
+    frame, columns = assessed.file.frame, assessed.columns
+    cells = {name: frame[name].tolist() for name in (*columns.phone, *columns.fax)}
+    tried = [
+        by_distinct(frame[name], lambda cell: read_phone(cell, region)) for name in columns.phone
+    ]
+    chosen: list[PhoneReading] = []
+    for row, readings in enumerate(zip(*tried, strict=True)):
+        best = next((at for at, one in enumerate(readings) if one.e164), None)
+        chosen.append(readings[best] if best is not None else PhoneReading())
+        if best is None:
+            _no_number(assessed, row, readings, cells)
+            continue
+        assessed.warn(row, readings[best].warnings)
+        if any(one.reason != "missing_phone" for one in readings[:best]):
+            assessed.warn(row, ["phone_fallback"])
+        if readings[best].region in blocked:
+            assessed.find(row, "blocked_country", "phone", readings[best].e164)
+    extensions = [one.extension for one in chosen]
     if columns.extension is not None:
-        which, values = texts.by_distinct(rows.columns[columns.extension], read_extension)
-        told = texts.column(values).take(pa.array(which))
-        fields["phone_extension"] = _or_other(fields["phone_extension"], told)
+        told = by_distinct(frame[columns.extension], read_extension)
+        extensions = [one or other for one, other in zip(extensions, told, strict=True)]
+    _put(assessed, "phone", [one.e164 for one in chosen])
+    _put(assessed, "phone_extension", extensions)
+    others = [one.other for one in chosen]
     if columns.phone_other is not None:
-        known = read_phones(rows.columns[columns.phone_other], judging.region).e164
-        fields["phone_other"] = _or_other(fields["phone_other"], known)
-
-
-def _chosen(
-    tried: Sequence[Phones],
-    place: int,
-    one: Phones,
-    best: np.ndarray,
-    judging: Judging,
-    notes: Notes,
-) -> None:
-    """What is to be said of the records that use one phone column."""
-    used = best == place
-    warned = np.where(used, one.warned, 0)
-    for at, codes in enumerate(one.warnings):
-        for code in codes:
-            notes.warn(np.flatnonzero(warned == at), code)
-    if place:
-        filled = [other.reason != RANK["missing_phone"] for other in tried[:place]]
-        notes.warn(np.flatnonzero(used & np.logical_or.reduce(filled)), "phone_fallback")
-    blocked = [at for at, region in enumerate(one.regions) if region in judging.blocked]
-    if blocked:
-        found = np.flatnonzero(used & np.isin(one.region, blocked))
-        notes.find(found, "blocked_country", "phone", texts.take(one.e164, found))
+        known = by_distinct(frame[columns.phone_other], lambda cell: read_phone(cell, region).e164)
+        others = [one or other for one, other in zip(others, known, strict=True)]
+    _put(assessed, "phone_other", others)
 
 
 def _no_number(
-    rows: Rows, columns: ColumnMap, tried: Sequence[Phones], none: np.ndarray, notes: Notes
+    assessed: Assessed,
+    row: int,
+    readings: Sequence[PhoneReading],
+    cells: Mapping[str, Sequence[str]],
 ) -> None:
-    missing = RANK["missing_phone"]
-    filled = np.zeros(len(none), np.bool_)
-    for name, one in zip(columns.phone, tried, strict=True):
-        own = none[one.reason[none] != missing]
-        filled |= one.reason[none] != missing
-        notes.find(own, one.reason[own], "phone", texts.take(rows.columns[name], own))
-    empty = none[~filled]
-    faxes = [""] * len(empty)
-    for name in reversed(columns.fax):
-        cells = texts.take(rows.columns[name], empty).to_pylist()
-        faxes = [cell if read_name(cell) else fax for cell, fax in zip(cells, faxes, strict=True)]
-    is_fax = np.array([bool(fax) for fax in faxes], np.bool_)
-    notes.find(empty[is_fax], "fax_only", "phone", texts.column([fax for fax in faxes if fax]))
-    notes.find(empty[~is_fax], "missing_phone", "phone")
+    filled = False
+    for name, reading in zip(assessed.columns.phone, readings, strict=True):
+        if reading.reason and reading.reason != "missing_phone":
+            filled = True
+            assessed.find(row, reading.reason, "phone", cells[name][row])
+    if not filled:
+        faxes = (cells[name][row] for name in assessed.columns.fax)
+        fax = next((cell for cell in faxes if read_name(cell)), "")
+        assessed.find(row, "fax_only" if fax else "missing_phone", "phone", fax)
 
 
-def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
+def _names(assessed: Assessed) -> None:
     for name in (*_NAME_CHARS, "external_id", "source"):
-        column = getattr(judging.columns, name)
+        column = getattr(assessed.columns, name)
         if column is None:
             continue
-        cells = rows.columns[column]
-        values = tidied(cells)
-        if name == "full_name" and judging.turned:
-            which, turned = texts.by_distinct(values, turn_name)
-            values = texts.column(turned).take(pa.array(which))
-        fields[name] = values
-        if name == "source":
-            continue
+        cells = assessed.file.frame[column]
+        values = pd.Series(by_distinct(cells, read_name), dtype="str")
+        if name == "full_name" and turns_names(values):
+            values = pd.Series(by_distinct(values, turn_name), dtype="str")
+        _put(assessed, name, list(values))
         most = _NAME_CHARS.get(name, limits.EXTERNAL_ID_CHARS[1])
-        if len(values) and int(texts.sizes(values).max()) > most:
-            long = pc.greater(pc.utf8_length(values), most).to_numpy(zero_copy_only=False)
-            found = np.flatnonzero(long)
-            code = "name_length" if name in _NAME_CHARS else f"{name}_length"
-            notes.find(found, code, name, texts.take(cells, found))
+        code = "name_length" if name in _NAME_CHARS else f"{name}_length"
+        if name != "source":
+            originals = cells.tolist()
+            for row in _where(values.str.len() > most):
+                assessed.find(row, code, name, originals[row])
 
 
-def tidied(cells: pa.Array) -> pa.Array:
-    """`read_name` of each cell."""
-    shape = np.empty(len(cells), np.uint8)
-    shapes.tidy(*texts.raw(cells), shape)
-    rows = np.flatnonzero(shape == shapes.UNKNOWN)
-    if not len(rows):
-        return cells
-    which, values = texts.by_distinct(texts.take(cells, rows), read_name)
-    return texts.put(cells, rows, texts.column(values).take(pa.array(which)))
-
-
-def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
-    column = judging.columns.email
+def _emails(assessed: Assessed, policy: Policy) -> None:
+    column = assessed.columns.email
     if column is None:
         return
-    cells = rows.columns[column]
-    shape = np.empty(len(cells), np.uint8)
-    shapes.emails(*texts.raw(cells), shape)
-    odd = np.flatnonzero(shape == shapes.UNKNOWN)
-    if not len(odd):
-        fields["email"] = cells
-        return
-    which, readings = texts.by_distinct(texts.take(cells, odd), read_email)
-    values = texts.column([one.email for one in readings]).take(pa.array(which))
-    fields["email"] = texts.put(cells, odd, values)
-    said = [(code, at) for at, one in enumerate(readings) for code in one.warnings]
-    reject = judging.policy.bad_email == "reject"
-    if not reject:
-        said += [(one.reason, at) for at, one in enumerate(readings) if one.reason]
-    for code in dict.fromkeys(code for code, _ in said):
-        own = np.array([at for each, at in said if each == code])
-        notes.warn(odd[np.isin(which, own)], code)
-    for code in dict.fromkeys(one.reason for one in readings if one.reason and reject):
-        own = np.array([at for at, one in enumerate(readings) if one.reason == code])
-        found = odd[np.isin(which, own)]
-        notes.find(found, str(code), "email", texts.take(cells, found))
+    cells = assessed.file.frame[column]
+    readings, originals = by_distinct(cells, read_email), cells.tolist()
+    _put(assessed, "email", [reading.email for reading in readings])
+    for row, reading in enumerate(readings):
+        assessed.warn(row, reading.warnings)
+        if reading.reason and policy.bad_email == "reject":
+            assessed.find(row, reading.reason, "email", originals[row])
+        elif reading.reason:
+            assessed.warn(row, [reading.reason])
 
 
-def _permissions(rows: Rows, judging: Judging, notes: Notes) -> None:
+def _permissions(assessed: Assessed, policy: Policy) -> None:
     """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
-    for column in judging.columns.opt_out:
-        cells = rows.columns[column]
-        said = _answers(cells, answers.read_answer)
-        for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
-            found = np.flatnonzero(said == _ANSWERS.index(answer))
-            notes.find(found, code, column, texts.take(cells, found))
-    for column in judging.columns.consent:
-        cells = rows.columns[column]
-        said = _answers(cells, answers.read_consent)
-        refused = ["no"] if judging.policy.blank_consent == "clean" else ["no", "blank"]
-        found = np.flatnonzero(np.isin(said, [_ANSWERS.index(one) for one in refused]))
-        notes.find(found, "no_consent", column, texts.take(cells, found))
-        found = np.flatnonzero(said == _ANSWERS.index("unclear"))
-        notes.find(found, "opt_out_unclear", column, texts.take(cells, found))
+    frame = assessed.file.frame
+    for column in assessed.columns.opt_out:
+        cells = frame[column].tolist()
+        for row, answer in enumerate(by_distinct(frame[column], answers.read_answer)):
+            if answer in ("yes", "unclear"):
+                code = "opt_out" if answer == "yes" else "opt_out_unclear"
+                assessed.find(row, code, column, cells[row])
+    for column in assessed.columns.consent:
+        cells = frame[column].tolist()
+        for row, answer in enumerate(by_distinct(frame[column], answers.read_consent)):
+            if answer == "yes" or (answer == "blank" and policy.blank_consent == "clean"):
+                continue
+            code = "opt_out_unclear" if answer == "unclear" else "no_consent"
+            assessed.find(row, code, column, cells[row])
 
 
-def _answers(cells: pa.Array, read: object) -> np.ndarray:
-    which, values = texts.by_distinct(cells, read)  # type: ignore[arg-type]
-    return texts.picked([_ANSWERS.index(one) for one in values], which, np.uint8)
+def _sizes(assessed: Assessed) -> None:
+    frame = assessed.fields
+    chars = sum((frame[name].str.len() for name in frame.columns), start=pd.Series(0, frame.index))
+    for row in _where(chars > MAX_RECORD_BYTES // 6):
+        cells = frame.iloc[row]
+        if sum(len(str(cell).encode()) for cell in cells) > MAX_RECORD_BYTES:
+            assessed.find(row, "row_too_large")
 
 
-def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: Notes) -> None:
-    kept = [rows.columns[name] for name in kept_names(list(rows.columns), columns)]
-    total = sum((texts.sizes(cells) for cells in (*fields.values(), *kept)), np.zeros(len(rows)))
-    notes.find(np.flatnonzero(total > MAX_RECORD_BYTES), "row_too_large")
-
-
-def _rule(
-    rows: Rows, columns: ColumnMap, rule: FieldRule, fields: Mapping[str, pa.Array], notes: Notes
-) -> None:
-    own = {name: column for column, name in kept_names(list(rows.columns), columns).items()}
-    if rule.column in fields:
-        cells = fields[rule.column]
-    elif rule.column in own:
-        cells = rows.columns[own[rule.column]]
+def _rule(assessed: Assessed, rule: FieldRule) -> None:
+    if rule.column not in assessed.fields.columns:
+        values = [""] * len(assessed.fields)
     else:
-        cells = texts.constant("", len(rows))
-    which, broken = texts.by_distinct(cells, rule.is_broken_by)
-    found = np.flatnonzero(texts.picked(broken, which, np.bool_))
-    notes.find(found, "field_rule", rule.field, texts.take(cells, found))
+        values = list(assessed.fields[rule.column])
+    for row, value in enumerate(values):
+        if rule.is_broken_by(value):
+            assessed.find(row, "field_rule", rule.field, value)
 
 
-def _of_best(columns: Sequence[pa.Array], best: np.ndarray) -> pa.Array:
-    """Each row's text from the column that was chosen for it, empty where none was."""
-    if len(columns) == 1:
-        return columns[0]
-    found = texts.constant("", len(best))
-    for place, column in enumerate(columns):
-        rows = np.flatnonzero(best == place)
-        found = texts.put(found, rows, texts.take(column, rows))
-    return found
+def _put(assessed: Assessed, name: str, values: Sequence[str]) -> None:
+    assessed.fields[name] = pd.array(list(values), dtype="str")
 
 
-def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(texts.sizes(own) == 0)
-    return texts.put(own, rows, texts.take(other, rows))
+def _where(mask: pd.Series) -> list[int]:
+    return [int(row) for row in mask.to_numpy().nonzero()[0]]

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
-from dialframe.leads import parts, phone_columns, texts
-from dialframe.leads.across import Found, keys, settle
-from dialframe.leads.assess import Assessed, Judging, Rows, assess, kept_names, tidied
-from dialframe.leads.cells import turns_names
+from dialframe.leads.across import Judged, judge
+from dialframe.leads.assess import Assessed, assess
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columns import map_columns
-from dialframe.leads.intake import sample_step
-from dialframe.leads.lead_file import LeadFile
-from dialframe.leads.parts import Part
+from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
 
 _STEP: Final = "lead files cleaned"
+_INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
     re.IGNORECASE,
@@ -70,131 +65,49 @@ def clean(
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
     known = check_region(region)
-    names = unique_file_names([file.name for file in listed])
-    blocked = frozenset(str(check_region(country)) for country in blocked_countries)
-    own_policy = policy or Policy()
-    judgings, assessed, compared = [], [], []
+    blocked = [str(check_region(country)) for country in blocked_countries]
+    assessed = []
     for done, file in enumerate(listed):
         on_progress(Progress(_STEP, done, len(listed)))
-        columns, turned = decide(file, region=known, mapping=mapping)
-        judgings.append(Judging(columns, known, own_policy, blocked, tuple(field_rules), turned))
-        assessed.append(assess(_rows(file), judgings[-1]))
-        unique = own_policy.repeated_external_id == "duplicate"
-        compared.append(keys(assessed[-1], file.lines, ids_are_unique=unique))
-    settled = settle(compared, listed_numbers(do_not_call, known))
-    begins = np.cumsum([0, *map(len, compared)]).tolist()
-    tables: dict[str, list[pa.Table]] = {outcome: [] for outcome in COUNT_KEYS}
-    for at, (file, one) in enumerate(zip(listed, assessed, strict=True)):
-        found = list(settled.between(begins[at], begins[at + 1]))
-        own = part(names, at, _rows(file), one, judgings[at].columns, (file.lines, file.rows, file.raws), found, begins)
-        for outcome, table in own.tables().items():
-            tables[outcome].append(table)
-        tables["skipped"].append(parts.skipped(file.skipped, names[at], list(map(str, file.frame.columns))))
-    cleaned = _cleaned(listed, names, [one.columns for one in judgings], tables, known)
+        columns = map_columns(file, region=known, mapping=mapping)
+        assessed.append(
+            assess(
+                file,
+                columns,
+                region=known,
+                policy=policy or Policy(),
+                blocked_countries=blocked,
+                field_rules=field_rules,
+            )
+        )
+    numbers = normalise(list(do_not_call), region=known)["e164"].dropna()
+    unique = (policy or Policy()).repeated_external_id == "duplicate"
+    judged = judge(assessed, frozenset(numbers), ids_are_unique=unique)
+    cleaned = _cleaned(assessed, judged, known)
     on_progress(Progress(_STEP, len(listed), len(listed)))
     return cleaned
 
 
-def decide(
-    file: LeadFile, *, region: str | None, mapping: ColumnMap | Mapping[str, Columns] | None
-) -> tuple[ColumnMap, bool]:
-    """The columns of a file's fields, and whether its whole names are written `Last, First`.
-
-    Up to 50,000 rows spread over the file tell that of all of them.
-    """
-    step = sample_step(len(file.frame))
-    seen = file if step == 1 else replace(file, frame=file.frame.iloc[::step])
-    columns = map_columns(seen, region=region, mapping=mapping)
-    if columns.full_name is None:
-        return columns, False
-    names = tidied(texts.of_series(seen.frame[columns.full_name]))
-    return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
-
-
-def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
-    """Numbers in any form as integers, in order; what is none is left out."""
-    found = normalise(list(numbers), region=region)["e164"].dropna()
-    return np.unique(phone_columns.numbers(texts.of_series(found)))
-
-
-def part(
-    names: Sequence[str],
-    at: int,
-    rows: Rows,
-    assessed: Assessed,
-    columns: ColumnMap,
-    places: tuple[np.ndarray, np.ndarray, Mapping[int, str]],
-    found: Sequence[Found],
-    begins: Sequence[int],
-) -> Part:
-    """Records of one file with everything that is to be said of them.
-
-    Args:
-        names: Names of all files.
-        at: Place of their file.
-        rows: The records.
-        assessed: The same, judged one by one.
-        columns: The file's columns by field.
-        places: Their lines, ordinals and, where they could not be read whole, texts.
-        found: What stands against them because of others.
-        begins: First record of each file.
-    """
-    lines, ordinals, raws = places
-    notes = assessed.notes
-    own = (notes.rows, notes.ranks, notes.fields, notes.cells)
-    return Part(
-        file=names[at],
-        columns=rows.columns,
-        kept=kept_names(list(rows.columns), columns),
-        fields=assessed.fields,
-        lines=lines,
-        rows=ordinals,
-        warnings=notes.warnings(len(rows)),
-        findings=parts.with_settled(own, found, assessed.fields),
-        others=parts.others(found, names, begins),
-        raws=raws,
-    )
-
-
-def _rows(file: LeadFile) -> Rows:
-    columns = {str(name): texts.of_series(file.frame[name]) for name in file.frame.columns}
-    return Rows(columns, file.faults, file.warnings)
-
-
-def _cleaned(
-    files: Sequence[LeadFile],
-    names: Sequence[str],
-    maps: Sequence[ColumnMap],
-    tables: Mapping[str, Sequence[pa.Table]],
-    region: str | None,
-) -> Cleaned:
-    frames = {}
-    for outcome, own in tables.items():
-        order = parts.column_order([table.column_names for table in own])
-        frames[COUNT_KEYS[outcome]] = parts.frame([parts.aligned(table, order) for table in own])
+def _cleaned(assessed: Sequence[Assessed], judged: Judged, region: str | None) -> Cleaned:
+    names = unique_file_names([one.file.name for one in assessed])
+    parts: dict[str, list[pd.DataFrame]] = {outcome: [] for outcome in COUNT_KEYS}
+    for at, one in enumerate(assessed):
+        records = np.arange(judged.begins[at], judged.begins[at + 1])
+        outcomes = np.array([judged.outcome(record) for record in records.tolist()], dtype=object)
+        for outcome in COUNT_KEYS:
+            rows = np.flatnonzero(outcomes == outcome)
+            if outcome == "clean":
+                parts[outcome].append(_clean_part(one, rows, names[at]))
+            elif outcome == "skipped":
+                parts[outcome].append(_skipped_part(one, names[at]))
+            else:
+                parts[outcome].append(_set_aside(one, rows, judged, at, names, assessed))
+    leftovers = dict.fromkeys(name for one in assessed for name in one.columns.leftovers)
     return Cleaned(
-        **frames,
-        files=tuple(
-            facts(file, name, columns, file.records)
-            for file, name, columns in zip(files, names, maps, strict=True)
-        ),
+        **{COUNT_KEYS[outcome]: _join(frames) for outcome, frames in parts.items()},
+        files=tuple(_facts(one, name) for one, name in zip(assessed, names, strict=True)),
         region=region,
-        leftovers=tuple(dict.fromkeys(name for one in maps for name in one.leftovers)),
-    )
-
-
-def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> CleanedFile:
-    """What is to be known of one file that was cleaned."""
-    return CleanedFile(
-        path=file.path,
-        name=name,
-        stem=_ENDINGS.sub("", file.name) or file.name,
-        sha256=file.sha256,
-        records=records,
-        header=file.header,
-        names=tuple(map(str, file.frame.columns)),
-        decisions=file.decisions,
-        columns=columns,
+        leftovers=tuple(leftovers),
     )
 
 
@@ -207,3 +120,122 @@ def unique_file_names(names: Sequence[str]) -> list[str]:
             own, copy = f"{name} ({copy})", copy + 1
         unique.append(own)
     return unique
+
+
+def _clean_part(one: Assessed, rows: np.ndarray, name: str) -> pd.DataFrame:
+    meta = {
+        "_file": [name] * len(rows),
+        "_line": one.file.lines[rows],
+        "_row": one.file.rows[rows],
+        "_outcome": ["clean"] * len(rows),
+        "_warnings": [_warnings(one, row) for row in rows.tolist()],
+    }
+    return _with_meta(one.fields, rows, meta)
+
+
+def _set_aside(
+    one: Assessed,
+    rows: np.ndarray,
+    judged: Judged,
+    at: int,
+    names: Sequence[str],
+    assessed: Sequence[Assessed],
+) -> pd.DataFrame:
+    """Original cells of records that are not clean, with why."""
+    records = (rows + judged.begins[at]).tolist()
+    found = [judged.findings[record] for record in records]
+    kept = [judged.kept.get(record) for record in records]
+    places = [None if record is None else judged.file_of(record) for record in kept]
+    lines = [
+        None
+        if record is None or place is None
+        else int(assessed[place].file.lines[record - judged.begins[place]])
+        for record, place in zip(kept, places, strict=True)
+    ]
+    meta = {
+        "_file": [names[at]] * len(rows),
+        "_line": one.file.lines[rows],
+        "_row": one.file.rows[rows],
+        "_outcome": [judged.outcome(record) for record in records],
+        "_reason": [findings[0].code for findings in found],
+        "_field": [findings[0].field for findings in found],
+        "_value": [findings[0].value for findings in found],
+        "_all_reasons": [_codes(finding.code for finding in findings) for findings in found],
+        "_warnings": [_warnings(one, row) for row in rows.tolist()],
+        "_kept_file": ["" if place is None else names[place] for place in places],
+        "_kept_line": lines,
+        "_raw": [one.file.raws.get(row, "") for row in rows.tolist()],
+    }
+    return _with_meta(one.file.frame, rows, meta)
+
+
+def _skipped_part(one: Assessed, name: str) -> pd.DataFrame:
+    skipped = one.file.skipped
+    records = skipped[skipped["_row"].notna().to_numpy()]
+    count = len(records)
+    meta = {
+        "_file": [name] * count,
+        "_line": records["_line"],
+        "_row": records["_row"],
+        "_outcome": ["skipped"] * count,
+        "_reason": records["_code"],
+        "_all_reasons": records["_code"],
+        "_raw": records["_raw"],
+    }
+    meta |= {column: [""] * count for column in ("_field", "_value", "_warnings", "_kept_file")}
+    meta |= {"_kept_line": [None] * count}
+    cells = records[[column for column in records.columns if column in one.file.frame.columns]]
+    return _with_meta(cells, np.arange(count), {column: meta[column] for column in META})
+
+
+def _with_meta(cells: pd.DataFrame, rows: np.ndarray, meta: Mapping[str, Any]) -> pd.DataFrame:
+    added = pd.DataFrame(
+        {
+            name: pd.array(list(values), dtype="Int64" if name in _INTEGERS else "str")
+            for name, values in meta.items()
+        }
+    )
+    return pd.concat([cells.iloc[rows].reset_index(drop=True), added], axis=1)
+
+
+def _join(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The files' records one behind the other; columns that a file does not have are empty."""
+    if len(frames) == 1:
+        return frames[0]
+    names = dict.fromkeys(name for frame in frames for name in frame.columns)
+    meta = [name for name in names if name in META]
+    ordered = [name for name in names if name not in META] + meta
+    aligned = [frame.reindex(columns=ordered) for frame in frames]
+    both = pd.concat(
+        [frame.astype({name: _dtype(name) for name in ordered}) for frame in aligned],
+        ignore_index=True,
+    )
+    texts = {name: "" for name in ordered if name not in _INTEGERS}
+    return both.fillna(texts)
+
+
+def _dtype(name: str) -> str:
+    return "Int64" if name in _INTEGERS else "str"
+
+
+def _facts(one: Assessed, name: str) -> CleanedFile:
+    file = one.file
+    return CleanedFile(
+        path=file.path,
+        name=name,
+        stem=_ENDINGS.sub("", file.name) or file.name,
+        sha256=file.sha256,
+        records=file.records,
+        header=file.header,
+        names=tuple(map(str, file.frame.columns)),
+        decisions=file.decisions,
+        columns=one.columns,
+    )
+
+
+def _warnings(one: Assessed, row: int) -> str:
+    return _codes(one.warnings.get(row, ()))
+
+
+def _codes(codes: Iterable[str]) -> str:
+    return ";".join(dict.fromkeys(codes))

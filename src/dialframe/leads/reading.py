@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,22 +18,19 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import dialect as dialects
 from dialframe.leads import encoding as encodings
 from dialframe.leads import plausible, structured, workbook
-from dialframe.leads.assembling import lead_file
-from dialframe.leads.blocks import Block
-from dialframe.leads.content import in_memory
-from dialframe.leads.delimited import OWN, OWN_SEARCHED_CHARS, survey
 from dialframe.leads.escaping import unescape
 from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
 from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
-from dialframe.leads.xlsx import SHEET_NAME
 
 Format = Literal["auto", "csv"]
 
+#: How the header of a file that this package wrote goes on behind its own columns.
+_OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
-_JSON_SEARCHED_CHARS: Final = 2**16
+_OWN_SEARCHED_CHARS: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +81,7 @@ def read(
     elif source.kind == "parquet":
         table = _keyed(structured.read_parquet(source.path, source.data))
     else:
-        text = _decoded(source, encoding)
-        in_blocks = _in_blocks(source, text, format, delimiter, quote, header)
-        if in_blocks is not None:
-            return in_blocks
-        table = _text(source, text, format, delimiter, quote, header)
+        table = _text(source, format, encoding, delimiter, quote, header)
     table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
     return _lead_file(source, table)
 
@@ -96,10 +90,7 @@ def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Tab
     sheet = workbook.read_sheet(source.path, source.data, name)
     layout = lay_out(sheet.records, header)
     decisions = Decisions("workbook", sheet=sheet.name, other_sheets=sheet.others)
-    # In a workbook of our own texts need no apostrophe; a CSV of ours that was saved as one has them.
-    return _without_own_columns(
-        _Table(sheet.records, layout, decisions), escaped=sheet.name != SHEET_NAME
-    )
+    return _without_own_columns(_Table(sheet.records, layout, decisions))
 
 
 def _keyed(keyed: structured.Keyed) -> _Table:
@@ -118,10 +109,17 @@ def _keyed(keyed: structured.Keyed) -> _Table:
         furniture=tuple((at, "blank") for at in blank),
         confidence=1.0,
     )
-    return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
+    return _Table(records, layout, Decisions(keyed.format))
 
 
-def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
+def _text(
+    source: Source,
+    form: Format,
+    encoding: str | None,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> _Table:
     try:
         decoded = encodings.decode(source.data, encoding)
     except LeadFileError as problem:
@@ -130,71 +128,25 @@ def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
         ) from None
     if plausible.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
-    return decoded
-
-
-def _in_blocks(
-    source: Source,
-    decoded: encodings.Decoded,
-    form: Format,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> LeadFile | None:
-    """The file by compiled code, or None where it is too irregular for that."""
-    if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
-        return None
-    try:
-        content = in_memory(decoded.text.encode())
-    except UnicodeEncodeError:
-        return None  # half of a surrogate pair
-    blocks: list[Block] = []
-    surveyed = survey(content, delimiter, quote, header, blocks.append)
-    if surveyed is None:
-        return None
-    known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
-    sep_line = content.line(0) if surveyed.found.sep_line else ""
-    return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
-
-
-def begins_like_json(text: str) -> bool:
-    """Whether the text may be JSON, or is blank as far as it was looked at."""
-    return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
-
-
-def _encoding(
-    decisions: Decisions, decoded: encodings.Decoded, repaired: Sequence[int]
-) -> Decisions:
-    return replace(
-        decisions,
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
-        encoding_runner_up=decoded.runner_up,
-        bom=decoded.bom,
-        repaired_lines=tuple(repaired),
-    )
-
-
-def _text(
-    source: Source,
-    decoded: encodings.Decoded,
-    form: Format,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> _Table:
     lines = split_lines(decoded.text)
     keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
     table = _keyed(keyed) if keyed else _delimited(decoded.text, lines, delimiter, quote, header)
     repaired = _line_numbers(lines, decoded.repaired)
-    told = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
-    return replace(table, decisions=told, repaired=repaired)
+    decisions = replace(
+        table.decisions,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        encoding_runner_up=decoded.runner_up,
+        bom=decoded.bom,
+        repaired_lines=tuple((np.unique(repaired) + 1).tolist()),
+    )
+    return replace(table, decisions=decisions, repaired=repaired)
 
 
 def _delimited(
     text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
 ) -> _Table:
-    own = OWN.search(text, 0, OWN_SEARCHED_CHARS)
+    own = _OWN.search(text, 0, _OWN_SEARCHED_CHARS)
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:
@@ -210,15 +162,14 @@ def _delimited(
     return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
 
 
-def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
+def _without_own_columns(table: _Table) -> _Table:
     """A table as it was before this package wrote it: without its columns and apostrophes."""
     header = table.layout.header or ()
     if not _OWN_COLUMNS.issubset(header):
         return table
     kept = [at for at, name in enumerate(header) if name not in META]
-    plain = unescape if escaped else str
-    cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
-    names = tuple(plain(header[at]) for at in kept)
+    cells = [[unescape(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    names = tuple(unescape(header[at]) for at in kept)
     layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(

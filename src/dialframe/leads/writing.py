@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from functools import partial
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, Final
 
 import pandas as pd
-import pyarrow as pa
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import parts, staging
-from dialframe.leads.cleaned import Cleaned, CleanedFile
-from dialframe.leads.forms import Form, sink, to_csv
+from dialframe.leads.cleaned import Cleaned
+from dialframe.leads.escaping import escape_frame
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.leads.report import Outcome, report
+from dialframe.leads.report import report
 
-__all__ = ["Form", "Written", "stem", "to_csv", "write"]
-
-_KEYS: Final = tuple(COUNT_KEYS.values())
+_CSV_KEYS: Final = tuple(COUNT_KEYS.values())
 _STEP: Final = "cleaned files written"
-
-Told = TypeVar("Told", bound=Outcome)
-#: A report, as `report` makes it, to a page.
-Render = Callable[[Mapping[str, Any]], str]
+_BOM: Final = "\ufeff".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,217 +44,102 @@ def write(
     out_dir: str | Path,
     *,
     stem: str | None = None,
-    form: Form = "csv",
-    page: Render | None = None,
     on_progress: OnProgress = silent,
 ) -> Written:
-    """Write the five outcomes and a report, always all files, even without rows.
+    """Write the five outcomes as CSV and a report as JSON, always all six files, even without rows.
 
     `<stem>.clean.csv`, `<stem>.rejected.csv`, `<stem>.duplicates.csv`, `<stem>.do_not_call.csv`,
-    `<stem>.skipped.csv` (or `.xlsx`, `.parquet`, `.jsonl`) and, last, `<stem>.report.html` where
-    there is a `page`, and `<stem>.report.json`. Readable by the owner alone (mode 0600). CSV is UTF-8
-    with a byte order mark and CR LF, and cells that a spreadsheet could run as formulas carry an
-    apostrophe; the other forms hold text cells. `read` takes all of that off again, as it drops the
-    columns that were added; so a corrected reject file can be cleaned as it is. The same input gives
-    the same bytes. Files get their names only when all of them are whole on the disk.
+    `<stem>.skipped.csv` and, last, `<stem>.report.json`. UTF-8 with a byte order mark, CR LF,
+    readable by the owner alone (mode 0600). Cells that a spreadsheet could run as formulas carry
+    an apostrophe, which `read` takes off again, as it drops the columns that were added; so a
+    corrected reject file can be cleaned as it is. The same input gives the same bytes. Files get
+    their names only when all of them are whole on the disk.
 
     Args:
         cleaned: The outcome.
         out_dir: Folder; made with mode 0700 if it is missing.
         stem: Beginning of the names; without it the first file's name without endings.
-        form: Format of the five outcomes.
-        page: Makes a page of the report for people; None for no page.
         on_progress: Told about each file.
 
     Returns:
         The paths.
 
     Raises:
-        LeadFileError: The folder cannot be written, a file would replace one that was read, or a
-            sheet cannot hold the rows.
+        LeadFileError: The folder cannot be written, or a file would replace one that was read.
     """
-    target = Target(Path(out_dir), stem, form, page)
-    paths = targets_of(target, cleaned.files)
-    frames = {key: _for_people(cleaned, key) for key in _KEYS}
-
-    def fill(out: Outputs) -> Cleaned:
-        for done, key in enumerate(_KEYS):
-            on_progress(Progress(_STEP, done, len(paths)))
-            out.sinks[key](frames[key])
-            out.rows[key] += len(frames[key])
-        return cleaned
-
-    outputs(target, paths, cleaned.files, {key: list(frames[key].columns) for key in _KEYS}, fill)
-    on_progress(Progress(_STEP, len(paths), len(paths)))
-    return Written(MappingProxyType(paths))
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where outcomes go, and how.
-
-    Attributes:
-        folder: The folder; made with mode 0700 if it is missing.
-        stem: Beginning of the names, or None for the first file's name without endings.
-        form: Format of the five outcomes.
-        page: Makes a page of the report for people; None for no page.
-    """
-
-    folder: Path
-    stem: str | None = None
-    form: Form = "csv"
-    page: Render | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Outputs:
-    """Files of outcomes that are being written.
-
-    Attributes:
-        sinks: What takes the rows of each outcome.
-        orders: Columns of each outcome.
-        rows: Rows written so far.
-    """
-
-    sinks: Mapping[str, Callable[[pd.DataFrame], None]]
-    orders: Mapping[str, Sequence[str]]
-    rows: Counter[str] = field(default_factory=Counter)
-
-    def add(self, key: str, table: pa.Table) -> None:
-        """Rows of one outcome; columns that they do not have are empty."""
-        self.rows[key] += len(table)
-        if len(table):
-            self.sinks[key](parts.frame([parts.aligned(table, self.orders[key])]))
-
-
-def targets_of(target: Target, files: Sequence[CleanedFile]) -> dict[str, Path]:
-    """Path of each file that will be written, by what it holds.
-
-    Raises:
-        ConfigError: The stem is none.
-        LeadFileError: A file would replace one that was read, or a folder.
-    """
-    begin = target.stem or stem_of(files)
-    paths = {key: target.folder / f"{begin}.{key}.{target.form}" for key in _KEYS}
-    if target.page is not None:
-        paths["report_page"] = target.folder / f"{begin}.report.html"
-    paths["report"] = target.folder / f"{begin}.report.json"
-    _refuse_bad_targets(files, begin, paths)
-    return paths
-
-
-def outputs(
-    target: Target,
-    paths: Mapping[str, Path],
-    files: Sequence[CleanedFile],
-    orders: Mapping[str, Sequence[str]],
-    fill: Callable[[Outputs], Told],
-) -> Told:
-    """Let `fill` write all outcomes, and the report of what it returns; all files or none.
-
-    Raises:
-        LeadFileError: The folder cannot be written.
-    """
-    staged: dict[Path, Path] = {}
-    told: list[Told] = []
-    rows: Counter[str] = Counter()
-
-    def each(left: Sequence[str], opened: dict[str, BinaryIO]) -> None:
-        """Stage one file inside the other, so that all of them are open at once."""
-        if left:
-            key = left[0]
-            staged[paths[key]] = staging.stage(
-                paths[key], lambda file: each(left[1:], {**opened, key: file})
-            )
-            return
-        with ExitStack() as stack:
-            sinks = {
-                key: stack.enter_context(
-                    sink(target.form, file, _header(files, key, orders[key]))
-                )
-                for key, file in opened.items()
-            }
-            told.append(fill(Outputs(sinks, orders, rows)))
-
+    folder = Path(out_dir)
+    begin = stem or _stem(cleaned)
+    targets = {key: folder / f"{begin}.{key}.csv" for key in _CSV_KEYS}
+    targets["report"] = folder / f"{begin}.report.json"
+    _refuse_bad_targets(cleaned, begin, targets)
+    staged: dict[str, Path] = {}
     try:
-        staging.folder(target.folder)
-        each(_KEYS, {})
-        facts = [_output(paths[key].name, rows[key], staged[paths[key]]) for key in _KEYS]
-        _stage_report(told[0], facts, paths, target.page, staged)
-        staging.publish({path: staged[path] for path in paths.values()})
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        outputs: list[dict[str, Any]] = []
+        for done, key in enumerate(_CSV_KEYS):
+            on_progress(Progress(_STEP, done, len(targets)))
+            data = to_csv(_for_people(cleaned, key))
+            staged[key] = _stage(targets[key], data)
+            outputs.append(_output(targets[key].name, len(getattr(cleaned, key)), data))
+        text = json.dumps(report(cleaned, outputs), ensure_ascii=False, indent=2)
+        staged["report"] = _stage(targets["report"], f"{text}\n".encode())
+        for key, path in targets.items():
+            staged[key].replace(path)
     except OSError as problem:
         why = (problem.strerror or "output error").lower()
         raise LeadFileError(
-            f"{target.folder} cannot be written: {why}; make room or choose another folder",
-            path=target.folder,
+            f"{folder} cannot be written: {why}; make room or choose another folder", path=folder
         ) from problem
     finally:
         for path in staged.values():
             path.unlink(missing_ok=True)
-    return told[0]
+    on_progress(Progress(_STEP, len(targets), len(targets)))
+    return Written(MappingProxyType(targets))
 
 
-def stem(cleaned: Cleaned) -> str:
-    """Beginning of the names of a cleaning's files: the first file's name without endings."""
-    return stem_of(cleaned.files)
+def _output(name: str, rows: int, data: bytes) -> dict[str, Any]:
+    return {"name": name, "rows": rows, "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def stem_of(files: Sequence[CleanedFile]) -> str:
-    """The same from what is known of the files."""
-    first, others = files[0].stem, len(files) - 1
-    return f"{first}_and_{others}_more" if others else first
-
-
-def _stage_report(
-    cleaned: Outcome,
-    outputs: list[dict[str, Any]],
-    targets: Mapping[str, Path],
-    page: Render | None,
-    staged: dict[Path, Path],
-) -> None:
-    told = report(cleaned, outputs)
-    texts = {"report": json.dumps(told, ensure_ascii=False, indent=2) + "\n"}
-    if page is not None:
-        texts = {"report_page": page(told), **texts}
-    for key, text in texts.items():
-        staged[targets[key]] = staging.stage(targets[key], partial(_put, text.encode()))
-
-
-def _put(data: bytes, file: BinaryIO) -> None:
-    file.write(data)
-
-
-def _output(name: str, rows: int, path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": name, "rows": rows, "sha256": digest}
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed."""
+    safe = escape_frame(frame)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
+    writer.writerow(safe.columns)
+    columns = [_texts(safe[name]) for name in safe.columns]
+    writer.writerows(zip(*columns, strict=True))
+    return _BOM + text.getvalue().encode()
 
 
 def _for_people(cleaned: Cleaned, key: str) -> pd.DataFrame:
+    """The outcome's frame with the header as it stood in the file, where that is no trap."""
     frame: pd.DataFrame = getattr(cleaned, key)
-    names = _header(cleaned.files, key, [str(name) for name in frame.columns])
-    return frame.set_axis(names, axis=1)
-
-
-def _header(files: Sequence[CleanedFile], key: str, names: Sequence[str]) -> list[str]:
-    """Names of columns as they stood in the file's header, where that is no trap."""
-    if len(files) != 1 or key == "clean" or files[0].header is None:
-        return list(names)
+    if len(cleaned.files) != 1 or key == "clean" or cleaned.files[0].header is None:
+        return frame
+    file = cleaned.files[0]
     # A repeated or empty header keeps the name that it got: two equal ones cannot be told apart.
     raw = {
         name: text
-        for name, text in zip(files[0].names, files[0].header, strict=False)
+        for name, text in zip(file.names, file.header or (), strict=False)
         if " ".join(text.split()) == name
     }
-    return [raw.get(name, name) for name in names]
+    return frame.rename(columns=raw)
 
 
-def _refuse_bad_targets(
-    files: Sequence[CleanedFile], stem: str, targets: Mapping[str, Path]
-) -> None:
+def _texts(column: pd.Series) -> list[str]:
+    return ["" if value is pd.NA else str(value) for value in column.tolist()]
+
+
+def _stem(cleaned: Cleaned) -> str:
+    first, others = cleaned.files[0].stem, len(cleaned.files) - 1
+    return f"{first}_and_{others}_more" if others else first
+
+
+def _refuse_bad_targets(cleaned: Cleaned, stem: str, targets: Mapping[str, Path]) -> None:
     if not stem or Path(stem).name != stem:
         raise ConfigError(f"stem {stem!r} is no beginning of a file name; leave out the folder")
-    inputs = {file.path.resolve() for file in files}
+    inputs = {file.path.resolve() for file in cleaned.files}
     for path in targets.values():
         if path.resolve() in inputs:
             raise LeadFileError(
@@ -268,3 +147,18 @@ def _refuse_bad_targets(
             )
         if path.is_dir():
             raise LeadFileError(f"{path} is a folder; move it away first", path=path)
+
+
+def _stage(target: Path, data: bytes) -> Path:
+    """The data whole on the disk under a name of its own beside the target, mode 0600."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,347 @@
+"""Records of one file judged one by one, whole columns at a time: mapped fields, findings, warnings; knows no other record.
+
+What a cell means is told by the functions of `cells`, `phone_cells` and `answers`. They are asked
+once for each distinct text, and not at all for texts of which `shapes` knows that they stay as they
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.contract import limits
+from dialframe.leads import answers, phone_columns, shapes, texts
+from dialframe.leads.cells import read_email, read_name, turn_name
+from dialframe.leads.column_map import ColumnMap
+from dialframe.leads.findings import Notes
+from dialframe.leads.lead_file import META
+from dialframe.leads.phone_cells import read_extension
+from dialframe.leads.phone_columns import FOUND, Phones, read_phones
+from dialframe.leads.reasons import RANK
+from dialframe.leads.rules import FieldRule, Policy
+
+#: Columns of a cleaned record that come from mapped columns, in order.
+LEAD_COLUMNS: Final = (
+    "phone",
+    "phone_extension",
+    "phone_other",
+    "first_name",
+    "last_name",
+    "full_name",
+    "email",
+    "external_id",
+    "source",
+)
+#: Most bytes of one record: what a request holds, less room for its frame.
+MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
+
+_NAME_CHARS: Final = {
+    "first_name": limits.FIRST_NAME_CHARS,
+    "last_name": limits.LAST_NAME_CHARS,
+    "full_name": limits.FULL_NAME_CHARS,
+}
+_ANSWERS: Final = ("yes", "no", "blank", "unclear")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Records of one file, as they are judged.
+
+    Attributes:
+        columns: Texts by column of the file.
+        faults: Row to reason code of a record that could not be read whole.
+        warnings: Row to warning codes.
+    """
+
+    columns: Mapping[str, pa.Array]
+    faults: Mapping[int, str] = field(default_factory=dict)
+    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judging:
+    """By what records are judged.
+
+    Attributes:
+        columns: Columns by field.
+        region: Known region of national numbers, or None.
+        policy: Decisions that are not the contract's.
+        blocked: Regions whose numbers are rejected.
+        rules: Further rules of the account.
+        turned: Whether the file's whole names are written `Last, First`.
+    """
+
+    columns: ColumnMap
+    region: str | None
+    policy: Policy = field(default_factory=Policy)
+    blocked: Collection[str] = ()
+    rules: Sequence[FieldRule] = ()
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assessed:
+    """Records, judged one by one.
+
+    Attributes:
+        fields: Texts of `LEAD_COLUMNS`.
+        numbers: Their phones as integers, 0 for none.
+        others: Their second numbers as integers, 0 for none.
+        notes: What stands against them, and what was done to them.
+    """
+
+    fields: dict[str, pa.Array]
+    numbers: np.ndarray
+    others: np.ndarray
+    notes: Notes
+
+
+def assess(rows: Rows, judging: Judging) -> Assessed:
+    """Map and judge records; the same whether all of a file come at once or in parts."""
+    notes, count = Notes(), len(rows)
+    empty = texts.constant("", count)
+    fields = dict.fromkeys(LEAD_COLUMNS, empty)
+    for code in dict.fromkeys(rows.faults.values()):
+        found = [row for row, fault in rows.faults.items() if fault == code]
+        notes.find(np.array(sorted(found), np.int64), code)
+    _file_warnings(rows, notes)
+    _phones(rows, judging, fields, notes)
+    _names(rows, judging, fields, notes)
+    _emails(rows, judging, fields, notes)
+    _permissions(rows, judging, notes)
+    _sizes(rows, judging.columns, fields, notes)
+    for rule in judging.rules:
+        _rule(rows, judging.columns, rule, fields, notes)
+    others = fields["phone_other"]
+    return Assessed(
+        fields,
+        phone_columns.numbers(fields["phone"]),
+        np.zeros(count, np.int64) if others is empty else phone_columns.numbers(others),
+        notes,
+    )
+
+
+def kept_columns(columns: ColumnMap) -> list[str]:
+    """Columns of the file that stay under their own name beside the mapped fields."""
+    phones = columns.phone if len(columns.phone) > 1 else ()
+    return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
+
+
+def kept_names(names: Sequence[str], columns: ColumnMap) -> dict[str, str]:
+    """Columns of the file that stay, in its order, with their names beside the fields."""
+    kept = set(kept_columns(columns))
+    found: dict[str, str] = {}
+    taken = {*LEAD_COLUMNS, *META}
+    for column in names:
+        if column in kept:
+            name, copy = column, 2
+            while name in taken:
+                name, copy = f"{column} ({copy})", copy + 1
+            found[column] = name
+            taken.add(name)
+    return found
+
+
+def _file_warnings(rows: Rows, notes: Notes) -> None:
+    """What was noted while reading, in the order in which it was noted."""
+    by_code: dict[str, list[int]] = {}
+    places: dict[str, int] = {}
+    for row, codes in rows.warnings.items():
+        for place, code in enumerate(codes):
+            by_code.setdefault(code, []).append(row)
+            places[code] = max(place, places.get(code, 0))
+    for code in sorted(by_code, key=lambda one: places[one]):
+        notes.warn(np.array(sorted(by_code[code]), np.int64), code)
+
+
+def _phones(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
+    """The first column of the preference that has a number, or the first reason why none has."""
+    columns = judging.columns
+    tried = [read_phones(rows.columns[name], judging.region) for name in columns.phone]
+    good = [one.reason == FOUND for one in tried]
+    none = ~np.logical_or.reduce(good)
+    best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
+    for place, one in enumerate(tried):
+        _chosen(tried, place, one, best, judging, notes)
+    _no_number(rows, columns, tried, np.flatnonzero(none), notes)
+    fields["phone"], fields["phone_extension"], fields["phone_other"] = (
+        _of_best([getattr(one, name) for one in tried], best)
+        for name in ("e164", "extension", "other")
+    )
+    if columns.extension is not None:
+        which, values = texts.by_distinct(rows.columns[columns.extension], read_extension)
+        told = texts.column(values).take(pa.array(which))
+        fields["phone_extension"] = _or_other(fields["phone_extension"], told)
+    if columns.phone_other is not None:
+        known = read_phones(rows.columns[columns.phone_other], judging.region).e164
+        fields["phone_other"] = _or_other(fields["phone_other"], known)
+
+
+def _chosen(
+    tried: Sequence[Phones],
+    place: int,
+    one: Phones,
+    best: np.ndarray,
+    judging: Judging,
+    notes: Notes,
+) -> None:
+    """What is to be said of the records that use one phone column."""
+    used = best == place
+    warned = np.where(used, one.warned, 0)
+    for at, codes in enumerate(one.warnings):
+        for code in codes:
+            notes.warn(np.flatnonzero(warned == at), code)
+    if place:
+        filled = [other.reason != RANK["missing_phone"] for other in tried[:place]]
+        notes.warn(np.flatnonzero(used & np.logical_or.reduce(filled)), "phone_fallback")
+    blocked = [at for at, region in enumerate(one.regions) if region in judging.blocked]
+    if blocked:
+        found = np.flatnonzero(used & np.isin(one.region, blocked))
+        notes.find(found, "blocked_country", "phone", texts.take(one.e164, found))
+
+
+def _no_number(
+    rows: Rows, columns: ColumnMap, tried: Sequence[Phones], none: np.ndarray, notes: Notes
+) -> None:
+    missing = RANK["missing_phone"]
+    filled = np.zeros(len(none), np.bool_)
+    for name, one in zip(columns.phone, tried, strict=True):
+        own = none[one.reason[none] != missing]
+        filled |= one.reason[none] != missing
+        notes.find(own, one.reason[own], "phone", texts.take(rows.columns[name], own))
+    empty = none[~filled]
+    faxes = [""] * len(empty)
+    for name in reversed(columns.fax):
+        cells = texts.take(rows.columns[name], empty).to_pylist()
+        faxes = [cell if read_name(cell) else fax for cell, fax in zip(cells, faxes, strict=True)]
+    is_fax = np.array([bool(fax) for fax in faxes], np.bool_)
+    notes.find(empty[is_fax], "fax_only", "phone", texts.column([fax for fax in faxes if fax]))
+    notes.find(empty[~is_fax], "missing_phone", "phone")
+
+
+def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
+    for name in (*_NAME_CHARS, "external_id", "source"):
+        column = getattr(judging.columns, name)
+        if column is None:
+            continue
+        cells = rows.columns[column]
+        values = tidied(cells)
+        if name == "full_name" and judging.turned:
+            which, turned = texts.by_distinct(values, turn_name)
+            values = texts.column(turned).take(pa.array(which))
+        fields[name] = values
+        if name == "source":
+            continue
+        most = _NAME_CHARS.get(name, limits.EXTERNAL_ID_CHARS[1])
+        if len(values) and int(texts.sizes(values).max()) > most:
+            long = pc.greater(pc.utf8_length(values), most).to_numpy(zero_copy_only=False)
+            found = np.flatnonzero(long)
+            code = "name_length" if name in _NAME_CHARS else f"{name}_length"
+            notes.find(found, code, name, texts.take(cells, found))
+
+
+def tidied(cells: pa.Array) -> pa.Array:
+    """`read_name` of each cell."""
+    shape = np.empty(len(cells), np.uint8)
+    shapes.tidy(*texts.raw(cells), shape)
+    rows = np.flatnonzero(shape == shapes.UNKNOWN)
+    if not len(rows):
+        return cells
+    which, values = texts.by_distinct(texts.take(cells, rows), read_name)
+    return texts.put(cells, rows, texts.column(values).take(pa.array(which)))
+
+
+def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
+    column = judging.columns.email
+    if column is None:
+        return
+    cells = rows.columns[column]
+    shape = np.empty(len(cells), np.uint8)
+    shapes.emails(*texts.raw(cells), shape)
+    odd = np.flatnonzero(shape == shapes.UNKNOWN)
+    if not len(odd):
+        fields["email"] = cells
+        return
+    which, readings = texts.by_distinct(texts.take(cells, odd), read_email)
+    values = texts.column([one.email for one in readings]).take(pa.array(which))
+    fields["email"] = texts.put(cells, odd, values)
+    said = [(code, at) for at, one in enumerate(readings) for code in one.warnings]
+    reject = judging.policy.bad_email == "reject"
+    if not reject:
+        said += [(one.reason, at) for at, one in enumerate(readings) if one.reason]
+    for code in dict.fromkeys(code for code, _ in said):
+        own = np.array([at for each, at in said if each == code])
+        notes.warn(odd[np.isin(which, own)], code)
+    for code in dict.fromkeys(one.reason for one in readings if one.reason and reject):
+        own = np.array([at for at, one in enumerate(readings) if one.reason == code])
+        found = odd[np.isin(which, own)]
+        notes.find(found, str(code), "email", texts.take(cells, found))
+
+
+def _permissions(rows: Rows, judging: Judging, notes: Notes) -> None:
+    """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
+    for column in judging.columns.opt_out:
+        cells = rows.columns[column]
+        said = _answers(cells, answers.read_answer)
+        for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
+            found = np.flatnonzero(said == _ANSWERS.index(answer))
+            notes.find(found, code, column, texts.take(cells, found))
+    for column in judging.columns.consent:
+        cells = rows.columns[column]
+        said = _answers(cells, answers.read_consent)
+        refused = ["no"] if judging.policy.blank_consent == "clean" else ["no", "blank"]
+        found = np.flatnonzero(np.isin(said, [_ANSWERS.index(one) for one in refused]))
+        notes.find(found, "no_consent", column, texts.take(cells, found))
+        found = np.flatnonzero(said == _ANSWERS.index("unclear"))
+        notes.find(found, "opt_out_unclear", column, texts.take(cells, found))
+
+
+def _answers(cells: pa.Array, read: object) -> np.ndarray:
+    which, values = texts.by_distinct(cells, read)  # type: ignore[arg-type]
+    return texts.picked([_ANSWERS.index(one) for one in values], which, np.uint8)
+
+
+def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: Notes) -> None:
+    kept = [rows.columns[name] for name in kept_names(list(rows.columns), columns)]
+    total = sum((texts.sizes(cells) for cells in (*fields.values(), *kept)), np.zeros(len(rows)))
+    notes.find(np.flatnonzero(total > MAX_RECORD_BYTES), "row_too_large")
+
+
+def _rule(
+    rows: Rows, columns: ColumnMap, rule: FieldRule, fields: Mapping[str, pa.Array], notes: Notes
+) -> None:
+    own = {name: column for column, name in kept_names(list(rows.columns), columns).items()}
+    if rule.column in fields:
+        cells = fields[rule.column]
+    elif rule.column in own:
+        cells = rows.columns[own[rule.column]]
+    else:
+        cells = texts.constant("", len(rows))
+    which, broken = texts.by_distinct(cells, rule.is_broken_by)
+    found = np.flatnonzero(texts.picked(broken, which, np.bool_))
+    notes.find(found, "field_rule", rule.field, texts.take(cells, found))
+
+
+def _of_best(columns: Sequence[pa.Array], best: np.ndarray) -> pa.Array:
+    """Each row's text from the column that was chosen for it, empty where none was."""
+    if len(columns) == 1:
+        return columns[0]
+    found = texts.constant("", len(best))
+    for place, column in enumerate(columns):
+        rows = np.flatnonzero(best == place)
+        found = texts.put(found, rows, texts.take(column, rows))
+    return found
+
+
+def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
+    rows = np.flatnonzero(texts.sizes(own) == 0)
+    return texts.put(own, rows, texts.take(other, rows))
