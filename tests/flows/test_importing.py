@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.client import Options
-from dialframe.contract.models.leads import LeadImport, LeadImportAnswer
+from dialframe.contract.models.leads import Lead, LeadImport, LeadImportAnswer
 from dialframe.contract.row import Operation
 from dialframe.errors import (
     ApiError,
+    ConfigError,
     Conflict,
+    FieldProblem,
+    InvalidRequest,
     OutcomeUnknown,
     PermissionDenied,
     StoreError,
     TransportError,
 )
+from dialframe.flows.files import alone
 from dialframe.flows.importing import COLUMNS, Ledger, import_leads
 from dialframe.leads import LeadInput
 
@@ -47,6 +51,8 @@ class Service:
         self.imported: list[str] = []
         self.sent = 0
         self.trouble: Callable[[int], tuple[Exception, bool] | None] = lambda _: None
+        self.spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda rows: rows
+        self.shown: list[Lead] | Exception = []
 
     def send_raw(
         self, operation: Operation[Any, Any], request: LeadImport, options: Options
@@ -64,6 +70,11 @@ class Service:
         if trouble is not None:
             raise trouble[0]
         return Answer(self.answers[key], f"req_{self.sent}")
+
+    def look(self, since: datetime) -> list[Lead]:
+        if isinstance(self.shown, Exception):
+            raise self.shown
+        return [lead for lead in self.shown if lead.created_at >= since]
 
     def _import(self, request: LeadImport) -> LeadImportAnswer:
         data = []
@@ -85,7 +96,7 @@ class Service:
         return LeadImportAnswer.model_validate(
             {
                 "campaign_id": request.campaign_id,
-                "data": data,
+                "data": self.spoil(data),
                 "summary": {
                     "received": len(data),
                     "accepted": accepted_count,
@@ -102,6 +113,23 @@ def _leads(count: int) -> list[LeadInput]:
     ]
 
 
+def _lead(number: int, *, external_id: str | None = None) -> Lead:
+    """A lead as the service lists it."""
+    nothing = dict.fromkeys(name for name in Lead.model_fields)
+    return Lead.model_validate(
+        {
+            **nothing,
+            "id": f"lead_{number}",
+            "phone": f"+1{number:010d}",
+            "external_id": external_id or str(number),
+            "status": "new",
+            "attempts": 0,
+            "created_at": START,
+            "updated_at": START,
+        }
+    )
+
+
 def _run(
     service: Service,
     folder: Path,
@@ -109,6 +137,7 @@ def _run(
     *,
     now: datetime = START,
     source: str = "file-1",
+    listed: Collection[str] = (),
 ) -> Ledger:
     return import_leads(
         service,  # type: ignore[arg-type]
@@ -117,6 +146,8 @@ def _run(
         source=source,
         journal=folder / "list.import.jsonl",
         now=lambda: now,
+        listed=listed,
+        look=service.look,
     )
 
 
@@ -171,35 +202,120 @@ def test_plan_survives_a_change_of_the_list(tmp_path: Path) -> None:
     assert len(service.answers) == 2
 
 
-def test_outcome_unknown_is_set_aside_and_never_sent_again(tmp_path: Path) -> None:
-    """A batch of unknown outcome is unknown in the ledger, now and in every later run."""
+def _unknown(code: str = "outcome_unknown") -> ApiError:
+    kind = OutcomeUnknown if code == "outcome_unknown" else Conflict
+    return kind("not known", code=code, status=409)
+
+
+def test_outcome_unknown_is_set_aside_and_asked_with_its_own_key(tmp_path: Path) -> None:
+    """The run that hears it goes on with the others; a later run asks with the same key and bytes."""
     service = Service()
-    unknown = OutcomeUnknown("not known", code="outcome_unknown", status=409)
-    service.trouble = lambda n: (unknown, True) if n == 1 else None
+    service.trouble = lambda n: (_unknown(), True) if n == 1 else None
     ledger = _run(service, tmp_path, _leads(250))
     again = _run(service, tmp_path, _leads(250))
 
     assert ledger.counts == {"sent": 250, "accepted": 50, "refused": 0, "unknown": 200}
-    assert again.counts == ledger.counts
-    assert again.requests == 0
     assert ledger.frame["reason"].iloc[0] == "outcome_unknown"
+    assert again.counts == {"sent": 250, "accepted": 250, "refused": 0, "unknown": 0}
+    assert again.requests == 1
+    assert len(service.bodies) == 2
+    assert all(len(set(bodies)) == 1 for bodies in service.bodies.values())
+
+
+@pytest.mark.parametrize("code", ["outcome_unknown", "idempotency_conflict"])
+def test_what_stays_unknown_is_settled_by_a_look(tmp_path: Path, code: str) -> None:
+    """In a later run the campaign tells of leads that are in it; of the others nobody knows."""
+    service = Service()
+    service.trouble = lambda n: (_unknown(code), False)
+    _run(service, tmp_path, _leads(10))
+    service.shown = [_lead(1), _lead(2), _lead(3, external_id="somebody else's")]
+    ledger = _run(service, tmp_path, _leads(10))
+    once_more = _run(service, tmp_path, _leads(10))
+
+    assert ledger.counts == {"sent": 10, "accepted": 2, "refused": 1, "unknown": 7}
+    assert once_more.counts == ledger.counts
+    reasons = ledger.frame["reason"].fillna("").tolist()
+    assert reasons[:5] == [code, "", "", "duplicate_in_campaign", code]
+    assert len(service.bodies) == 1
+
+
+def test_a_look_that_fails_leaves_what_is_unknown(tmp_path: Path) -> None:
+    """Without the right to read leads an import ends as it would, with unknown ones."""
+    service = Service()
+    service.trouble = lambda n: (_unknown(), False)
+    _run(service, tmp_path, _leads(10))
+    service.shown = PermissionDenied("scope", code="insufficient_scope", status=403)
+
+    assert _run(service, tmp_path, _leads(10)).counts["unknown"] == 10
 
 
 def test_key_older_than_a_day_is_not_used_again(tmp_path: Path) -> None:
-    """The service forgets a key after 24 hours, so an open batch is then unknown."""
+    """The service forgets a key after 24 hours, so an open batch is settled by a look alone."""
     service = Service()
     service.trouble = lambda n: (TransportError("cut", sent=True), True) if n == 1 else None
     with pytest.raises(TransportError):
         _run(service, tmp_path, _leads(10))
-    ledger = _run(service, tmp_path, _leads(10), now=START + timedelta(hours=24))
+    service.shown = PermissionDenied("scope", code="insufficient_scope", status=403)
+    late = START + timedelta(hours=24)
+    blind = _run(service, tmp_path, _leads(10), now=late)
+    service.shown = [_lead(n) for n in range(9)]
+    seen = _run(service, tmp_path, _leads(10), now=late)
 
-    assert ledger.counts == {"sent": 10, "accepted": 0, "refused": 0, "unknown": 10}
+    assert blind.counts == {"sent": 10, "accepted": 0, "refused": 0, "unknown": 10}
+    assert set(blind.frame["reason"]) == {"key_expired"}
+    assert seen.counts == {"sent": 10, "accepted": 9, "refused": 1, "unknown": 0}
+    assert seen.frame["reason"].iloc[9] == "not_in_campaign"
     assert service.sent == 1
-    assert set(ledger.frame["reason"]) == {"key_expired"}
 
 
-def test_refused_batch_may_go_again_under_a_new_key(tmp_path: Path) -> None:
-    """After a refusal of the campaign's state nothing was written: the next run has a new key."""
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda rows: rows[1:], "no_result"),
+        (lambda rows: [*rows, rows[0]], "two_results"),
+        (lambda rows: [{**rows[0], "external_id": "other"}, *rows[1:]], "result_of_another_lead"),
+    ],
+    ids=["missing", "twice", "of another lead"],
+)
+def test_a_result_that_is_not_this_leads_makes_it_unknown(
+    tmp_path: Path, spoil: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], reason: str
+) -> None:
+    """Of a lead without exactly one result under its index nobody knows what became of it."""
+    service = Service()
+    service.spoil = spoil
+    ledger = _run(service, tmp_path, _leads(5))
+
+    assert ledger.counts == {"sent": 5, "accepted": 4, "refused": 0, "unknown": 1}
+    assert ledger.frame["reason"].iloc[0] == reason
+
+
+def test_refused_batch_leaves_the_others(tmp_path: Path) -> None:
+    """A batch that is refused as a whole is refused in the ledger, by name where a pointer names it."""
+    service = Service()
+    problems = (FieldProblem("/leads/3/custom_fields/City", "too_long"),)
+    invalid = InvalidRequest("no", code="validation_failed", status=422, errors=problems)
+    service.trouble = lambda n: (invalid, False) if n == 1 else None
+    ledger = _run(service, tmp_path, _leads(250))
+
+    assert ledger.counts == {"sent": 250, "accepted": 50, "refused": 200, "unknown": 0}
+    assert set(ledger.frame["status"].head(200)) == {"batch_refused"}
+    assert ledger.frame.loc[3, ["reason", "field"]].tolist() == ["too_long", "custom_fields.City"]
+    assert ledger.frame["reason"].iloc[4] == "validation_failed"
+
+
+def test_batch_after_batch_refused_ends_the_import(tmp_path: Path) -> None:
+    """Three refused batches in a row say that it is not the leads."""
+    service = Service()
+    invalid = InvalidRequest("no", code="unsupported_media_type", status=415)
+    service.trouble = lambda n: (invalid, False)
+
+    with pytest.raises(InvalidRequest):
+        _run(service, tmp_path, _leads(1000))
+    assert service.sent == 3
+
+
+def test_refused_state_is_asked_again_with_its_key_first(tmp_path: Path) -> None:
+    """A service that forgets refusals takes the batch under the key that it had."""
     service = Service()
     running = Conflict("running", code="campaign_not_importable", status=409)
     service.trouble = lambda n: (running, False) if n == 1 else None
@@ -208,7 +324,66 @@ def test_refused_batch_may_go_again_under_a_new_key(tmp_path: Path) -> None:
     ledger = _run(service, tmp_path, _leads(10))
 
     assert ledger.counts["accepted"] == 10
+    assert len(service.bodies) == 1
+
+
+def test_refused_state_that_the_key_repeats_goes_under_a_new_key(tmp_path: Path) -> None:
+    """A service that keeps refusals under the key has written nothing: a new key may be used."""
+    service = Service()
+    running = Conflict("running", code="campaign_not_importable", status=409)
+    service.trouble = lambda n: (running, False) if n <= 2 else None
+    with pytest.raises(Conflict):
+        _run(service, tmp_path, _leads(10))
+    ledger = _run(service, tmp_path, _leads(10))
+
+    assert ledger.counts["accepted"] == 10
     assert len(service.bodies) == 2
+
+
+def test_numbers_listed_meanwhile_are_not_sent(tmp_path: Path) -> None:
+    """What was not sent yet is held against the list again; what may have arrived is asked as it was."""
+    service = Service()
+    service.trouble = lambda n: (TransportError("cut", sent=True), False) if n == 1 else None
+    with pytest.raises(TransportError):
+        _run(service, tmp_path, _leads(450))
+    listed = [f"+1{n:010d}" for n in (5, 250, 251)]
+    ledger = _run(service, tmp_path, _leads(450), listed=listed)
+    again = _run(service, tmp_path, _leads(450), listed=[])
+
+    assert ledger.counts == {"sent": 448, "accepted": 448, "refused": 0, "unknown": 0}
+    assert ledger.not_sent == {"set_aside": 2, "waiting": 0}
+    assert ledger.frame.loc[[250, 251], "status"].tolist() == ["on_dnc", "on_dnc"]
+    assert ledger.frame.loc[252, "lead_id"] == "lead_+10000000252"
+    assert again.frame.equals(ledger.frame)
+
+
+def test_batch_of_listed_numbers_alone_is_not_sent(tmp_path: Path) -> None:
+    """When nothing of a batch may be sent, no request is made of it."""
+    service = Service()
+    ledger = _run(service, tmp_path, _leads(3), listed=[f"+1{n:010d}" for n in range(3)])
+
+    assert ledger.counts["sent"] == service.sent == 0
+    assert ledger.not_sent == {"set_aside": 3, "waiting": 0}
+
+
+def test_second_process_is_refused(tmp_path: Path) -> None:
+    """A journal is of one run at a time."""
+    with (
+        alone(tmp_path, ".list.import.jsonl.lock"),
+        pytest.raises(StoreError, match="another run"),
+    ):
+        _run(Service(), tmp_path, _leads(3))
+    assert _run(Service(), tmp_path, _leads(3)).counts["accepted"] == 3
+
+
+def test_lead_that_no_request_carries_is_named_by_its_line(tmp_path: Path) -> None:
+    """A lead out of the contract's bounds stops the plan before anything is sent."""
+    leads = [LeadInput("list.csv", 7, 6, {"phone": "+12125550142", "email": "x" * 300})]
+    service = Service()
+
+    with pytest.raises(ConfigError, match=r"list\.csv, line 7: email"):
+        _run(service, tmp_path, leads)
+    assert service.sent == 0
 
 
 @pytest.mark.parametrize(

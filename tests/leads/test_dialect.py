@@ -109,7 +109,7 @@ def test_doubt_is_told():
     found = detect(["(212) 555-0142", "(212) 555-0143"])
 
     assert found.confidence < 0.8
-    assert found.runner_up == "' ' (0.23)"
+    assert found.runner_up == "' ' (0.34)"
 
 
 def test_usual_records_are_described():

@@ -26,7 +26,6 @@ REFUSED = {
     "picture": (b"\x89PNG\r\n\x1a\n" + bytes(99), "PNG"),
     "program": (b"\x7fELF" + bytes(99), "program"),
     "document": (b"%PDF-1.7\n", "PDF"),
-    "archive": (zipped("a.csv"), "holds no workbook"),
     "damaged archive": (b"PK\x03\x04" + b"x" * 50, "damaged"),
     "web page": (b"<!DOCTYPE html><table></table>", "web page"),
     "old sheet that is a page": (b"  <html><table>", "web page"),
@@ -111,6 +110,7 @@ def test_digest_is_that_of_the_file_on_disk(tmp_path):
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "workbook"),
         (b"phone\n", "text"),
         (zipped("xl/workbook.xml"), "workbook"),
+        (zipped("a.csv"), "archive"),
     ],
 )
 def test_kinds_are_told_by_content(tmp_path, head, kind):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,69 +18,69 @@ from dialframe.cli.face import (
     answer,
     connect,
     progress,
-    say,
     show,
 )
+from dialframe.cli.lead_options import (
+    Columns,
+    Delimiter,
+    Encoding,
+    Files,
+    Form,
+    Format,
+    Header,
+    Keep,
+    Mapping,
+    MaxAge,
+    Rules,
+    SaveMapping,
+    Sheet,
+    Show,
+    expanded,
+    in_options,
+    recipe,
+)
+from dialframe.cli.lead_words import tell
 from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dialframe.flows.listing import Prepared, Recipe
+    from dialframe.flows.listing import Prepared
 
 app = typer.Typer(
     help="Lead files: look, clean, screen against Do-Not-Call, import.", no_args_is_help=True
 )
-
-Files = Annotated[
-    list[Path], typer.Argument(help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet.")
-]
-File = Annotated[Path, typer.Argument(help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet.")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        help="Say which column is which: phone=Telefon. May be repeated.",
-        show_default=False,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", help="Encoding, where the guess is wrong.", show_default=False),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option("--delimiter", help="Delimiter, where the guess is wrong.", show_default=False),
-]
-Sheet = Annotated[
-    str | None, typer.Option("--sheet", help="Sheet of a workbook.", show_default=False)
-]
-MaxAge = Annotated[
-    str, typer.Option("--max-age", help="Age up to which a stored Do-Not-Call answer will do.")
-]
 
 
 @app.command()
 def check(
     files: Files,
     region: Region = "US",
+    reasons: Show = None,
     column: Columns = None,
+    mapping: Mapping = None,
+    save_mapping: SaveMapping = None,
+    rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    header: Header = "auto",
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what would become of every record; nothing is written.
+    """Say what would become of every record; no list is written.
 
     Example:
-        dialframe leads check autumn.csv --region US
+        dialframe leads check autumn.csv --region US --show invalid_phone
     """
     from dialframe.flows import listing
 
-    with progress() as listen:
-        prepared = listing.prepare(
-            files, _recipe(region, column, encoding, delimiter, sheet), on_progress=listen
-        )
-    _tell(prepared, {}, as_json=as_json)
+    with in_options(), progress() as listen:
+        chosen = recipe(
+            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            delimiter=delimiter, header=header, sheet=sheet,
+        )  # fmt: skip
+        prepared = listing.prepare(expanded(files), chosen, on_progress=listen)
+        _save(prepared, save_mapping)
+    tell(prepared, {}, reasons=reasons, as_json=as_json)
 
 
 @app.command()
@@ -88,9 +88,15 @@ def clean(
     files: Files,
     region: Region = "US",
     out: OutFolder = Path("cleaned"),
+    form: Format = Form.CSV,
+    reasons: Show = None,
     column: Columns = None,
+    mapping: Mapping = None,
+    save_mapping: SaveMapping = None,
+    rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    header: Header = "auto",
     sheet: Sheet = None,
     as_json: AsJson = False,
 ) -> None:
@@ -99,14 +105,17 @@ def clean(
     Example:
         dialframe leads clean autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import listing
+    from dialframe.flows import intake, listing
 
-    with progress() as listen:
-        prepared = listing.prepare(
-            files, _recipe(region, column, encoding, delimiter, sheet), on_progress=listen
-        )
-        written = prepared.write(out)
-    _tell(prepared, {"files": _named(written)}, as_json=as_json)
+    with in_options(), progress() as listen:
+        chosen = recipe(
+            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            delimiter=delimiter, header=header, sheet=sheet,
+        )  # fmt: skip
+        prepared = listing.prepare(expanded(files), chosen, on_progress=listen)
+        written = intake.write(prepared, out, form=form.value)
+        _save(prepared, save_mapping)
+    tell(prepared, written, reasons=reasons, as_json=as_json)
 
 
 @app.command()
@@ -114,10 +123,15 @@ def screen(
     files: Files,
     region: Region = "US",
     out: OutFolder = Path("cleaned"),
+    form: Format = Form.CSV,
     max_age: MaxAge = "31d",
+    reasons: Show = None,
     column: Columns = None,
+    mapping: Mapping = None,
+    rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    header: Header = "auto",
     sheet: Sheet = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
@@ -128,72 +142,74 @@ def screen(
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import listing
+    from dialframe.flows import intake, listing
 
-    recipe = _recipe(region, column, encoding, delimiter, sheet)
-    with connect(base_url, store) as account, progress() as listen:
+    with in_options(), connect(base_url, store) as account, progress() as listen:
+        chosen = recipe(
+            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            delimiter=delimiter, header=header, sheet=sheet,
+        )  # fmt: skip
         prepared = listing.prepare(
-            files, recipe, account=account, max_age=max_age, on_progress=listen
+            expanded(files), chosen, account=account, max_age=max_age, on_progress=listen
         )
-        written = prepared.write(out)
-    _tell(prepared, {"files": _named(written)}, as_json=as_json)
+        written = intake.write(prepared, out, form=form.value)
+    tell(prepared, written, reasons=reasons, as_json=as_json)
 
 
 @app.command("import")
 def import_(
-    file: File,
+    files: Files,
     campaign: Annotated[
         str, typer.Option("--campaign", help="Campaign id; draft, ready or paused.")
     ],
     region: Region = "US",
     out: OutFolder = Path("imported"),
+    form: Format = Form.CSV,
     max_age: MaxAge = "31d",
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep",
-            help="Column that becomes a custom field; at most 20. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    keep: Keep = None,
+    reasons: Show = None,
     column: Columns = None,
+    mapping: Mapping = None,
+    rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
+    header: Header = "auto",
     sheet: Sheet = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Clean, screen and import a file; run again after a crash, it goes on where it was.
+    """Clean, screen and import; run again after a crash, it goes on where it was.
 
     Example:
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported
     """
-    from dialframe.flows import listing
+    from dialframe.flows import intake
 
     if kind_of(campaign) != "campaign":
         raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
-    recipe = _recipe(region, column, encoding, delimiter, sheet)
-    with connect(base_url, store) as account, progress() as listen:
-        prepared = listing.prepare(
-            [file], recipe, account=account, max_age=max_age, on_progress=listen
-        )
-        written = prepared.write(out)
-        ledger, more = listing.send(
-            prepared,
-            account.client,
+    with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
+        chosen = recipe(
+            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            delimiter=delimiter, header=header, sheet=sheet,
+        )  # fmt: skip
+        brought = intake.bring_in(
+            expanded(files),
+            chosen,
+            account,
             campaign_id=campaign,
             out=out,
-            now=partial(datetime.now, UTC),
+            max_age=max_age,
             keep=keep,
+            form=form.value,
+            now=partial(datetime.now, UTC),
             on_progress=listen,
         )
-    facts = {**ledger.counts, "answers": ledger.reasons, "files": _named({**written, **more})}
-    _tell(prepared, facts, as_json=as_json)
+    tell(brought.prepared, brought.files, reasons=reasons, brought=brought, as_json=as_json)
 
 
-@app.command()
-def reasons(as_json: AsJson = False) -> None:
+@app.command("reasons")
+def reasons_(as_json: AsJson = False) -> None:
     """List every reason code with its meaning and what to do about it.
 
     Example:
@@ -213,62 +229,7 @@ def reasons(as_json: AsJson = False) -> None:
         show(pd.DataFrame(rows), "Reason codes")
 
 
-def _recipe(
-    region: str,
-    columns: list[str] | None,
-    encoding: str | None,
-    delimiter: str | None,
-    sheet: str | None,
-) -> Recipe:
-    from dialframe.flows.listing import Recipe
-
-    return Recipe(region.upper(), _mapping(columns), encoding, delimiter, sheet)
-
-
-def _mapping(columns: list[str] | None) -> dict[str, str] | None:
-    """`phone=Telefon` for each field that was told."""
-    if not columns:
-        return None
-    pairs = [text.partition("=") for text in columns]
-    for name, equals, found in pairs:
-        if not (name and equals and found):
-            raise ConfigError("--column takes a field and a column, such as phone=Telefon")
-    if len({name for name, _, _ in pairs}) < len(pairs):
-        raise ConfigError("--column names a field twice; give each field one column")
-    return {name: found for name, _, found in pairs}
-
-
-def _tell(prepared: Prepared, facts: dict[str, Any], *, as_json: bool) -> None:
-    from dialframe.flows import listing
-
-    counts = prepared.cleaned.counts
-    if as_json:
-        answer(
-            {
-                **counts,
-                "reasons": prepared.cleaned.reasons,
-                "warnings": prepared.cleaned.warnings,
-                **facts,
-            }
-        )
-        return
-    parts = ", ".join(
-        f"{number:,} {name.replace('_', ' ')}" for name, number in list(counts.items())[1:]
-    )
-    say(f"{counts['records']:,} records: {parts}")
-    show(listing.columns(prepared.cleaned), "Columns")
-    why = listing.reasons(prepared.cleaned)
-    if len(why):
-        show(why, "Set aside")
-    if "sent" in facts:
-        say(
-            ", ".join(
-                f"{facts[name]:,} {name}" for name in ("sent", "accepted", "refused", "unknown")
-            )
-        )
-    for name, path in facts.get("files", {}).items():
-        say(f"  {name:<14} {path}")
-
-
-def _named(files: dict[str, Path]) -> dict[str, str]:
-    return {name: str(path) for name, path in files.items()}
+def _save(prepared: Prepared, path: Path | None) -> None:
+    """Keep the columns of the first file for the next list."""
+    if path is not None:
+        prepared.cleaned.files[0].columns.save(path)

@@ -19,9 +19,9 @@ from dialframe.compliance import Audit
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.flows import audit as auditing
-from dialframe.flows import files, listing
-from dialframe.flows.importing import Ledger
+from dialframe.flows import files, intake, lead_tables, listing
 from dialframe.flows.listing import Prepared
+from dialframe.flows.outcomes import Ledger
 from dialframe.reports import Page, Section, render, sections
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
@@ -132,7 +132,7 @@ def _bring_in(
     written = prepared.write(out)
     # Every demo has a service of its own: what an earlier one sent says nothing here.
     (out / f"{prepared.stem}.import.jsonl").unlink(missing_ok=True)
-    ledger, more = listing.send(
+    ledger, more = intake.send(
         prepared,
         account.client,
         campaign_id=_campaign(account),
@@ -171,8 +171,8 @@ def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
         sections=(
             sections.lead_file(
                 cleaned.counts,
-                listing.reasons(cleaned),
-                listing.columns(cleaned),
+                lead_tables.reasons(cleaned),
+                lead_tables.columns(cleaned),
                 cleaned.files[0].name,
             ),
             sections.imports(

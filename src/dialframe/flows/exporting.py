@@ -11,7 +11,7 @@ import pandas as pd
 
 from dialframe.account import Account
 from dialframe.errors import ConfigError
-from dialframe.flows.files import write_bytes
+from dialframe.flows.files import csv_bytes, write_bytes
 from dialframe.frames import TABLES
 
 
@@ -21,10 +21,6 @@ def _parquet(frame: pd.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
-    return str(frame.to_csv(index=False, date_format="%Y-%m-%dT%H:%M:%S.%fZ")).encode()
-
-
 def _jsonl(frame: pd.DataFrame) -> bytes:
     text = frame.to_json(orient="records", lines=True, date_format="iso", date_unit="us")
     return str(text).encode()
@@ -32,7 +28,7 @@ def _jsonl(frame: pd.DataFrame) -> bytes:
 
 FORMATS: Final[dict[str, Callable[[pd.DataFrame], bytes]]] = {
     ".parquet": _parquet,
-    ".csv": _csv,
+    ".csv": csv_bytes,
     ".jsonl": _jsonl,
 }
 

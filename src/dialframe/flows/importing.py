@@ -1,46 +1,58 @@
 """Leads into a campaign, each exactly once: batches, keys, answers joined back to their source lines.
 
-`sent = accepted + refused + unknown` holds for every ledger that leaves this module.
+What a batch's last word was decides what is done with it, now and in every later run:
+
+    never sent          leads that were listed meanwhile are left out; a key of its own; sent
+    no answer           asked with the same key and bytes; older than the service keeps keys: unknown
+    answered            nothing
+    unknown             set aside in the run that hears it; asked with the same key and bytes in a later
+                        one; and where that does not say, the campaign is looked at
+    refused as a whole  nothing was written: asked with the same key and bytes; where the campaign's
+                        state was the reason and the answer stays the same, sent under a new key
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import pandas as pd
+from pydantic import ValidationError
 
 from dialframe.client import Answered, Options
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits, operations
 from dialframe.contract.models.leads import LeadImport, LeadImportAnswer
+from dialframe.contract.models.leads import LeadInput as Body
 from dialframe.contract.row import Operation
 from dialframe.errors import (
     ApiError,
+    ConfigError,
     Conflict,
     InvalidRequest,
     NotFound,
     OutcomeUnknown,
+    Refused,
     StoreError,
 )
-from dialframe.flows.ledger import Journal, Standing, standings
+from dialframe.flows.files import alone
+from dialframe.flows.ledger import Entry, Journal, Standing
+from dialframe.flows.looking import Look, expired, settle
+from dialframe.flows.outcomes import COLUMNS, Ledger, ledger
 from dialframe.leads import LeadInput
 
-#: Columns of a ledger, one row per lead that was meant to be imported.
-COLUMNS: Final = (
-    "_file", "_line", "phone", "external_id", "outcome", "status", "reason", "field", "lead_id",
-    "batch", "key", "request_id",
-)  # fmt: skip
+__all__ = ["COLUMNS", "Importer", "Ledger", "check_journal", "import_leads"]
 
 #: Room left in a request beside the leads themselves.
 _ENVELOPE_BYTES: Final = 1024
-
-Batch = list[dict[str, Any]]
+#: So many batches refused one after the other are no matter of single leads any more.
+_REFUSED_IN_A_ROW: Final = 3
+#: Conflicts that do not say that nothing was written.
+_OPEN_CONFLICTS: Final = ("conflict", "idempotency_conflict", "outcome_unknown")
 
 
 class Importer(Protocol):
@@ -55,43 +67,16 @@ class Importer(Protocol):
         """Send one request under the options' idempotency key."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ledger:
-    """What became of every lead of an import.
-
-    Attributes:
-        frame: One row per lead, columns `COLUMNS`; `outcome` is accepted, refused or unknown.
-        campaign_id: The campaign.
-        requests: Requests sent in this run; 0 when an earlier run had finished.
-    """
-
-    frame: pd.DataFrame = field(repr=False)
-    campaign_id: str
-    requests: int
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """`sent, accepted, refused, unknown`; the last three add up to the first."""
-        outcomes = self.frame["outcome"].value_counts()
-        parts = {name: int(outcomes.get(name, 0)) for name in ("accepted", "refused", "unknown")}
-        return {"sent": sum(parts.values()), **parts}
-
-    @property
-    def reasons(self) -> dict[str, int]:
-        """Leads by the service's status and reason, most first."""
-        reason = (": " + self.frame["reason"]).fillna("")
-        counted = (self.frame["status"] + reason).value_counts()
-        return {str(words): int(number) for words, number in counted.items()}
-
-
 def import_leads(
     client: Importer,
-    leads: Sequence[LeadInput],
+    leads: Iterable[LeadInput],
     *,
     campaign_id: str,
     source: str,
     journal: Path,
     now: Callable[[], datetime],
+    listed: Collection[str] = (),
+    look: Look | None = None,
     on_progress: OnProgress = silent,
 ) -> Ledger:
     """Import leads in batches of 200, each under a key of its own, and say what became of each.
@@ -107,160 +92,199 @@ def import_leads(
         source: What the leads were made from, a hash of the files for instance.
         journal: File that remembers what was sent; made if it is not there.
         now: The clock, UTC.
-        on_progress: Told of every batch.
+        listed: Numbers on a Do-Not-Call list; planned leads with them that were not sent yet are
+            set aside as `on_dnc`.
+        look: Leads of the campaign created since an instant, to settle what the service cannot
+            say any more; None to leave it unknown.
+        on_progress: Told how many leads have an answer.
 
     Raises:
-        ApiError: The service refused a whole batch; nothing of it was written.
-        StoreError: The journal belongs to another import, or is damaged.
+        ApiError: The service refused a batch for a reason that holds for all; nothing of it was
+            written.
+        StoreError: The journal belongs to another import, is damaged, or is in use.
         TransportError: No answer came; run it again to go on with the same keys.
 
     Source: contract, Endpoints: Leads; Idempotency.
     """
-    book = _opened(journal, campaign_id, source, leads, now())
-    batches = {e["batch"]: e["leads"] for e in book.entries if e["kind"] == "batch"}
-    requests = 0
-    for number, batch in batches.items():
-        standing = standings(e for e in book.entries if e.get("batch") == number)
-        requests += _settle(client, book, number, batch, standing.get(number, Standing()), now)
-        on_progress(Progress("leads imported", number + 1, len(batches)))
-    final = standings(book.entries)
-    rows = [
-        row for number, batch in batches.items() for row in _rows(number, batch, final[number])
-    ]
-    return Ledger(_frame(rows), campaign_id, requests)
+    with alone(journal.parent, f".{journal.name}.lock"):
+        book = _opened(journal, campaign_id, source, leads, now())
+        run = _Run(client, book, now, frozenset(listed))
+        run.send_all(on_progress)
+        if look is not None:
+            settle(book, look, leave=run.unheard, now=now())
+        return ledger(book, requests=run.requests)
 
 
-def _opened(
-    path: Path, campaign_id: str, source: str, leads: Sequence[LeadInput], at: datetime
-) -> Journal:
-    """The journal with a whole plan: the one that it has, or a new one."""
+def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
+    """The journal, if it is of this import or empty; nothing is written.
+
+    Raises:
+        StoreError: It belongs to another import, or is damaged.
+    """
     book = Journal.open(path)
-    if not book.planned:
-        plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
-        book.begin(at, {"campaign_id": campaign_id, "source": source}, plan)
-    begun = book.entries[0]
-    if (begun.get("campaign_id"), begun.get("source")) != (campaign_id, source):
+    head = book.head or {}
+    known = (head.get("campaign_id"), head.get("source"))
+    if book.planned and known != (campaign_id, source):
+        what = "into another campaign" if known[1] == source else "of other leads or other choices"
         raise StoreError(
-            f"{path} belongs to an import of other leads or into another campaign; "
-            "name another --out folder, or remove the file if that import is settled"
+            f"{path} belongs to an import {what}; name another --out folder, or remove the file "
+            "if that import is settled"
         )
     return book
 
 
-def _batches(leads: Sequence[LeadInput]) -> Iterator[Batch]:
+def _opened(
+    path: Path, campaign_id: str, source: str, leads: Iterable[LeadInput], at: datetime
+) -> Journal:
+    """The journal with a whole plan: the one that it has, or a new one."""
+    book = check_journal(path, campaign_id, source)
+    if not book.planned:
+        plan = ({"batch": n, "leads": batch} for n, batch in enumerate(_batches(leads)))
+        book.begin(at, {"campaign_id": campaign_id, "source": source}, plan)
+    return book
+
+
+def _batches(leads: Iterable[LeadInput]) -> Iterator[list[Entry]]:
     """Batches of at most 200 leads and of less than a mebibyte."""
-    batch: Batch = []
+    batch: list[Entry] = []
     size = 0
     for lead in leads:
+        # What is sent is UTF-8, which is never longer than this.
         lead_bytes = len(json.dumps(lead.body)) + 1
         full = len(batch) == limits.LEADS_PER_IMPORT
         if batch and (full or size + lead_bytes > limits.BODY_BYTES - _ENVELOPE_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append({"file": lead.file, "line": lead.line, "body": lead.body})
+        batch.append(_planned(lead))
         size += lead_bytes
     if batch:
         yield batch
 
 
-def _settle(
-    client: Importer,
-    book: Journal,
-    number: int,
-    batch: Batch,
-    standing: Standing,
-    now: Callable[[], datetime],
-) -> int:
-    """Bring one batch to an end; returns the number of requests that it took."""
-    if standing.outcome in ("answer", "unknown"):
-        return 0
-    is_open = standing.key is not None and standing.outcome is None
-    if is_open and _expired(standing, now()):
-        book.append("unknown", now(), {"batch": number, "key": standing.key, "why": "key_expired"})
-        return 0
-    key = standing.key if is_open and standing.key else str(uuid.uuid4())
-    if not is_open:
-        book.append("send", now(), {"batch": number, "key": key})
-    _send(client, book, number, batch, key, now)
-    return 1
-
-
-def _send(
-    client: Importer,
-    book: Journal,
-    number: int,
-    batch: Batch,
-    key: str,
-    now: Callable[[], datetime],
-) -> None:
-    """Send one batch under its key and write down what came of it."""
-    request = LeadImport.model_validate(
-        {
-            "campaign_id": book.entries[0]["campaign_id"],
-            "leads": [lead["body"] for lead in batch],
-        }
-    )
-    about = {"batch": number, "key": key}
+def _planned(lead: LeadInput) -> Entry:
+    """A lead as the journal keeps it; one that no request could carry stops the plan, by its line."""
     try:
-        options = Options(idempotency_key=key)
-        answered = client.send_raw(operations.LEADS_IMPORT, request, options)
-    except OutcomeUnknown:
-        book.append("unknown", now(), {**about, "why": "outcome_unknown"})
-        return
-    except ApiError as error:
-        if _final(error):
-            book.append("refused", now(), {**about, "code": error.code})
-        raise
-    results = [result.model_dump(mode="json") for result in answered.value.data]
-    facts = {**about, "request_id": answered.request_id, "results": results}
-    book.append("answer", now(), facts)
+        Body.model_validate(lead.body)
+    except ValidationError as problem:
+        where = ".".join(map(str, problem.errors()[0]["loc"]))
+        raise ConfigError(
+            f"{lead.file}, line {lead.line}: {where} cannot be sent as it is "
+            f"({problem.errors()[0]['msg'].lower()}); correct it, or leave its column out"
+        ) from None
+    return {"file": lead.file, "line": lead.line, "row": lead.row, "body": lead.body}
 
 
-def _final(error: ApiError) -> bool:
-    """Whether this is the service's answer for the key: nothing was written, and a new key may be used.
+@dataclass(slots=True)
+class _Run:
+    """One run over a journal.
+
+    Attributes:
+        requests: Import requests sent so far.
+        unheard: Batches whose outcome turned out unknown in this run, and may be asked again.
+    """
+
+    client: Importer
+    book: Journal
+    now: Callable[[], datetime]
+    listed: frozenset[str]
+    requests: int = 0
+    unheard: set[int] = field(default_factory=set)
+
+    def send_all(self, on_progress: OnProgress) -> None:
+        """Bring every batch as far as it goes."""
+        total, done, in_a_row = sum(self.book.sizes.values()), 0, 0
+        for number, size in self.book.sizes.items():
+            try:
+                self._settle(number)
+                in_a_row = 0
+            except InvalidRequest:
+                # Its leads are refused, by name where the answer names them; others may be fine.
+                in_a_row += 1
+                if in_a_row == _REFUSED_IN_A_ROW:
+                    raise
+            done += size
+            on_progress(Progress("leads imported", done, total))
+
+    def _settle(self, number: int) -> None:
+        """Bring one batch to an end."""
+        standing = self.book.standing(number)
+        if standing.outcome in ("answer", "found"):
+            return
+        if standing.key is None:
+            self._first(number)
+        elif not expired(standing, self.now()):
+            self._again(number, standing)
+        elif standing.outcome == "refused":
+            self._send(number, str(uuid.uuid4()))
+        elif standing.outcome is None:
+            self._note("unknown", number, standing.key, {"why": "key_expired"})
+
+    def _first(self, number: int) -> None:
+        """Send a batch that never was, without the leads that were listed meanwhile."""
+        leads = self.book.batch(number)
+        barred = [at for at, lead in enumerate(leads) if lead["body"]["phone"] in self.listed]
+        if set(barred) != set(self.book.standing(number).aside):
+            self.book.append(
+                "aside", self.now(), {"batch": number, "leads": dict.fromkeys(barred, "on_dnc")}
+            )
+        if len(barred) < len(leads):
+            self._send(number, str(uuid.uuid4()))
+
+    def _again(self, number: int, standing: Standing) -> None:
+        """Ask with the key and the bytes that were sent before."""
+        key = standing.key or ""
+        try:
+            self._send(number, key)
+        except (Conflict, NotFound, Refused) as error:
+            if standing.outcome != "refused" or not _nothing_written(error):
+                raise
+            # The key has this answer for good; the state that it speaks of may have changed.
+            self._send(number, str(uuid.uuid4()))
+
+    def _send(self, number: int, key: str) -> None:
+        """Send one batch under a key and write down what came of it."""
+        if self.book.standing(number).key != key:
+            self._note("send", number, key, {})
+        self.requests += 1
+        try:
+            answered = self.client.send_raw(
+                operations.LEADS_IMPORT, self._request(number), Options(idempotency_key=key)
+            )
+        except ApiError as error:
+            if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
+                self._unknown(number, key, error)
+                return
+            if _nothing_written(error):
+                self._note("refused", number, key, _refusal(error))
+            raise
+        told = [result.model_dump(mode="json") for result in answered.value.data]
+        self._note("answer", number, key, {"request_id": answered.request_id, "results": told})
+
+    def _unknown(self, number: int, key: str, error: ApiError) -> None:
+        """Set a batch aside; what was heard of it before is kept."""
+        if self.book.standing(number).outcome != "unknown":
+            self._note("unknown", number, key, {"why": error.code, "request_id": error.request_id})
+            self.unheard.add(number)
+
+    def _request(self, number: int) -> LeadImport:
+        leads = [lead["body"] for lead in self.book.sent(number)]
+        campaign = (self.book.head or {})["campaign_id"]
+        return LeadImport.model_validate({"campaign_id": campaign, "leads": leads})
+
+    def _note(self, kind: str, number: int, key: str, facts: dict[str, Any]) -> None:
+        self.book.append(kind, self.now(), {"batch": number, "key": key, **facts})
+
+
+def _nothing_written(error: ApiError) -> bool:
+    """Whether this is the service's answer for the key, and says that nothing was written.
 
     What is refused before the key is looked at (access, rate, outage) says nothing of an earlier
-    attempt, and neither does `conflict`: the key stays open.
+    attempt, and neither does a `conflict`: the key stays open.
     """
-    return isinstance(error, InvalidRequest | NotFound | Conflict) and error.code != "conflict"
+    families = InvalidRequest | NotFound | Conflict | Refused
+    return isinstance(error, families) and error.code not in _OPEN_CONFLICTS
 
 
-def _expired(standing: Standing, now: datetime) -> bool:
-    """Whether the service has forgotten the key, so that asking with it would be a new write."""
-    retention = timedelta(hours=limits.IDEMPOTENCY_RETENTION_HOURS)
-    return standing.sent_at is not None and now - standing.sent_at >= retention
-
-
-def _rows(number: int, batch: Batch, standing: Standing) -> Iterator[dict[str, Any]]:
-    facts = standing.facts or {}
-    by_index = {result["index"]: result for result in facts.get("results", [])}
-    for index, lead in enumerate(batch):
-        result = by_index.get(index, {})
-        yield {
-            "_file": lead["file"],
-            "_line": lead["line"],
-            "phone": lead["body"]["phone"],
-            "external_id": lead["body"].get("external_id"),
-            "outcome": _outcome(result),
-            "status": result.get("status", "unknown"),
-            "reason": result.get("reason") if result else facts.get("why", "no_result"),
-            "field": result.get("field"),
-            "lead_id": result.get("lead_id"),
-            "batch": number,
-            "key": standing.key,
-            "request_id": facts.get("request_id"),
-        }
-
-
-def _outcome(result: Mapping[str, Any]) -> str:
-    if not result:
-        return "unknown"
-    return "accepted" if result["status"] == "accepted" else "refused"
-
-
-def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    numbers = {"_line", "batch"}
-    dtypes = {name: "Int64" if name in numbers else "str" for name in COLUMNS}
-    return pd.DataFrame(
-        {name: pd.Series([row[name] for row in rows], dtype=dtypes[name]) for name in COLUMNS}
-    )
+def _refusal(error: ApiError) -> dict[str, Any]:
+    problems = [{"pointer": one.pointer, "code": one.code} for one in error.errors]
+    return {"code": error.code, "request_id": error.request_id, "errors": problems}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +13,10 @@ from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, silent
 from dialframe.flows.files import write_csv
-from dialframe.flows.importing import Importer, Ledger, import_leads
-from dialframe.leads import Cleaned, ColumnMap, LeadFile
+from dialframe.leads import Cleaned, ColumnMap, FieldRule, LeadFile, Policy
+from dialframe.leads.layout import HeaderChoice
+from dialframe.leads.writing import Form
+from dialframe.reports.lead_page import render
 
 #: Age up to which a stored Do-Not-Call answer will do: the safe harbour of 16 CFR 310.4(b)(3)(iv).
 MAX_AGE: Final = "31d"
@@ -33,6 +32,9 @@ class Recipe:
         encoding: Encoding of the files, where it is told.
         delimiter: Delimiter of the files, where it is told.
         sheet: Sheet of a workbook, where it is told.
+        header: `auto`, `none`, or the physical line of the header.
+        policy: Decisions that are not the contract's.
+        field_rules: Rules of the account for single fields.
     """
 
     region: str
@@ -40,6 +42,9 @@ class Recipe:
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    header: HeaderChoice = "auto"
+    policy: Policy | None = None
+    field_rules: tuple[FieldRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,16 +62,21 @@ class Prepared:
     @property
     def stem(self) -> str:
         """Beginning of the names of all files."""
-        return self.cleaned.files[0].stem
+        return leads.stem(self.cleaned)
 
-    def write(self, out: Path) -> dict[str, Path]:
-        """Write every outcome, the report and the checks.
+    @property
+    def listed(self) -> frozenset[str]:
+        """Numbers that are listed, or of which nobody knows that they are not."""
+        return frozenset() if self.checks is None else frozenset(_listed(self.checks))
+
+    def write(self, out: Path, *, form: Form = "csv") -> dict[str, Path]:
+        """Write every outcome, the report for people and for programs, and the checks.
 
         Raises:
             LeadFileError: The folder cannot be written.
             OSError: The disk is full.
         """
-        files = dict(leads.write(self.cleaned, out).paths)
+        files = dict(leads.write(self.cleaned, out, form=form, page=render).paths)
         if self.checks is not None:
             files["dnc_checks"] = write_csv(self.checks, out / f"{self.stem}.dnc_checks.csv")
         return files
@@ -78,6 +88,7 @@ def prepare(
     *,
     account: Account | None = None,
     max_age: str | None = MAX_AGE,
+    before_checks: Callable[[Cleaned], object] | None = None,
     on_progress: OnProgress = silent,
 ) -> Prepared:
     """Read and clean lead files; with an account, ask whether their numbers are listed.
@@ -87,6 +98,7 @@ def prepare(
         recipe: What a person decided.
         account: The account that answers Do-Not-Call checks, or None to ask nobody.
         max_age: Age up to which a stored answer will do; None asks about every number.
+        before_checks: Called with what is clean before anything is asked; may raise.
         on_progress: Told of files and of checks.
 
     Raises:
@@ -97,80 +109,70 @@ def prepare(
     cleaned = _clean(files, recipe, (), on_progress)
     if account is None:
         return Prepared(cleaned)
-    checks = account.check_dnc(cleaned.clean["phone"], max_age=max_age, on_progress=on_progress)
-    # What has no answer is not known to be free: it is set aside like what is listed.
-    listed = checks.loc[checks["listed"].fillna(True), "phone"]  # noqa: FBT003 - pandas' own word
-    return Prepared(_clean(files, recipe, listed, on_progress), checks)
+    if before_checks is not None:
+        before_checks(cleaned)
+    return _screened(files, recipe, cleaned, account, max_age, on_progress)
 
 
-def send(
-    prepared: Prepared,
-    client: Importer,
-    *,
-    campaign_id: str,
-    out: Path,
-    now: Callable[[], datetime],
-    keep: Sequence[str] | None = None,
-    on_progress: OnProgress = silent,
-) -> tuple[Ledger, dict[str, Path]]:
-    """Import what is clean, and write the ledger; run again, it goes on where it was.
+def _screened(
+    files: list[LeadFile],
+    recipe: Recipe,
+    cleaned: Cleaned,
+    account: Account,
+    max_age: str | None,
+    on_progress: OnProgress,
+) -> Prepared:
+    """Ask about every clean number, until nothing is clean that was not asked about.
 
-    Args:
-        prepared: The leads.
-        client: Client of the account.
-        campaign_id: A campaign in draft, ready or paused.
-        out: Folder of the journal and the ledger.
-        now: The clock, UTC.
-        keep: Columns that become custom fields, where there are more than the service takes.
-        on_progress: Told of every batch.
-
-    Returns:
-        The ledger, and the files by name: `ledger` and `import_journal`.
-
-    Raises:
-        ConfigError: There are more than 20 custom fields and nobody chose.
-        ApiError: The service refused a batch.
-        StoreError: The journal in `out` belongs to another import.
+    Where the kept one of two records is listed, the other may take its place with a number of its
+    own, so one round is not enough.
     """
-    journal = out / f"{prepared.stem}.import.jsonl"
-    ledger = import_leads(
-        client,
-        leads.lead_inputs(prepared.cleaned, keep),
-        campaign_id=campaign_id,
-        source=_source(prepared.cleaned, keep),
-        journal=journal,
-        now=now,
-        on_progress=on_progress,
-    )
-    written = write_csv(ledger.frame, out / f"{prepared.stem}.import.csv")
-    return ledger, {"ledger": written, "import_journal": journal}
+    checks: list[pd.DataFrame] = []
+    asked: set[str] = set()
+    while numbers := [phone for phone in _numbers(cleaned) if phone not in asked]:
+        asked.update(numbers)
+        checks.append(account.check_dnc(numbers, max_age=max_age, on_progress=on_progress))
+        if len(_listed(checks[-1])):
+            listed = pd.concat([_listed(part) for part in checks])
+            cleaned = without_others(_clean(files, recipe, listed, on_progress), frozenset(listed))
+    if not checks:
+        checks.append(account.check_dnc([], max_age=max_age, on_progress=on_progress))
+    return Prepared(cleaned, pd.concat(checks, ignore_index=True))
 
 
-def reasons(cleaned: Cleaned) -> pd.DataFrame:
-    """Why records were set aside: `outcome, reason, records, meaning, remedy`, most first."""
-    rows = [
-        (outcome, code, number, *_meaning(code))
-        for outcome, codes in cleaned.reasons.items()
-        for code, number in codes.items()
-    ]
-    names = ["outcome", "reason", "records", "meaning", "remedy"]
-    frame = pd.DataFrame(rows, columns=names).astype({"records": "Int64"})
-    return frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+def _numbers(cleaned: Cleaned) -> list[str]:
+    """The numbers of clean leads, and their second ones: those are not dialled from here, but sent."""
+    return list(dict.fromkeys([*cleaned.clean["phone"], *_others(cleaned)]))
 
 
-def columns(cleaned: Cleaned) -> pd.DataFrame:
-    """Which column was taken for which field: `file, field, column, confidence`."""
-    rows = [
-        (file.name, name, ", ".join(found), file.columns.confidence.get(name))
-        for file in cleaned.files
-        for name, found in file.columns.fields().items()
-    ]
-    return pd.DataFrame(rows, columns=["file", "field", "column", "confidence"])
+def _others(cleaned: Cleaned) -> list[str]:
+    return [phone for phone in cleaned.clean["phone_other"].unique() if phone]
+
+
+def _listed(checks: pd.DataFrame) -> pd.Series:
+    # What has no answer is not known to be free: it is set aside like what is listed.
+    return checks.loc[checks["listed"].fillna(True), "phone"]  # noqa: FBT003 - pandas' own word
+
+
+def without_others(cleaned: Cleaned, listed: frozenset[str]) -> Cleaned:
+    """The same without second numbers that are listed; their leads carry a warning."""
+    bad = cleaned.clean["phone_other"].isin(listed)
+    if not bad.any():
+        return cleaned
+    frame = cleaned.clean.copy()
+    frame.loc[bad, "phone_other"] = ""
+    before = frame.loc[bad, "_warnings"]
+    frame.loc[bad, "_warnings"] = (before + ";phone_other_on_dnc").str.removeprefix(";")
+    return replace(cleaned, clean=frame)
 
 
 def _read(path: Path, recipe: Recipe) -> LeadFile:
     return leads.read(
-        path, encoding=recipe.encoding, delimiter=recipe.delimiter, sheet=recipe.sheet
+        path,
+        encoding=recipe.encoding,
+        delimiter=recipe.delimiter,
+        header=recipe.header,
+        sheet=recipe.sheet,
     )
 
 
@@ -184,19 +186,8 @@ def _clean(
         files,
         region=recipe.region,
         mapping=recipe.mapping,
+        policy=recipe.policy,
+        field_rules=recipe.field_rules,
         do_not_call=listed,
         on_progress=on_progress,
     )
-
-
-def _source(cleaned: Cleaned, keep: Sequence[str] | None) -> str:
-    """Which leads these are: the files' bytes and what was decided about them."""
-    columns = [json.dumps(file.columns.to_dict(), sort_keys=True) for file in cleaned.files]
-    digests = [file.sha256 for file in cleaned.files]
-    parts = [*digests, *columns, cleaned.region or "-", *(keep or ())]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _meaning(code: str) -> tuple[str, str]:
-    reason = leads.reasons.BY_CODE.get(code)
-    return ("", "") if reason is None else (reason.meaning, reason.remedy)

@@ -20,11 +20,13 @@ class Judged:
         begins: First record of each file, and behind the last one the number of records.
         findings: Record to its findings, the one that decides first.
         kept: Record to the one that it repeats, or that forbids to call it.
+        silenced: Records whose second number must not be called; it is left out.
     """
 
     begins: tuple[int, ...]
     findings: dict[int, list[Finding]]
     kept: dict[int, int]
+    silenced: set[int]
 
     def outcome(self, record: int) -> str:
         """What becomes of the record."""
@@ -55,9 +57,9 @@ def judge(
         for one, begin in zip(assessed, begins, strict=False)
         for row, found in one.findings.items()
     }
-    judged = Judged(begins, findings, {})
+    judged = Judged(begins, findings, {}, set())
     phones = _column(assessed, "phone")
-    _forbid(judged, phones, _column(assessed, "phone_other"), do_not_call)
+    _forbid(judged, assessed, do_not_call)
     _repeat(judged, phones, "duplicate_in_file", "phone")
     if ids_are_unique:
         _repeat(judged, _column(assessed, "external_id"), "duplicate_external_id", "external_id")
@@ -70,27 +72,59 @@ def _column(assessed: Sequence[Assessed], name: str) -> pd.Series:
     return pd.concat([one.fields[name] for one in assessed], ignore_index=True)
 
 
-def _forbid(
-    judged: Judged, phones: pd.Series, others: pd.Series, do_not_call: frozenset[str]
-) -> None:
-    """Who says once not to call is not called under any record with the same number."""
+def _forbid(judged: Judged, assessed: Sequence[Assessed], do_not_call: frozenset[str]) -> None:
+    """Who says once not to call is not called under any record of the number or the person."""
+    phones = _column(assessed, "phone")
     numbers: list[str] = phones.tolist()
-    for record in np.flatnonzero(phones.isin(do_not_call).to_numpy()).tolist():
-        _find(judged, record, Finding("on_dnc", "phone", numbers[record]))
     own = {
         record
         for record, found in judged.findings.items()
-        if numbers[record] and any(_forbids(finding) for finding in found)
+        if any(_forbids(finding) for finding in found)
     }
     first: dict[str, int] = {}
+    for one, begin in zip(assessed, judged.begins, strict=False):
+        for row, spoken in one.numbers.items():
+            for number in spoken:
+                first[number] = min(begin + row, first.get(number, begin + row))
     for record in sorted(own):
-        first.setdefault(numbers[record], record)
-        if others.iloc[record]:
-            first.setdefault(others.iloc[record], record)
+        if numbers[record]:
+            first.setdefault(numbers[record], record)
+    for record in np.flatnonzero(phones.isin(do_not_call).to_numpy()).tolist():
+        _find(judged, record, Finding("on_dnc", "phone", numbers[record]))
     for record in np.flatnonzero(phones.isin(set(first)).to_numpy()).tolist():
         if record not in own:
             phone = numbers[record]
             _find(judged, record, Finding("opt_out_elsewhere", "phone", phone), first[phone])
+    for name, keys in _persons(assessed).items():
+        _forbid_persons(judged, keys, own, name)
+    others = _column(assessed, "phone_other")
+    forbidden = others.isin(do_not_call | set(first)).to_numpy()
+    judged.silenced.update(np.flatnonzero(forbidden).tolist())
+
+
+def _persons(assessed: Sequence[Assessed]) -> dict[str, pd.Series]:
+    """What tells that two records are one person, by field: the external id, e-mail and name."""
+    names = _column(assessed, "full_name").where(
+        lambda full: full != "",
+        _column(assessed, "first_name") + " " + _column(assessed, "last_name"),
+    )
+    emails = _column(assessed, "email").str.strip()
+    both = emails + "\n" + names.str.strip()
+    folded = both.where(emails != "", "").str.casefold()
+    return {"external_id": _column(assessed, "external_id"), "email": folded}
+
+
+def _forbid_persons(judged: Judged, keys: pd.Series, own: set[int], name: str) -> None:
+    spoken = keys.iloc[sorted(own)]
+    spoken = spoken[spoken != ""]
+    if spoken.empty:
+        return
+    first = {key: record for record, key in reversed(list(spoken.items()))}
+    for record in np.flatnonzero(keys.isin(set(first)).to_numpy()).tolist():
+        if record not in own:
+            key = keys.iloc[record]
+            value = key.partition("\n")[0]
+            _find(judged, record, Finding("opt_out_elsewhere", name, value), first[key])
 
 
 def _repeat(judged: Judged, values: pd.Series, code: str, name: str) -> None:

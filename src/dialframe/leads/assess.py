@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, NamedTuple
 
 import pandas as pd
 
 from dialframe.contract import limits
 from dialframe.leads import answers
-from dialframe.leads.cells import by_distinct, read_email, read_name, turn_name, turns_names
+from dialframe.leads.cells import (
+    by_distinct,
+    is_nothing,
+    read_email,
+    read_name,
+    tidy,
+    turn_name,
+    turns_names,
+)
 from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.lead_file import META, LeadFile
-from dialframe.leads.phone_cells import PhoneReading, read_extension, read_phone
+from dialframe.leads.line_types import fit
+from dialframe.leads.phone_cells import PhoneReading, every_number, read_extension, read_phone
+from dialframe.leads.phone_parts import phone_columns
+from dialframe.leads.phone_remarks import is_fax, type_column
+from dialframe.leads.reasons import BY_CODE
+from dialframe.leads.regions import read_region
+from dialframe.leads.remarks import Scope, read_remark, scope_of, suspects_of
 from dialframe.leads.rules import FieldRule, Policy
 
 #: Columns of a cleaned record that come from mapped columns, in order.
@@ -38,6 +54,12 @@ _NAME_CHARS: Final = {
 }
 
 
+#: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
+_REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
+#: Between the cells of a record that was not read whole, whatever its delimiter.
+_PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
+
+
 class Finding(NamedTuple):
     """One reason against a record, the field that it concerns and the value found there."""
 
@@ -57,6 +79,8 @@ class Assessed:
             used up, under its own name.
         findings: Row to what stands against it.
         warnings: Row to warning codes.
+        numbers: Row that must not be called to every number that stands in it, in E.164: none of
+            them is called under any record.
     """
 
     file: LeadFile
@@ -64,6 +88,7 @@ class Assessed:
     fields: pd.DataFrame
     findings: dict[int, list[Finding]] = field(default_factory=dict)
     warnings: dict[int, list[str]] = field(default_factory=dict)
+    numbers: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def find(self, row: int, code: str, name: str = "", value: str = "") -> None:
         """Note a finding."""
@@ -102,20 +127,60 @@ def assess(
         assessed.find(row, fault)
     for row, codes in file.warnings.items():
         assessed.warn(row, codes)
-    _phones(assessed, region, frozenset(blocked_countries))
+    regions = row_regions(file, columns, region)
+    _phones(assessed, regions, policy, frozenset(blocked_countries))
     _names(assessed)
     _emails(assessed, policy)
     _permissions(assessed, policy)
+    _remarks(assessed, policy)
+    _damaged(assessed)
     _sizes(assessed)
     for rule in field_rules:
         _rule(assessed, rule)
+    _reach(assessed, regions)
     return assessed
 
 
 def kept_columns(columns: ColumnMap) -> list[str]:
     """Columns of the file that stay under their own name beside the mapped fields."""
-    phones = columns.phone if len(columns.phone) > 1 else ()
+    parts = columns.phone_parts
+    phones = parts if len(parts) > 1 else ()
     return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
+
+
+def row_regions(
+    file: LeadFile, columns: ColumnMap, region: str | None
+) -> list[str | None] | str | None:
+    """The region of national numbers: one for all rows, or one each where a column names it.
+
+    A blank country is the region given. A country that nobody knows is None, so that a national
+    number of it is refused rather than read as one of another country.
+    """
+    if columns.country is None:
+        return region
+    return by_distinct(
+        file.frame[columns.country],
+        lambda cell: region if is_nothing(tidy(cell)) else read_region(cell),
+    )
+
+
+def read_phones(
+    cells: pd.Series, regions: list[str | None] | str | None, policy: Policy
+) -> list[PhoneReading]:
+    """The number in each cell, and whether the policy takes it, asked once for each distinct cell.
+
+    Plain cells: see `phone_cells`; of a plain valid number only its line type is left to ask
+    (`line_types.fit`).
+    """
+    if isinstance(regions, str | None):
+        return by_distinct(cells, lambda cell: fit(read_phone(cell, regions), policy))
+    known: dict[tuple[str, str | None], PhoneReading] = {}
+    readings = []
+    for key in zip(cells.tolist(), regions, strict=True):
+        if key not in known:
+            known[key] = fit(read_phone(*key), policy)
+        readings.append(known[key])
+    return readings
 
 
 def _rest(file: LeadFile, columns: ColumnMap) -> pd.DataFrame:
@@ -132,15 +197,31 @@ def _rest(file: LeadFile, columns: ColumnMap) -> pd.DataFrame:
     return file.frame[list(names)].rename(columns=names)
 
 
-def _phones(assessed: Assessed, region: str | None, blocked: frozenset[str]) -> None:
+def _phones(
+    assessed: Assessed,
+    regions: list[str | None] | str | None,
+    policy: Policy,
+    blocked: frozenset[str],
+) -> None:
     """The first column of the preference that has a number, or the first reason why none has."""
     frame, columns = assessed.file.frame, assessed.columns
-    cells = {name: frame[name].tolist() for name in (*columns.phone, *columns.fax)}
-    tried = [
-        by_distinct(frame[name], lambda cell: read_phone(cell, region)) for name in columns.phone
-    ]
+    phones = phone_columns(frame, columns.phone, columns.joined)
+    cells = {name: text.tolist() for name, text in phones.items()}
+    cells |= {name: frame[name].tolist() for name in columns.fax}
+    tried = [read_phones(text, regions, policy) for text in phones.values()]
+    for at, name in enumerate(columns.phone):
+        kind = type_column(name, columns.phone, columns.leftovers)
+        if kind is not None:
+            faxes = by_distinct(frame[kind], is_fax)
+            tried[at] = [
+                PhoneReading(reason="fax_only", remark=one.remark) if fax and one.e164 else one
+                for one, fax in zip(tried[at], faxes, strict=True)
+            ]
     chosen: list[PhoneReading] = []
     for row, readings in enumerate(zip(*tried, strict=True)):
+        for name, reading in zip(columns.phone, readings, strict=True):
+            if reading.remark is not None:
+                assessed.find(row, reading.remark, name, cells[name][row])
         best = next((at for at, one in enumerate(readings) if one.e164), None)
         chosen.append(readings[best] if best is not None else PhoneReading())
         if best is None:
@@ -159,8 +240,8 @@ def _phones(assessed: Assessed, region: str | None, blocked: frozenset[str]) -> 
     _put(assessed, "phone_extension", extensions)
     others = [one.other for one in chosen]
     if columns.phone_other is not None:
-        known = by_distinct(frame[columns.phone_other], lambda cell: read_phone(cell, region).e164)
-        others = [one or other for one, other in zip(others, known, strict=True)]
+        known = read_phones(frame[columns.phone_other], regions, policy)
+        others = [one or other.e164 for one, other in zip(others, known, strict=True)]
     _put(assessed, "phone_other", others)
 
 
@@ -232,6 +313,88 @@ def _permissions(assessed: Assessed, policy: Policy) -> None:
             assessed.find(row, code, column, cells[row])
 
 
+def _remarks(assessed: Assessed, policy: Policy) -> None:
+    """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes.
+
+    A plain cell is one in which `remarks.SUSPECT` finds nothing; nothing is to be done for it.
+    """
+    for column in remark_columns(assessed.columns):
+        cells = assessed.file.frame[column]
+        rows = suspects_of(cells)
+        suspects = cells.iloc[rows]
+        said = by_distinct(
+            suspects, partial(read_remark, scope=remark_scope(assessed.columns, column))
+        )
+        for row, cell, remark in zip(rows, suspects, said, strict=True):
+            if remark is None:
+                continue
+            if getattr(policy, _REMARK_POLICY.get(remark, "remark")) == "warn":
+                assessed.warn(row, ["remark"])
+            else:
+                assessed.find(row, remark, column, cell)
+
+
+def name_columns(columns: ColumnMap) -> list[str]:
+    """Columns of names, in which only a prohibition in so many words is one."""
+    return [name for name in (columns.first_name, columns.last_name, columns.full_name) if name]
+
+
+def remark_scope(columns: ColumnMap, column: str) -> Scope:
+    """What of a remark counts in one of `remark_columns`."""
+    if column in columns.fax:
+        return "any"
+    return "names" if column in name_columns(columns) else scope_of(column)
+
+
+def remark_columns(columns: ColumnMap) -> list[str]:
+    """Columns in which a remark can forbid the call; opt-outs and phones are read by themselves."""
+    own = (columns.source, columns.extension)
+    return [
+        *(name for name in columns.leftovers if name != columns.country),
+        *columns.fax,
+        *name_columns(columns),
+        *(name for name in own if name),
+    ]
+
+
+def _damaged(assessed: Assessed) -> None:
+    """A record that could not be read whole may say anywhere that it must not be called."""
+    frame, columns = assessed.file.frame, assessed.columns
+    names = [str(name) for name in frame.columns]
+    first = min((names.index(column) for column in columns.opt_out), default=len(names))
+    for row, fault in assessed.file.faults.items():
+        raw = assessed.file.raws.get(row, "")
+        pieces = [piece.strip() for piece in _PIECES.split(raw)]
+        shifted = {answers.plain_yes(piece) for piece in pieces[first:]}
+        remark = next((said for piece in pieces if (said := read_remark(piece))), None)
+        if columns.opt_out and True in shifted:
+            assessed.find(row, "opt_out", columns.opt_out[0], fault)
+        elif remark is not None and BY_CODE[remark].outcome == "do_not_call":
+            assessed.find(row, remark, "", fault)
+
+
+def _reach(assessed: Assessed, regions: list[str | None] | str | None) -> None:
+    """Every number of the records that must not be called, in whatever phone column it stands."""
+    frame, columns = assessed.file.frame, assessed.columns
+    names = [
+        *columns.phone_parts,
+        *columns.fax,
+        *([columns.phone_other] if columns.phone_other else []),
+    ]
+    joined = phone_columns(frame, columns.phone, columns.joined)
+    for row, found in assessed.findings.items():
+        if not any(BY_CODE[finding.code].outcome == "do_not_call" for finding in found):
+            continue
+        region = regions if isinstance(regions, str | None) else regions[row]
+        cells = [text.iloc[row] for text in joined.values()]
+        cells += [str(frame[name].iloc[row]) for name in names]
+        cells += (
+            _PIECES.split(assessed.file.raws.get(row, "")) if row in assessed.file.faults else []
+        )
+        numbers = (number for cell in cells for number in every_number(cell, region))
+        assessed.numbers[row] = tuple(dict.fromkeys(numbers))
+
+
 def _sizes(assessed: Assessed) -> None:
     frame = assessed.fields
     chars = sum((frame[name].str.len() for name in frame.columns), start=pd.Series(0, frame.index))
@@ -248,7 +411,10 @@ def _rule(assessed: Assessed, rule: FieldRule) -> None:
         values = list(assessed.fields[rule.column])
     for row, value in enumerate(values):
         if rule.is_broken_by(value):
-            assessed.find(row, "field_rule", rule.field, value)
+            if rule.severity == "warn":
+                assessed.warn(row, ["field_rule"])
+            else:
+                assessed.find(row, "field_rule", rule.field, value)
 
 
 def _put(assessed: Assessed, name: str, values: Sequence[str]) -> None:

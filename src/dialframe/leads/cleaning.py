@@ -42,10 +42,10 @@ def clean(
 ) -> Cleaned:
     """Put every record of the files into exactly one of five outcomes.
 
-    A record is known by its first reason in the order of `reasons.REASONS`: damage of the record
-    itself, then its phone number, then a prohibition to call, then blocked countries, lengths and
-    field rules, and last repetition. An opt-out forbids all records with the same number, in all
-    files. Of records with the same number the first that nothing stands against is kept.
+    A record is known by its first reason in the order of `reasons.REASONS`: a prohibition to call,
+    damage of the record itself, then its phone number, then blocked countries, lengths and field
+    rules, and last repetition. An opt-out forbids all records with any number of its record, with
+    its external id, or with its e-mail address and name, in all files. Of records with the same number the first that nothing stands against is kept.
 
     Args:
         files: One file, or several that are cleaned against each other in this order.
@@ -97,7 +97,9 @@ def _cleaned(assessed: Sequence[Assessed], judged: Judged, region: str | None) -
         for outcome in COUNT_KEYS:
             rows = np.flatnonzero(outcomes == outcome)
             if outcome == "clean":
-                parts[outcome].append(_clean_part(one, rows, names[at]))
+                silenced = judged.silenced.intersection((rows + judged.begins[at]).tolist())
+                drop = {record - judged.begins[at] for record in silenced}
+                parts[outcome].append(_clean_part(one, rows, names[at], drop))
             elif outcome == "skipped":
                 parts[outcome].append(_skipped_part(one, names[at]))
             else:
@@ -122,7 +124,15 @@ def unique_file_names(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def _clean_part(one: Assessed, rows: np.ndarray, name: str) -> pd.DataFrame:
+def _clean_part(one: Assessed, rows: np.ndarray, name: str, silenced: set[int]) -> pd.DataFrame:
+    """Clean leads of one file; a second number that must not be called is left out."""
+    fields = one.fields
+    if silenced:
+        others = fields["phone_other"].copy()
+        others.iloc[sorted(silenced)] = ""
+        fields = fields.assign(phone_other=others)
+        for row in sorted(silenced):
+            one.warn(row, ["phone_other_forbidden"])
     meta = {
         "_file": [name] * len(rows),
         "_line": one.file.lines[rows],
@@ -130,7 +140,7 @@ def _clean_part(one: Assessed, rows: np.ndarray, name: str) -> pd.DataFrame:
         "_outcome": ["clean"] * len(rows),
         "_warnings": [_warnings(one, row) for row in rows.tolist()],
     }
-    return _with_meta(one.fields, rows, meta)
+    return _with_meta(fields, rows, meta)
 
 
 def _set_aside(

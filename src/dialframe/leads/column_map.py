@@ -20,6 +20,7 @@ SINGLE: Final = (
     "source",
     "extension",
     "phone_other",
+    "country",
 )
 #: Fields that several columns may give; phones in the order in which they are tried.
 SEVERAL: Final = ("phone", "opt_out", "consent", "fax")
@@ -36,7 +37,9 @@ class ColumnMap:
     """The columns of each field.
 
     Attributes:
-        phone: Phone columns in the order in which they are tried: mobile, phone, home, work.
+        phone: Phone columns in the order in which they are tried: mobile, phone, home, work. One
+            that is put together of several has a name of its own (`Area Code + Phone`).
+        joined: Name of such a phone column to the columns that make it, from left to right.
         first_name: Column, or None.
         last_name: Column, or None.
         full_name: Column, or None.
@@ -45,6 +48,8 @@ class ColumnMap:
         source: Column that says where the lead is from, or None.
         extension: Column of the extension behind the phone number, or None.
         phone_other: Column of a second number that is noted, not dialled, or None.
+        country: Column that gives the region of national numbers row by row, or None; it stays
+            a leftover column too.
         opt_out: Columns in which a yes forbids the call.
         consent: Columns in which only a yes allows it.
         fax: Fax columns; never dialled.
@@ -62,12 +67,20 @@ class ColumnMap:
     source: str | None = None
     extension: str | None = None
     phone_other: str | None = None
+    country: str | None = None
     opt_out: tuple[str, ...] = ()
     consent: tuple[str, ...] = ()
     fax: tuple[str, ...] = ()
     leftovers: tuple[str, ...] = ()
     confidence: Mapping[str, float] = field(default_factory=dict, compare=False)
     uncertain: Mapping[str, str] = field(default_factory=dict, compare=False)
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    @property
+    def phone_parts(self) -> tuple[str, ...]:
+        """The columns of the file that the phone columns are made of, in order."""
+        parts = (part for name in self.phone for part in self.joined.get(name, (name,)))
+        return tuple(dict.fromkeys(parts))
 
     def fields(self) -> dict[str, tuple[str, ...]]:
         """Columns of each field that has some."""
@@ -83,6 +96,7 @@ class ColumnMap:
             "leftovers": list(self.leftovers),
             "confidence": dict(self.confidence),
             "uncertain": dict(self.uncertain),
+            "joined": {name: list(columns) for name, columns in self.joined.items()},
         }
 
     def save(self, path: str | Path) -> None:
@@ -101,11 +115,14 @@ class ColumnMap:
             saved = json.loads(Path(path).read_text(encoding="utf-8"))
             fields = {str(name): tuple(columns) for name, columns in saved["fields"].items()}
             leftovers = tuple(saved["leftovers"])
+            joined = {str(name): tuple(own) for name, own in saved.get("joined", {}).items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise ConfigError(
                 f"{path} is no saved column map; make one with map_columns"
             ) from None
-        return cls.of(fields, leftovers, saved.get("confidence", {}), saved.get("uncertain", {}))
+        return cls.of(
+            fields, leftovers, saved.get("confidence", {}), saved.get("uncertain", {}), joined
+        )
 
     @classmethod
     def of(
@@ -114,6 +131,7 @@ class ColumnMap:
         leftovers: Sequence[str] = (),
         confidence: Mapping[str, float] | None = None,
         uncertain: Mapping[str, str] | None = None,
+        joined: Mapping[str, Sequence[str]] | None = None,
     ) -> ColumnMap:
         """A map from columns by field.
 
@@ -129,6 +147,7 @@ class ColumnMap:
             leftovers=tuple(leftovers),
             confidence=dict(confidence or {}),
             uncertain=dict(uncertain or {}),
+            joined={name: tuple(columns) for name, columns in (joined or {}).items()},
         )
 
 

@@ -1,9 +1,10 @@
-"""The dialect of a text file found from its lines; knows how cells of lists look, not what they mean.
+"""The dialect of a text file found from its lines; knows how cells of tables look, not what they mean.
 
-Each character that could be a delimiter is tried on lines spread over the file. Its score is the
-share of lines with the usual number of cells, times the share of cells that look like something a
-list holds (a name, a number, an address), times how much that character is to be expected. One
-column is a valid answer too.
+Each character that could be a delimiter is tried on lines from the head and from places spread over
+the file, lines inside a quoted cell put together again. Its score is the share of lines with the
+usual number of cells, times the share of cells that look like something a table holds (a name, a
+number, an address) or are quoted, times how much that character is to be expected. One column and
+columns of a fixed width are valid answers too.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from dialframe.errors import ConfigError
+from dialframe.leads import cell_kinds, quoting
+from dialframe.leads.columns_by_place import column_starts
 from dialframe.leads.headers import known
 from dialframe.leads.parser import CLEAN, STRAY, Scan, scan
 from dialframe.leads.records import Dialect, Shape, has_many_digits
@@ -26,6 +30,7 @@ EXPECTED: Final[dict[str, float]] = {
     "|": 1.0,
     "¬": 0.95,
     "¦": 0.95,
+    "\x1e": 0.95,
     "\x1f": 0.95,
     "\x01": 0.95,
     "^": 0.9,
@@ -35,38 +40,40 @@ EXPECTED: Final[dict[str, float]] = {
     ":": 0.75,
     " ": 0.45,
 }
-_UNUSUAL: Final = 0.6
+#: What people call a delimiter that is hard to type.
+WORDS: Final[dict[str, str]] = {
+    "tab": "\t",
+    "\\t": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "bar": "|",
+    "space": " ",
+    "colon": ":",
+    "none": "",
+}
+_UNUSUAL: Final = 0.5
+_LONG_EXPECTED: Final = 0.9
+_LONG_SIGN: Final = re.compile(r"[^\w\s\"'.,()@+\-/]{2,3}")
 #: Characters that stand inside names, numbers and addresses and delimit nothing.
-_NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”\u00a0\u3000\u200b\ufeff\x00")
+_NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”[]{}<>?\u00a0\u3000\u200b\ufeff\x00")
 _SEP_LINE: Final = re.compile(r'"?sep=(?P<delimiter>[^"\r\n]{1,3})"?\s*', re.IGNORECASE)
 
-_TYPED: Final = re.compile(
-    r"""\s*(?:
-      [+\-(]*\d[\d\s().+/\-xX]*%?                                 # phone, number, date, time
-      | \d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?
-      | \d{1,2}:\d\d(?::\d\d)?
-      | [€$£¥]?\s?\d[\d.,]*\s?[€$£¥%]?
-      | [^\s@,;|]+@[^\s@,;|]+\.\w+                                 # e-mail
-      | (?:https?://|www\.)\S+
-      | [\w"'“„‘(\[][\w ."'’´&\[\]/()+\-\#:!?*%°ªº“”„·\u00a0–—…\u3000-\u30ff]*(?:,\s[\w .'’&/()+\-]+)*
-    )?\s*""",
-    re.VERBOSE,
-)
-_STRONG: Final = re.compile(r"\s*(?:[+(]*\d[\d\s().+/\-xX]{5,}|[^\s@,;|]+@[^\s@,;|]+\.\w+)\s*")
-
-_SAMPLE_LINES: Final = 600
-_LONGEST_LINE: Final = 20_000
+_HEAD_LINES: Final = 300
+_PLACES: Final = 6
+_PLACE_LINES: Final = 50
+_SAMPLE_CHARS: Final = 2**18
 _LEAST_CONSISTENT: Final = 0.3
 _HEADER_BONUS: Final = 0.3
 _HEADER_LINES: Final = 20
 _SPACED_SHARE: Final = 0.9
+_NUMBERS_BONUS: Final = 0.45
+_LOOSE: Final = 0.4
 _COLUMN_SHARE: Final = 0.8
-_BAD_QUOTES_SHARE: Final = 0.5
-_REGULAR_WITHOUT: Final = 3
-_MANY_LINES: Final = 5
-_MANY_SHARE: Final = 0.2
 _ONE_COLUMN_STRONG: Final = 0.9
 _ONE_COLUMN_WEAK: Final = 0.25
+_FIXED_BELOW: Final = 0.6
+_LONGEST_DELIMITER: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,64 +100,108 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
 
     Args:
         lines: Physical lines of the whole file.
-        delimiter: The delimiter where it is known (empty for one column).
+        delimiter: The delimiter where it is known (empty for one column), or its name (`tab`).
         quote: The quote character where it is known.
+
+    Raises:
+        ConfigError: The quote is longer than a character.
     """
+    if quote is not None and len(quote) != 1:
+        raise ConfigError(f"quote {quote!r} is not one character; pass one such as '\"'")
     named = _SEP_LINE.fullmatch(lines[0]) if lines else None
-    sample = _sample(lines[1:] if named else lines)
+    sample = _sample(lines, int(bool(named)))
     if delimiter is None and named:
         delimiter = named["delimiter"]
     if delimiter is not None:
-        dialect = _finish(delimiter, sample, quote)
+        told = WORDS.get(delimiter.lower(), delimiter)
+        dialect = _with_quotes(Dialect(told), sample, quote)
         return Found(dialect, _shape(sample, dialect), 1.0, sep_line=bool(named))
+    return _best(sample, quote, sep_line=bool(named))
+
+
+def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
+    """The delimiter with the best score, and everything that follows from it."""
     scores = {one: _score(sample, one, quote) for one in _candidates(sample)}
     scores[""] = _one_column(sample)
     best, *others = sorted(scores, key=lambda one: -scores[one])
     rivals = [one for one in others if one and scores[one] > 0]
     second = scores[rivals[0]] if rivals else 0.0
     dialect = _finish(best, sample, quote)
+    if best in ("", " ") and scores[best] < _FIXED_BELOW:
+        starts = column_starts(sample)
+        dialect = Dialect(" ", None, starts=starts) if starts else dialect
     return Found(
         dialect,
         _shape(sample, dialect),
         confidence=round(1.0 - second / scores[best], 2),
         runner_up=f"{rivals[0]!r} ({second:.2f})" if rivals else None,
-        sep_line=bool(named),
+        sep_line=sep_line,
     )
 
 
-def _sample(lines: Sequence[str]) -> list[str]:
-    """The first lines and as many spread over the rest, without blank and endless ones."""
-    half = _SAMPLE_LINES // 2
-    step = max(1, len(lines) // half)
-    chosen = [*lines[:half], *lines[half::step]]
-    usable = (line.replace("\x00", "") for line in chosen if len(line) <= _LONGEST_LINE)
-    return [line for line in usable if line.strip()]
+def _sample(lines: Sequence[str], start: int) -> list[str]:
+    """Records' texts from the head and from places spread over the rest, without blank lines."""
+    stop = min(len(lines), start + _HEAD_LINES)
+    places = [(start, stop)]
+    step = (len(lines) - stop) // _PLACES
+    for place in range(_PLACES if step else 0):
+        at = stop + (place + 1) * step - min(step, _PLACE_LINES)
+        places.append((at, at + min(step, _PLACE_LINES)))
+    chosen: list[str] = []
+    left = _SAMPLE_CHARS
+    for begin, end in places:
+        own: list[str] = []
+        for line in lines[begin:end]:
+            if left <= 0:
+                break
+            own.append(line[:left].replace("\x00", ""))
+            left -= len(own[-1]) + 1
+        chosen += quoting.joined(own, inside=begin > start)
+    return [line for line in chosen if line.strip()]
 
 
 def _candidates(sample: list[str]) -> list[str]:
-    counts = Counter(char for line in sample for char in set(line))
+    """Characters that stand in enough lines, and longer signs that stand in nearly all."""
+    chars = Counter(char for line in sample for char in set(line))
+    signs = Counter(sign for line in sample for sign in set(_LONG_SIGN.findall(line)))
     return sorted(
         char
-        for char, lines in counts.items()
-        if lines >= _LEAST_CONSISTENT * len(sample) and not char.isalnum() and char not in _NEVER
-    )
+        for char, lines in chars.items()
+        if lines >= _LEAST_CONSISTENT * len(sample)
+        and not char.isalnum()
+        and char not in _NEVER
+        and char not in "\r\n"
+    ) + [sign for sign, lines in signs.items() if lines >= _SPACED_SHARE * len(sample)]
 
 
 def _score(sample: list[str], delimiter: str, quote: str | None) -> float:
-    dialect = Dialect(delimiter, quote or _quote(sample, delimiter))
-    rows = [row.cells for row in _scans(sample, dialect) if row.state in (CLEAN, STRAY)]
-    width = _width([row for row in rows if len(row) > 1])
-    usual = [row for row in rows if len(row) == width]
-    consistent = len(usual) / max(1, len(rows))
+    dialect = _with_quotes(Dialect(delimiter), sample, quote)
+    found = [(text, scan(text, dialect)) for text in sample]
+    read = [(text, row.cells) for text, row in found if row.state in (CLEAN, STRAY)]
+    width = _width([row for _, row in read if len(row) > 1])
+    usual = [(text, row) for text, row in read if len(row) == width]
+    consistent = len(usual) / max(1, len(found))
     if width < 2 or consistent < _LEAST_CONSISTENT:
         return 0.0
     # Headers have brackets, stars and colons that no value has.
-    cells = [cell for row in usual[1:] or usual for cell in row]
-    typed = sum(_TYPED.fullmatch(cell) is not None for cell in cells) / len(cells)
-    filled = sum(any(cell.strip() for cell in column) for column in zip(*usual, strict=True))
+    below = usual[1:] or usual
+    total = sum(len(row) for _, row in below)
+    typed = sum(
+        cell_kinds.is_cell(cell, text, dialect.quote) for text, row in below for cell in row
+    )
+    filled = sum(
+        any(cell.strip() for cell in column)
+        for column in zip(*(row for _, row in usual), strict=True)
+    )
     columns = (max(filled, 2) - 1) / max(filled, 2)
-    score = EXPECTED.get(delimiter, _UNUSUAL) * consistent * typed**2 * columns
-    return score + (_HEADER_BONUS if _has_header(rows) else 0.0)
+    if consistent < _SPACED_SHARE and dialect.skip_space:
+        consistent *= _LOOSE  # the commas of sentences
+    expected = EXPECTED.get(delimiter, _UNUSUAL if len(delimiter) == 1 else _LONG_EXPECTED)
+    if delimiter == " ":
+        numbers = sum(cell_kinds.is_number(cell) for _, row in below for cell in row)
+        expected += _NUMBERS_BONUS * numbers / total
+    score = expected * consistent * (typed / total) ** 2 * columns
+    return score + (_HEADER_BONUS if _has_header([row for _, row in read]) else 0.0)
 
 
 def _has_header(rows: list[list[str]]) -> bool:
@@ -159,71 +210,57 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def _one_column(sample: list[str]) -> float:
-    """How well the lines read as one column: all phones, all e-mail addresses, or just words."""
+    """How well the lines read as one column: all of a kind that holds delimiters, or just words."""
     if not sample:
         return _ONE_COLUMN_WEAK
-    strong = sum(_STRONG.fullmatch(line.strip('"')) is not None for line in sample) / len(sample)
-    return max(_ONE_COLUMN_STRONG * strong, _ONE_COLUMN_WEAK)
+    return max(_ONE_COLUMN_STRONG * cell_kinds.whole_share(sample), _ONE_COLUMN_WEAK)
 
 
 def _finish(delimiter: str, sample: list[str], quote: str | None) -> Dialect:
     """The dialect with everything that follows from the delimiter."""
-    own_quote = quote or _quote(sample, delimiter)
-    doubled = delimiter * 2 if _is_doubled(sample, delimiter) else delimiter
-    plain = Dialect(doubled, own_quote)
-    if own_quote is not None and _wants_escape(sample, plain, own_quote):
-        plain = Dialect(doubled, own_quote, escape="\\")
-    spaced = bool(delimiter.strip()) and _is_spaced(sample, doubled, own_quote)
-    return Dialect(plain.delimiter, plain.quote, plain.escape, skip_space=spaced)
+    own_quote = quote or quoting.quote_of(sample, delimiter)
+    long = _lengthened(sample, delimiter)
+    if own_quote is not None and own_quote in long:
+        long = delimiter
+    return _with_quotes(Dialect(long), sample, quote)
 
 
-def _quote(sample: list[str], delimiter: str) -> str | None:
-    """The quote: `"` unless records are regular only without, `'` where only that one is used."""
-    doubles = [at for at, line in enumerate(sample) if '"' in line]
-    if doubles:
-        quoted = _regular(_scans(sample, Dialect(delimiter, '"')), doubles)
-        plain = _regular(_scans(sample, Dialect(delimiter, None)), doubles)
-        many = plain >= max(_MANY_LINES, _MANY_SHARE * len(sample))
-        return None if many and plain > _REGULAR_WITHOUT * quoted else '"'
-    if not delimiter:
-        return '"'
-    opening = re.compile(rf"(?:^|{re.escape(delimiter)})'[^']*'(?:{re.escape(delimiter)}|$)")
-    singles = sum(opening.search(line) is not None for line in sample)
-    return "'" if singles > _BAD_QUOTES_SHARE * max(1, len(sample)) else '"'
+def _with_quotes(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
+    delimiter = dialect.delimiter
+    own_quote = quote or quoting.quote_of(sample, delimiter)
+    escape = quoting.escape_of(sample, delimiter, own_quote)
+    spaced = bool(delimiter.strip()) and _is_spaced(sample, delimiter, own_quote)
+    return replace(dialect, quote=own_quote, escape=escape, skip_space=spaced)
 
 
-def _regular(rows: list[Scan], places: list[int]) -> int:
-    """How many of the lines at the places have the usual width and quotes that close."""
-    width = _width([row.cells for row in rows if row.state in (CLEAN, STRAY)])
-    own = (rows[at] for at in places)
-    return sum(row.state in (CLEAN, STRAY) and len(row.cells) == width for row in own)
-
-
-def _wants_escape(sample: list[str], dialect: Dialect, quote: str) -> bool:
-    """Whether a backslash takes the quote's meaning away: it does so more cleanly than not."""
-    marked = [line for line in sample if f"\\{quote}" in line]
-    if not marked or any(quote * 3 in line for line in sample):
-        return False
-    escaped = Dialect(dialect.delimiter, quote, escape="\\")
-    return _clean(marked, escaped) > _clean(marked, dialect)
-
-
-def _clean(lines: list[str], dialect: Dialect) -> int:
-    return sum(row.state == CLEAN for row in _scans(lines, dialect))
-
-
-def _is_doubled(sample: list[str], delimiter: str) -> bool:
-    """Whether the delimiter always stands twice, as in `name||phone||mail`."""
-    if not delimiter.strip() or not sample:
-        return False
-    return all(
-        line.count(delimiter) == 2 * line.count(delimiter * 2) and delimiter * 2 in line
-        for line in sample
+def _lengthened(sample: list[str], delimiter: str) -> str:
+    """The longer delimiter that every one of the character's places is part of, as in `a||b`."""
+    if len(delimiter) != 1 or not delimiter.strip():
+        return delimiter
+    own = re.escape(delimiter)
+    sign = r"[^\w\s\"'.,()@+\-/]"
+    runs = Counter(
+        run for line in sample for run in re.findall(f"{sign}{{0,2}}{own}{sign}{{0,2}}", line)
     )
+    usual = [run for run, _ in runs.most_common(_LONGEST_DELIMITER)]
+    for run in sorted(usual, key=len, reverse=True):
+        long: str = run[:_LONGEST_DELIMITER]
+        inside = long.count(delimiter)
+        if len(long) > 1 and all(
+            line.count(delimiter) == inside * line.count(long) for line in sample
+        ):
+            return long
+    spaced = f" {delimiter} "
+    padded = [f"{line} " for line in sample]
+    if all(line.count(delimiter) == line.count(spaced) for line in padded):
+        return spaced
+    return delimiter
 
 
 def _is_spaced(sample: list[str], delimiter: str, quote: str | None) -> bool:
     """Whether a blank behind the delimiter belongs to it, as in `name, phone, mail`."""
+    if not delimiter.strip() or delimiter.endswith(" "):
+        return False
     if quote and any(f"{delimiter} {quote}" in line for line in sample):
         return not any(f"{delimiter}{quote}" in line for line in sample)
     total = sum(line.count(delimiter) for line in sample)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from dialframe.errors import ConfigError, LeadFileError
@@ -92,6 +92,16 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
         ConfigError: The encoding is unknown.
         LeadFileError: The bytes are not of the encoding given.
     """
+    found = _decode(data, encoding)
+    # A mark again behind the mark is what two programs make, each of which puts one.
+    marks = len(found.text) - len(found.text.lstrip("\ufeff"))
+    if not marks:
+        return found
+    repaired = tuple(at - marks for at in found.repaired if at >= marks)
+    return replace(found, text=found.text[marks:], repaired=repaired, bom=True)
+
+
+def _decode(data: bytes, encoding: str | None) -> Decoded:
     if encoding is not None:
         return _told(data, encoding)
     for bom, name in _BOMS:

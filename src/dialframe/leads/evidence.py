@@ -10,6 +10,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.leads import answers
+from dialframe.leads.regions import read_region
 from dialframe.phones import normalise
 
 SAMPLE_ROWS: Final = 1000
@@ -24,6 +25,7 @@ _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
 _NOT_DIGITS: Final = re.compile(r"\D")
 _COUNTED_VALUES: Final = 4
 _LARGEST_STEP: Final = 1000
+_LONGEST_ID: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,24 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
     )
 
 
+def country_share(column: pd.Series) -> float:
+    """Share of the filled cells that name a country or its dialling code, on the same sample."""
+    cells = _sample(column)
+    return sum(read_region(cell) is not None for cell in cells) / len(cells) if cells else 0.0
+
+
+def phone_share(column: pd.Series, region: str | None) -> float:
+    """Share of the filled cells that are valid phone numbers as they stand, on the same sample."""
+    cells = _sample(column)
+    return _phone_share(cells, region) if cells else 0.0
+
+
+def _sample(column: pd.Series) -> list[str]:
+    step = max(1, len(column) // SAMPLE_ROWS)
+    texts = [str(cell).strip() for cell in column.iloc[::step].head(SAMPLE_ROWS)]
+    return [text for text in texts if text]
+
+
 def _phone_share(cells: list[str], region: str | None) -> float:
     like = [cell for cell in cells if _PHONE_LIKE.fullmatch(cell)]
     if len(like) < _SEEN_SHARE * len(cells):
@@ -82,7 +102,9 @@ def _phone_share(cells: list[str], region: str | None) -> float:
 
 
 def _is_counting(cells: list[str]) -> bool:
-    numbers = [int(digits) for cell in cells if (digits := _NOT_DIGITS.sub("", cell))]
+    digits = [_NOT_DIGITS.sub("", cell) for cell in cells]
+    # What is longer than any id is no id, and Python refuses to read thousands of digits.
+    numbers = [int(each) for each in digits if each and len(each) <= _LONGEST_ID]
     if len(numbers) < _COUNTED_VALUES or len(numbers) < len(cells):
         return False
     growing = all(before < after for before, after in pairwise(numbers))

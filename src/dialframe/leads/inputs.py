@@ -57,7 +57,11 @@ def lead_inputs(cleaned: Cleaned, keep: Sequence[str] | None = None) -> list[Lea
     _check(cleaned, columns, keep)
     frame = cleaned.clean
     custom = {name: frame[name].tolist() for name in columns}
-    custom |= {key: frame[name].tolist() for name, key in _CUSTOM.items()}
+    custom |= {
+        key: frame[name].tolist()
+        for name, key in _CUSTOM.items()
+        if key not in custom or bool((frame[name] != "").any())
+    }
     fields = {name: frame[name].tolist() for name in _FIELDS}
     places = zip(
         frame["_file"].tolist(), frame["_line"].tolist(), frame["_row"].tolist(), strict=True
@@ -73,6 +77,17 @@ def custom_columns(cleaned: Cleaned) -> list[str]:
     own = {*LEAD_COLUMNS, *META}
     others = [name for name in cleaned.clean.columns if name not in own]
     return [*cleaned.leftovers, *(name for name in others if name not in cleaned.leftovers)]
+
+
+def numbers_to_screen(cleaned: Cleaned) -> list[str]:
+    """Every number that the clean leads carry to the service, in E.164, once each, in order.
+
+    That is `phone`, and the second numbers in `phone_other`. Cleaning again with those that are
+    listed as `do_not_call` sets the leads of the first kind aside and leaves the second kind out.
+    Columns that the caller keeps as custom fields are text and are not read.
+    """
+    both = [*cleaned.clean["phone"], *cleaned.clean["phone_other"]]
+    return list(dict.fromkeys(number for number in both if number))
 
 
 def _check(cleaned: Cleaned, columns: Sequence[str], keep: Sequence[str] | None) -> None:

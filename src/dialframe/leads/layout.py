@@ -16,6 +16,8 @@ from dialframe.leads.records import Records
 HeaderChoice = Literal["auto", "none"] | int | Sequence[str]
 
 _SEARCHED_RECORDS: Final = 30
+_TOP_RECORDS: Final = 10
+_ABOVE_RECORDS: Final = 2
 _SAMPLE_RECORDS: Final = 500
 _TYPED_SHARE: Final = 0.6
 _STRAY_DATA_SHARE: Final = 0.2
@@ -25,6 +27,10 @@ _NARROW: Final = 3
 _DATA: Final = re.compile(
     r"\s*(?:[+(]*\d[\d\s().,:+/\-xX]*|[^\s@]+@[^\s@]+\.\w+|(?:https?://|www\.)\S+)\s*"
 )
+_CODE: Final = re.compile(r"\s*(?=[\w\-./:]*\d)[\w\-./:]*[\-./:\d][\w\-./:]*\s*")
+_NOTHING: Final = re.compile(r"\s*(?:[-–—.?*]+|n/?a|null|none|nan|true|false)\s*", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_SENTENCE: Final = re.compile(r"\S+(?:\s+\S+){4,}[.!]")
 _CONTACT: Final = re.compile(r"\s*(?:[+(]*\d[\d\s().+/\-]*(?:x\d+)?|[^\s@]+@[^\s@]+\.\w+)\s*")
 _DATE: Final = re.compile(r"\s*(?:\d{4}-\d\d?-\d\d?|\d\d?[./-]\d\d?[./-]\d{2,4})\b.*")
 _SUBTOTAL: Final = re.compile(r"\W*(?:grand\W?|sub\W?)?totals?\b", re.IGNORECASE)
@@ -35,6 +41,12 @@ _REMARK: Final = re.compile(
     r"erstellt|exportiert|stand|quelle|source|copyright|©|confidential|vertraulich)(?:\b|(?<=©))",
     re.IGNORECASE,
 )
+_COUNTED: Final = re.compile(
+    r"\W*\d[\d.,]*\s(?:records?|rows?|leads?|contacts?|entries|lines?|registros|datens[aä]tze|"
+    r"enregistrements|linhas|results?)\b\W*$",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"(?:#+|//+|--+)\s+\S")
 _EOF_MARK: Final = "\x1a"
 
 
@@ -89,7 +101,8 @@ def lay_out(records: Records, choice: HeaderChoice = "auto", *, own: bool = Fals
         first += 1
     furniture = dict.fromkeys(set(range(first, len(cells))).difference(filled), "blank")
     if not own:
-        furniture |= _footers(cells, [record for record in filled if record >= first], usual)
+        below = [record for record in filled if record >= first]
+        furniture |= _footers(cells, below, usual, leads=_are_leads(cells, below, header))
         furniture |= _repeats(cells, first, header)
     return Layout(
         header=header,
@@ -121,6 +134,9 @@ def _header(
         return at, tuple(records.cells[at]), 1.0
     if not isinstance(choice, str):
         return None, tuple(choice), 1.0
+    plain = _plain_header(records.cells, filled[:_TOP_RECORDS])
+    if plain is not None:
+        return plain, tuple(records.cells[plain]), 1.0
     candidates = _before_data(records.cells, filled[:_SEARCHED_RECORDS], usual)
     named = {at: _known_names(records.cells[at]) for at in candidates}
     # One known word alone may be a title; two are a header, however wide the table.
@@ -130,39 +146,96 @@ def _header(
         if names > 1 or _filled(records.cells[at]) >= usual / 2
     }
     best = max(named, key=lambda at: (named[at], -at), default=None)
-    if best is not None and named[best]:
+    if best is not None and named[best] and _stands_on_top(records.cells, candidates, best):
         sure = 1.0 if named[best] > 1 else 0.8
         return best, tuple(records.cells[best]), sure
     return _by_contrast(records.cells, filled, candidates, usual)
+
+
+def _plain_header(cells: list[list[str]], top: list[int]) -> int | None:
+    """A record of names that lists have, with at most two records above: somebody's own number."""
+    for at in top:
+        names = _known_names(cells[at])
+        if names > 1 and names * 2 >= _filled(cells[at]) and not any(map(_is_contact, cells[at])):
+            above = [one for one in top if one < at]
+            numbered = sum(any(map(_is_contact, cells[one])) for one in above)
+            return at if 0 < numbered == len(above) <= _ABOVE_RECORDS else None
+    return None
+
+
+def _stands_on_top(cells: list[list[str]], candidates: list[int], header: int) -> bool:
+    """Whether at most one row above is as full as the header: above stand titles, not records."""
+    full = _filled(cells[header]) - 1
+    above = [at for at in candidates if at < header]
+    return sum(_filled(cells[at]) >= max(full, _NARROW) for at in above) <= 1
 
 
 def _by_contrast(
     cells: list[list[str]], filled: list[int], candidates: list[int], usual: int
 ) -> tuple[int | None, tuple[str, ...] | None, float]:
     """A header of unknown words: what stands under it is of another kind."""
-    at = next((one for one in candidates if _filled(cells[one]) >= max(1, usual / 2)), None)
+    least = max(min(2, usual), usual / 2)
+    at = next((one for one in candidates if _filled(cells[one]) >= least), None)
     if at is None:
         return None, None, 0.8
     row = cells[at]
     below = [cells[one] for one in filled if one > at][:_SAMPLE_RECORDS]
-    typed = [column for column in range(usual) if _is_typed(below, column)]
-    plain = [column for column in typed if _is_word(row[column : column + 1])]
-    if typed and len(plain) * 2 < len(typed):
+    kinds = {column: _kind(below, column) for column in range(usual)}
+    typed = [column for column, kind in kinds.items() if kind is not None]
+    own = [row[column : column + 1] for column in typed]
+    alike = sum(_is_of(cell, kinds[column]) for cell, column in zip(own, typed, strict=True))
+    named = sum(any(text.strip() for text in cell) for cell in own) - alike
+    if typed and named <= alike and not _are_years(row, below, typed):
         return None, None, 0.7
+    if typed:
+        return at, tuple(row), 0.7
+    if _is_record(row, below):
+        return None, None, 0.5
+    return at, tuple(row), 0.3
+
+
+def _is_of(cell: Sequence[str], kind: re.Pattern[str] | None) -> bool:
+    """Whether a cell is a value of its column's kind, or stands for none."""
+    return any(
+        text.strip() and kind and (kind.fullmatch(text) or _NOTHING.fullmatch(text))
+        for text in cell
+    )
+
+
+def _kind(rows: list[list[str]], column: int) -> re.Pattern[str] | None:
+    """What most values of a column are: numbers and addresses, codes, or nothing that tells."""
+    values = [row[column] for row in rows if column < len(row) and row[column].strip()]
+    least = max(1.0, _TYPED_SHARE * len(values))
+    for kind in (_DATA, _CODE):
+        if sum(kind.fullmatch(value) is not None for value in values) >= least:
+            return kind
+    return None
+
+
+def _are_years(row: Sequence[str], below: list[list[str]], columns: list[int]) -> bool:
+    """Whether the names of columns are years, above values that are none."""
+    named = [at for at in columns if at < len(row) and _YEAR.fullmatch(row[at].strip())]
+    values = [one[at] for one in below for at in named if at < len(one)]
+    years = sum(_YEAR.fullmatch(value.strip()) is not None for value in values)
+    return len(named) * 2 > len(columns) and years * 2 < len(values)
+
+
+def _is_record(row: Sequence[str], below: list[list[str]]) -> bool:
+    """Whether a row of words above rows of words is one of them."""
     names = [cell.strip() for cell in row if cell.strip()]
     if len(set(names)) < len(names):
-        return None, None, 0.5
-    return at, tuple(row), 0.7 if typed else 0.3
-
-
-def _is_word(cell: Sequence[str]) -> bool:
-    return any(text.strip() and not _DATA.fullmatch(text) for text in cell)
-
-
-def _is_typed(rows: list[list[str]], column: int) -> bool:
-    values = [row[column] for row in rows if column < len(row) and row[column].strip()]
-    typed = sum(_DATA.fullmatch(value) is not None for value in values)
-    return bool(values) and typed >= _TYPED_SHARE * len(values)
+        return True
+    if sum(_DATA.fullmatch(name) is not None for name in names) * 2 > len(names):
+        return True
+    sentences = sum(_SENTENCE.fullmatch(name) is not None for name in names)
+    if sentences * 2 >= len(names):
+        return True
+    again = sum(
+        any(name in one[at : at + 1] for one in below)
+        for at, name in enumerate(row)
+        if name.strip()
+    )
+    return again * 2 >= len(names) > 0
 
 
 def _before_data(cells: list[list[str]], filled: list[int], usual: int) -> list[int]:
@@ -170,7 +243,7 @@ def _before_data(cells: list[list[str]], filled: list[int], usual: int) -> list[
     found: list[int] = []
     for at in filled:
         contacts = sum(map(_is_contact, cells[at]))
-        if contacts and _filled(cells[at]) >= min(2, usual):
+        if contacts and _filled(cells[at]) >= max(min(2, usual), usual / 2):
             break
         found.append(at)
     return found
@@ -190,7 +263,10 @@ def _first_lead(
     if choice != "auto":
         return 0
     for at in filled:
-        narrow = len(cells[at]) < usual or (usual >= _NARROW and _filled(cells[at]) == 1)
+        count = _filled(cells[at])
+        narrow = count * 2 <= usual and (
+            len(cells[at]) < usual or (usual >= _NARROW and count == 1)
+        )
         if not narrow or any(map(_is_contact, cells[at])):
             return at
     return 0
@@ -214,23 +290,43 @@ def _repeats(cells: list[list[str]], first: int, header: tuple[str, ...] | None)
     }
 
 
-def _footers(cells: list[list[str]], filled: list[int], usual: int) -> dict[int, str]:
-    """Totals anywhere, and remarks behind the last lead."""
-    found = {at: "footer" for at in filled if _is_remark(cells[at], usual, _SUBTOTAL)}
+def _are_leads(cells: list[list[str]], below: list[int], header: tuple[str, ...] | None) -> bool:
+    """Whether the table is a list of people and numbers, in which a total is no record."""
+    if header is not None and _known_names(header) > 1:
+        return True
+    sample = below[:_SAMPLE_RECORDS]
+    return sum(any(map(_is_contact, cells[at])) for at in sample) * 2 > len(sample)
+
+
+def _footers(
+    cells: list[list[str]], filled: list[int], usual: int, *, leads: bool
+) -> dict[int, str]:
+    """Totals anywhere in a list of leads, and remarks behind the last record."""
+    found = {at: "footer" for at in filled if usual > 1 and _is_comment(cells[at])}
+    if leads:
+        found |= {at: "footer" for at in filled if _is_remark(cells[at], usual, _SUBTOTAL)}
     for place in range(len(filled) - 1, 0, -1):
+        if filled[place] in found:
+            continue
         row = cells[filled[place]]
         apart = filled[place] - filled[place - 1] > 1
         lone = _filled(row) == 1 and usual >= _NARROW and (len(row) < usual or (apart and row[0]))
         words = lone and len(" ".join(row).split()) >= _NARROW and not any(map(_is_contact, row))
-        if not words and not _is_remark(row, usual, _REMARK):
+        remark = (leads or len(row) < usual) and _is_remark(row, usual, _REMARK)
+        if not words and not remark:
             break
         found[filled[place]] = "footer"
     return found
 
 
+def _is_comment(row: Sequence[str]) -> bool:
+    return len(row) == 1 and _COMMENT.match(row[0]) is not None and not any(map(_is_contact, row))
+
+
 def _is_remark(row: Sequence[str], usual: int, words: re.Pattern[str]) -> bool:
     first = next(cell for cell in row if cell.strip())
-    if words.match(first) is None or any(map(_is_contact, row)):
+    counted = words is _REMARK and _COUNTED.fullmatch(first) is not None
+    if (words.match(first) is None and not counted) or any(map(_is_contact, row)):
         return False
     return _filled(row) <= max(_NARROW, usual // 2)
 

@@ -46,6 +46,7 @@ class Decisions:
         delimiter_runner_up: The next best delimiter with its score.
         sheet: Sheet of a workbook.
         other_sheets: The sheets left alone.
+        alike_sheets: Those of them that begin with the same header: perhaps the list goes on there.
         header_line: Physical line or sheet row of the header, None where there is none.
         header_confidence: 0 to 1.
         preamble_lines: Physical lines of the records above the header.
@@ -64,6 +65,7 @@ class Decisions:
     delimiter_runner_up: str | None = None
     sheet: str | None = None
     other_sheets: tuple[str, ...] = ()
+    alike_sheets: tuple[str, ...] = ()
     header_line: int | None = None
     header_confidence: float = 1.0
     preamble_lines: tuple[int, ...] = ()
@@ -99,6 +101,8 @@ class LeadFile:
         raws: Row of `frame` to the record's own text, for the rows in `faults`.
         decisions: What was found out about the file.
         sha256: Hexadecimal digest of the file on disk.
+        parts: The files that were read together, empty where there is only one.
+        part_of: Place in `parts` of each row of `frame`, None where there is only one file.
     """
 
     path: Path
@@ -112,6 +116,8 @@ class LeadFile:
     faults: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     raws: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+    parts: tuple[Path, ...] = ()
+    part_of: np.ndarray | None = None
 
     @property
     def name(self) -> str:

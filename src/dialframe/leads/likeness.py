@@ -7,35 +7,46 @@ from typing import Final
 
 from dialframe.leads import headers
 from dialframe.leads.headers import plain
+from dialframe.leads.permission_headers import consent_score, opt_out_score
 
 _EXACT: Final = 1.0
-_FRILLED: Final = 0.95
+_FRILLED: Final = 1.0
 _PART: Final = 0.8
 _ENDING: Final = 0.75
+_PLACE: Final = 0.7
 _WEAK: Final = 0.65
 #: Words that stand before a field's name and change nothing.
 _FRILLS: Final = frozenset(
     {"customer", "client", "contact", "lead", "primary", "main", "your", "person", "the", "best"}
 )
-_CONSENT_WORDS: Final = frozenset(
-    {"consent", "permission", "optin", "einwilligung", "consentimiento", "consentement"}
-    | {"consentimento", "consenso", "zustimmung"}
-)
-#: Words that turn a word of consent into its opposite.
-_NEGATIONS: Final = frozenset(
-    {"no", "not", "withdrawn", "withdrew", "revoked", "refused", "declined", "denied", "without"}
-    | {"widerrufen", "verweigert", "retire", "revocado", "revogado"}
-)
-_CALL_WORDS: Final = frozenset(
-    {"call", "calls", "calling", "phone", "phones", "telephone", "dnc", "donotcall"}
-)
-#: What is said about a consent, not the consent itself; of an opt-out every filled cell counts.
-_DETAILS: Final = frozenset(
-    {"date", "time", "at", "on", "reason", "source", "ip", "url", "datum", "fecha"}
-)
+#: Names that another meaning has as soon as such a word is taken away: `customer number`.
+_NOT_BARE: Final = frozenset({"id", "country", "land"}) | headers.VAGUE_NUMBERS
 _MAIL_STATUS: Final = frozenset(
     {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
     | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2"}
+)
+_OTHER_MAIL: Final = frozenset(
+    {"emergency", "spouse", "agent", "rep", "manager", "owner", "old", "previous", "wrong", "bad"}
+    | {"invalid", "referrer", "assigned", "notfall", "urgence", "emergencia"}
+)
+#: Headers of a flag about the number, which no phone column bears.
+_WRONG_FLAGS: Final = headers.listed(
+    "wrong number | bad number | invalid number | disconnected | wrong phone | bad phone"
+    "| invalid phone | number disconnected | phone disconnected | is wrong number | not in service"
+    "| wrong number flag | bad phone flag | dead number | numero equivocado | telefono erroneo"
+    "| mauvais numero | faux numero | falsche nummer | numero errado | numero invalido | 番号違い"
+)
+#: Phones by parts of Japanese headers, in the order of preference.
+_KINDS_BY_PART: Final = tuple(
+    (plain(part), rank)
+    for part, rank in (
+        ("携帯", 0),
+        ("自宅", 2),
+        ("固定", 2),
+        ("勤務先", 3),
+        ("会社", 3),
+        ("代表", 3),
+    )
 )
 
 
@@ -45,10 +56,10 @@ def header_score(header: str, field: str) -> float:
     if not words:
         return 0.0
     if words in headers.NAMES[field]:
-        return _EXACT
+        return _WEAK if field == "phone" and words in headers.VAGUE_NUMBERS else _EXACT
     tokens = words.split()
     bare = " ".join(token for token in tokens if token not in _FRILLS)
-    if bare and bare in headers.NAMES[field] and bare != "id":
+    if bare and bare in headers.NAMES[field] and bare not in _NOT_BARE:
         return _FRILLED
     return _PARTS[field](words, tokens)
 
@@ -60,29 +71,52 @@ def phone_rank(header: str) -> int:
     for rank, (_, names) in enumerate(headers.PHONE_KINDS):
         if tokens & names or words in names:
             return rank
-    return 1
+    return next((rank for part, rank in _KINDS_BY_PART if part in words), 1)
+
+
+def is_not_phone(header: str) -> bool:
+    """Whether the header names something about a phone, or another number, or another's phone."""
+    words = plain(header)
+    tokens = words.split()
+    return bool(
+        headers.NOT_PHONE.intersection(tokens)
+        or any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens)
+        or any(token.endswith(headers.NOT_PHONE_ENDINGS) for token in tokens)
+        or any(part in words.replace(" ", "") for part in headers.NOT_PHONE_PARTS)
+    )
+
+
+def is_wrong_number_flag(header: str) -> bool:
+    """Whether the header is what a flag is called that says that the number is wrong."""
+    return plain(header) in _WRONG_FLAGS
 
 
 def _phone(words: str, tokens: Sequence[str]) -> float:
-    if words in headers.NAMES["phone_other"] or headers.NOT_PHONE.intersection(tokens):
-        return 0.0
-    if any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens):
+    if words in headers.NAMES["phone_other"] or is_not_phone(words):
         return 0.0
     named = headers.PHONE_WORDS.intersection(tokens) or any(
         token.startswith(headers.PHONE_PREFIXES) for token in tokens
     )
+    if named and not headers.PHONE_WORDS.intersection(tokens) - headers.VAGUE_NUMBERS:
+        vague = headers.VAGUE_NUMBERS.intersection(tokens)
+        return _WEAK if vague else _PART
     if named or any(part in words for part in headers.PHONE_PARTS):
         return _PART
-    return _WEAK if words in headers.PHONE_PLACES else 0.0
+    return _PLACE if words in headers.PHONE_PLACES else 0.0
 
 
 def _fax(words: str, tokens: Sequence[str]) -> float:
-    found = any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens)
-    return _PART if found or plain("ファックス") in words else 0.0
+    found = any(
+        token.startswith(("fax", "telefax", "facsim", "telecop")) or token.endswith("fax")
+        for token in tokens
+    )
+    return (
+        _PART if found or any(plain(part) in words for part in ("ファックス", "ファクス")) else 0.0
+    )
 
 
 def _email(words: str, tokens: Sequence[str]) -> float:
-    if _MAIL_STATUS.intersection(tokens):
+    if _MAIL_STATUS.intersection(tokens) or _OTHER_MAIL.intersection(tokens):
         return 0.0
     found = {"email", "mail", "emails", "correo", "courriel"}.intersection(tokens)
     return _PART if found or plain("メール") in words else 0.0
@@ -90,7 +124,7 @@ def _email(words: str, tokens: Sequence[str]) -> float:
 
 def _full_name(words: str, tokens: Sequence[str]) -> float:
     if plain("氏名") in words or "full name" in words:
-        return _PART
+        return 0.0 if headers.NOT_LEAD_NAME.intersection(tokens) else _PART
     if headers.NOT_LEAD_NAME.intersection(tokens):
         return 0.0
     if tokens[-1] == "name" and len(tokens) > 1:
@@ -102,10 +136,23 @@ def _full_name(words: str, tokens: Sequence[str]) -> float:
 
 def _holding(*phrases: str) -> Callable[[str, Sequence[str]], float]:
     def score(words: str, tokens: Sequence[str]) -> float:
-        del tokens
+        if headers.NOT_LEAD_NAME.intersection(tokens):
+            return 0.0
         return _PART if any(f" {phrase} " in f" {words} " for phrase in phrases) else 0.0
 
     return score
+
+
+def _source(words: str, tokens: Sequence[str]) -> float:
+    del tokens
+    names = ("lead source", "list source", "data source")
+    return _PART if any(f" {name} " in f" {words} " for name in names) else 0.0
+
+
+def _extension(words: str, tokens: Sequence[str]) -> float:
+    named = {"ext", "extn", "extension", "durchwahl", "ramal"}.intersection(tokens)
+    about_a_phone = headers.PHONE_WORDS.union(headers.PHONE_PLACES).intersection(tokens)
+    return _PART if (named and about_a_phone) or plain("内線") in words else 0.0
 
 
 def _external_id(words: str, tokens: Sequence[str]) -> float:
@@ -113,28 +160,16 @@ def _external_id(words: str, tokens: Sequence[str]) -> float:
     return _ENDING if len(tokens) > 1 and tokens[-1] == "id" else 0.0
 
 
-def _opt_out(words: str, tokens: Sequence[str]) -> float:
-    if _of_another_channel(tokens):
+def _country(words: str, tokens: Sequence[str]) -> float:
+    del words
+    if headers.NOT_COUNTRY.intersection(tokens):
         return 0.0
-    padded = f" {words} "
-    withdrawn = _CONSENT_WORDS.intersection(tokens) and _NEGATIONS.intersection(tokens)
-    named = any(f" {name} " in padded for name in headers.NAMES["opt_out"])
-    return _PART if named or withdrawn else 0.0
+    return _ENDING if headers.COUNTRY_WORDS.intersection(tokens) else 0.0
 
 
-def _consent(words: str, tokens: Sequence[str]) -> float:
-    if _of_another_channel(tokens) or _DETAILS.intersection(tokens):
-        return 0.0
-    if _NEGATIONS.intersection(tokens):
-        return 0.0
-    return _PART if _CONSENT_WORDS.intersection(tokens) or " opt in " in f" {words} " else 0.0
-
-
-def _of_another_channel(tokens: Sequence[str]) -> bool:
-    """Whether a header speaks of mail or messages alone: a word for calls beside them wins."""
-    if _CALL_WORDS.intersection(tokens):
-        return False
-    return bool((headers.OTHER_CHANNEL - _DETAILS).intersection(tokens))
+def _phone_other(words: str, tokens: Sequence[str]) -> float:
+    del words, tokens
+    return 0.0
 
 
 _PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
@@ -145,9 +180,10 @@ _PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
     "last_name": _holding("last name", "surname", "family name", "nachname", "apellidos"),
     "full_name": _full_name,
     "external_id": _external_id,
-    "source": _holding("lead source", "list source", "data source"),
-    "extension": _holding("phone ext", "phone extension", "tel ext"),
-    "phone_other": _holding("phone_other"),
-    "opt_out": _opt_out,
-    "consent": _consent,
+    "source": _source,
+    "extension": _extension,
+    "country": _country,
+    "phone_other": _phone_other,
+    "opt_out": opt_out_score,
+    "consent": consent_score,
 }

@@ -16,7 +16,8 @@ from typing import Final
 #: 0-based row and column of a cell to the digits that it shows.
 Padded = dict[tuple[int, int], int]
 
-_ZIP: Final = b"PK\x03\x04"
+#: First bytes of an archive, which a workbook is.
+ZIP: Final = b"PK\x03\x04"
 _FORMAT: Final = re.compile(r"<numFmt\b[^>]*>")
 _XF: Final = re.compile(r"<xf\b[^>]*>")
 _CELL_XFS: Final = re.compile(r"<cellXfs\b.*?</cellXfs>", re.DOTALL)
@@ -30,7 +31,7 @@ _PLACE: Final = re.compile(r"([A-Z]{1,3})(\d+)")
 
 def zero_padded(data: bytes, sheet: str) -> Padded:
     """Cells of the sheet whose format pads with zeros; empty for anything but such an XLSX."""
-    if not data.startswith(_ZIP):
+    if not data.startswith(ZIP):
         return {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         names = set(archive.namelist())

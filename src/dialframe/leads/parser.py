@@ -1,9 +1,10 @@
 """Text to records of cells, each with its physical lines; knows one dialect, not what cells mean.
 
 RFC 4180 with the damage that real files have. A quote that opens and never closes must not swallow
-the leads behind it, so a quoted cell runs over a line end only while no line in between looks like
-a record of its own (`Shape`), and only to a quote that closes cleanly. Otherwise the record is
-faulty, alone, and the next line that looks like a record is read as one.
+the leads behind it, so a quoted cell runs over line ends only to a quote that closes cleanly and,
+where a line in between looks like a record of its own (`Shape`), only if the whole record then has
+the usual width. Otherwise the record is faulty, alone, and the next line that looks like a record
+is read as one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ MAX_SPAN_LINES: Final = 500
 #: The same once that many lines were searched in vain: a file whose quotes mean nothing.
 _SHORT_SPAN_LINES: Final = 5
 _PATIENCE_LINES: Final = 100_000
+#: A note of so many lines may consist of lines that look like records.
+_NOTE_LINES: Final = 10
 
 
 CLEAN: Final = "clean"
@@ -37,6 +40,8 @@ class Scan(NamedTuple):
 def scan(text: str, dialect: Dialect) -> Scan:
     """Cells of one record's text."""
     quote, delimiter = dialect.quote, dialect.delimiter
+    if dialect.escape and delimiter and dialect.escape in text:
+        return _scan(text, dialect, quote or "\x00\x00")
     if quote is None or quote not in text:
         return Scan(_plain(text, dialect), CLEAN)
     if len(delimiter) == 1 and dialect.escape is None and not dialect.skip_space:
@@ -87,6 +92,9 @@ def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Recor
 def _plain(text: str, dialect: Dialect) -> list[str]:
     if not dialect.delimiter:
         return [text]
+    if dialect.starts:
+        stops = (*dialect.starts[1:], None)
+        return [text[at:stop].strip(" ") for at, stop in zip(dialect.starts, stops, strict=True)]
     cells = text.split(dialect.delimiter)
     return [cell.lstrip(" ") for cell in cells] if dialect.skip_space else cells
 
@@ -101,15 +109,28 @@ def _scan(text: str, dialect: Dialect, quote: str) -> Scan:
             if own in (OPEN, BROKEN):
                 return Scan([*cells, cell], BROKEN if state == STRAY else own)
         else:
-            end = text.find(dialect.delimiter, at) if width else -1
-            behind = len(text) if end < 0 else end
+            behind = _end(text, at, dialect)
             cell = text[begin:behind]
             own = STRAY if quote in cell else CLEAN
+            if dialect.escape and dialect.escape in cell:
+                cell = cell.replace(dialect.escape + dialect.delimiter, dialect.delimiter)
+                own = STRAY if cell.count(quote) > cell.count(dialect.escape + quote) else CLEAN
+                cell = cell.replace(dialect.escape + quote, quote)
         state = STRAY if own == STRAY else state
         cells.append(cell)
         if behind >= len(text):
             return Scan(cells, state)
         at = behind + width
+
+
+def _end(text: str, at: int, dialect: Dialect) -> int:
+    """Where a cell without quotes ends: at the next delimiter that is not escaped."""
+    if not dialect.delimiter:
+        return len(text)
+    end = text.find(dialect.delimiter, at)
+    while end >= 0 and dialect.escape and _escaped(text, end, at - 1, dialect.escape):
+        end = text.find(dialect.delimiter, end + 1)
+    return len(text) if end < 0 else end
 
 
 def _skip(text: str, at: int) -> int:
@@ -167,17 +188,45 @@ def _close(
     quote = dialect.quote or ""
     last = min(len(lines.texts), start + 1 + span)
     broken = scan(lines.texts[start], dialect).state == BROKEN
+    next_record = 0
     for at in range(start + 1, last):
         text = lines.texts[at]
-        cells, state = scan(text, dialect)
-        if state == CLEAN and shape.resembles(cells):
-            return _plain(lines.texts[start], dialect), OPEN, at
+        own = scan(text, dialect)
         if quote in text and not broken:
             cells, state = scan(lines.raw(start, at + 1), dialect)
-            if state == CLEAN:
+            if state == CLEAN and _belongs(lines, dialect, shape, (start, at), cells, next_record):
                 return cells, CLEAN, at + 1
             broken = state != OPEN
-    return _plain(lines.texts[start], dialect), OPEN, start + 1
+        if own.state == CLEAN and shape.begins(own.cells):
+            next_record = next_record or at
+            if broken:
+                break
+    literal = _plain(lines.texts[start], dialect)
+    return literal, OPEN, next_record or start + 1
+
+
+def _belongs(
+    lines: Lines,
+    dialect: Dialect,
+    shape: Shape,
+    place: tuple[int, int],
+    cells: list[str],
+    next_record: int,
+) -> bool:
+    """Whether a quote that closes is that of the record, not of another one far below.
+
+    A note may hold lines that look like records; but where the first and the last line and all
+    between are usual records if the quotes mean nothing, the quotes are two accidents.
+    """
+    if not next_record:
+        return True
+    start, at = place
+    if len(cells) != shape.width:
+        return False
+    if at - start <= _NOTE_LINES:
+        return True
+    between = (_plain(text, dialect) for text in lines.texts[start : at + 1])
+    return not all(shape.fits(row) for row in between)
 
 
 def _stray(text: str, cells: list[str], dialect: Dialect, shape: Shape) -> Scan:

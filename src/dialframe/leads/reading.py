@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
@@ -22,8 +23,11 @@ from dialframe.leads.escaping import unescape
 from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
+from dialframe.leads.places import sources
 from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
-from dialframe.leads.source import MAX_LINE_BYTES, Source, load, not_a_table
+from dialframe.leads.source import MAX_LINE_BYTES, Source, not_a_table
+from dialframe.leads.together import together
+from dialframe.leads.xlsx import SHEET_NAME
 
 Format = Literal["auto", "csv"]
 
@@ -58,14 +62,15 @@ def read(
     """Read a lead file; everything stays text.
 
     CSV and its relatives with any delimiter, TSV, XLSX, XLS, ODS, JSON lines, JSON arrays and
-    Parquet, each also gzipped. What the arguments do not say is found out, and
-    `LeadFile.decisions` tells what was found and how sure that is.
+    Parquet, each also packed with gzip, Zstandard or zip. What the arguments do not say is found
+    out, and `LeadFile.decisions` tells what was found and how sure that is.
 
     Args:
-        path: The file.
+        path: The file; a folder, glob or zip archive whose tables all have the same columns; a
+            member of an archive (`fairs.zip/leeds.csv`); or a URL that fsspec understands.
         format: `csv` reads a text file as delimited text even if it looks like JSON.
         encoding: Encoding of a text file.
-        delimiter: Delimiter of a text file; empty for one column.
+        delimiter: Delimiter of a text file, or its name (`tab`, `comma`); empty for one column.
         quote: Quote character of a text file.
         header: `none` for a file without one, its physical line (sheet row), or the names.
         sheet: Name or 0-based place of a workbook's sheet.
@@ -75,13 +80,57 @@ def read(
         LeadFileError: The file is missing, a folder, empty, no table, damaged, or too large.
         ConfigError: An argument names something that does not exist.
     """
-    source = load(Path(path), max_line_bytes=max_line_bytes)
+    read_one = partial(
+        _read,
+        form=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        sheet=sheet,
+    )
+    found = sources(path, max_line_bytes=max_line_bytes)
+    return together(Path(path), [read_one(source) for source in found])
+
+
+def read_all(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> list[LeadFile]:
+    """Each table at the paths as a lead file of its own, with nothing told about them.
+
+    Args:
+        paths: Files, folders, globs, zip archives, or URLs that fsspec understands.
+        max_line_bytes: Longest line of a text file that is read.
+
+    Raises:
+        LeadFileError: One of them is missing, damaged or no table.
+    """
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return [
+        _read(source)
+        for path in several
+        for source in sources(path, max_line_bytes=max_line_bytes)
+    ]
+
+
+def _read(
+    source: Source,
+    *,
+    form: Format = "auto",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: HeaderChoice = "auto",
+    sheet: str | int | None = None,
+) -> LeadFile:
     if source.kind == "workbook":
         table = _sheet(source, sheet, header)
     elif source.kind == "parquet":
         table = _keyed(structured.read_parquet(source.path, source.data))
     else:
-        table = _text(source, format, encoding, delimiter, quote, header)
+        table = _text(source, form, encoding, delimiter, quote, header)
     table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
     return _lead_file(source, table)
 
@@ -89,12 +138,19 @@ def read(
 def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Table:
     sheet = workbook.read_sheet(source.path, source.data, name)
     layout = lay_out(sheet.records, header)
-    decisions = Decisions("workbook", sheet=sheet.name, other_sheets=sheet.others)
-    return _without_own_columns(_Table(sheet.records, layout, decisions))
+    decisions = Decisions(
+        "workbook", sheet=sheet.name, other_sheets=sheet.others, alike_sheets=sheet.alike
+    )
+    # In a workbook of our own texts need no apostrophe; a CSV of ours that was saved as one has them.
+    return _without_own_columns(
+        _Table(sheet.records, layout, decisions), escaped=sheet.name != SHEET_NAME
+    )
 
 
-def _keyed(keyed: structured.Keyed) -> _Table:
+def _keyed(keyed: structured.Keyed, header: HeaderChoice = "auto") -> _Table:
     records = keyed.records
+    if keyed.names is None:
+        return _Table(records, lay_out(records, header), Decisions(keyed.format))
     blank = [
         at for at, row in enumerate(records.cells) if is_blank(row) and at not in records.faults
     ]
@@ -109,7 +165,7 @@ def _keyed(keyed: structured.Keyed) -> _Table:
         furniture=tuple((at, "blank") for at in blank),
         confidence=1.0,
     )
-    return _Table(records, layout, Decisions(keyed.format))
+    return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
 
 
 def _text(
@@ -130,7 +186,11 @@ def _text(
         raise not_a_table(source.path, "binary data")
     lines = split_lines(decoded.text)
     keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
-    table = _keyed(keyed) if keyed else _delimited(decoded.text, lines, delimiter, quote, header)
+    table = (
+        _keyed(keyed, header)
+        if keyed
+        else _delimited(decoded.text, lines, delimiter, quote, header)
+    )
     repaired = _line_numbers(lines, decoded.repaired)
     decisions = replace(
         table.decisions,
@@ -162,14 +222,15 @@ def _delimited(
     return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
 
 
-def _without_own_columns(table: _Table) -> _Table:
+def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
     """A table as it was before this package wrote it: without its columns and apostrophes."""
     header = table.layout.header or ()
     if not _OWN_COLUMNS.issubset(header):
         return table
     kept = [at for at, name in enumerate(header) if name not in META]
-    cells = [[unescape(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
-    names = tuple(unescape(header[at]) for at in kept)
+    plain = unescape if escaped else str
+    cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    names = tuple(plain(header[at]) for at in kept)
     layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(

@@ -3,7 +3,9 @@
 The order of the table is the order of precedence: a record with several reasons is known by the
 first of them. Words of the service's own answers are kept where it has one (`missing_phone`,
 `invalid_phone`, `blocked_country`, `field_rule`, `on_dnc`: contract, "LeadResult"), the others are
-local and never sent.
+local and never sent. A prohibition comes before damage and bad numbers, so that whoever asked not
+to be called is counted as that and nothing else; a blank or unclear consent in a damaged record,
+whose cells may have moved, comes behind the damage.
 """
 
 from __future__ import annotations
@@ -55,6 +57,8 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason("blank", "skipped", "the record has no filled cell", "nothing to do"),
     Reason("footer", "skipped", "a total or a remark, not a lead", "nothing to do"),
     Reason("repeated_header", "skipped", "the header line again", "nothing to do"),
+    Reason("opt_out", "do_not_call", "the record says not to call", "nothing to do"),
+    Reason("deceased", "do_not_call", "the record says that the person has died", "nothing to do"),
     Reason("undecodable", "rejected", "the record cannot be read as its format", "mend the line"),
     Reason("unclosed_quote", "rejected", "a quote opens and never closes", _FIX_QUOTES),
     Reason(
@@ -62,6 +66,23 @@ REASONS: Final[tuple[Reason, ...]] = (
         "rejected",
         "the record has more cells than the file has columns",
         "quote the cell that holds the delimiter",
+    ),
+    Reason("no_consent", "do_not_call", "the consent column does not say yes", "nothing to do"),
+    Reason(
+        "opt_out_unclear",
+        "do_not_call",
+        "an opt-out or consent column holds a word that is neither yes nor no, or a note may be an "
+        "opt-out",
+        "write yes or no there, or relax the policy for notes",
+    ),
+    Reason(
+        "on_dnc", "do_not_call", "the number is on the do-not-call list given", "nothing to do"
+    ),
+    Reason(
+        "opt_out_elsewhere",
+        "do_not_call",
+        "another record of the same number or person says not to call",
+        "nothing to do",
     ),
     Reason(
         "row_too_large",
@@ -77,6 +98,18 @@ REASONS: Final[tuple[Reason, ...]] = (
         "a spreadsheet rounded the number, its last digits are gone",
         "export the list again with the phone column formatted as text",
     ),
+    Reason(
+        "wrong_number",
+        "rejected",
+        "the record says that the number is wrong, old or out of service",
+        "add the right number",
+    ),
+    Reason(
+        "phone_of_another",
+        "rejected",
+        "the phone cell says that the number is somebody else's",
+        "add the person's own number",
+    ),
     Reason("phone_placeholder", "rejected", "digits typed to get past a form", "add a number"),
     Reason(
         "phone_ambiguous_region",
@@ -89,22 +122,17 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason(
         "invalid_phone", "rejected", "no numbering plan knows this number", "correct the number"
     ),
-    Reason("opt_out", "do_not_call", "the record says not to call", "nothing to do"),
-    Reason("no_consent", "do_not_call", "the consent column does not say yes", "nothing to do"),
     Reason(
-        "opt_out_unclear",
-        "do_not_call",
-        "the opt-out or consent column holds a word that is neither yes nor no",
-        "write yes or no there",
+        "phone_line_type",
+        "rejected",
+        "the number is of a premium line or another kind that the policy refuses",
+        "add another number, or allow the kind in the rules",
     ),
     Reason(
-        "on_dnc", "do_not_call", "the number is on the do-not-call list given", "nothing to do"
-    ),
-    Reason(
-        "opt_out_elsewhere",
-        "do_not_call",
-        "another record with the same number says not to call",
-        "nothing to do",
+        "phone_reserved",
+        "rejected",
+        "the number is reserved for films and samples and nobody has it",
+        "add a real number",
     ),
     Reason("blocked_country", "rejected", "the number's country is blocked", "nothing to do"),
     Reason(
@@ -141,6 +169,15 @@ WARNINGS: Final[tuple[Warned, ...]] = (
         "phone_split", "the phone cell holds more than one number; the first valid one is used"
     ),
     Warned("phone_fallback", "the preferred phone column is not valid; a further one is used"),
+    Warned("phone_other_on_dnc", "the second number is on a do-not-call list and was left out"),
+    Warned(
+        "phone_other_forbidden",
+        "a second number must not be called and was left out",
+    ),
+    Warned("phone_line_type", "the number is of a shared-cost line, a pager or a mailbox"),
+    Warned("phone_reserved", "the number is reserved for films and samples"),
+    Warned("remark", "a note may forbid the call, and the policy lets the record pass"),
+    Warned("field_rule", "a field rule of severity warn is not met"),
     Warned("email_invalid", "the e-mail address is malformed and was left out"),
     Warned("email_length", "the e-mail address is too long and was left out"),
     Warned("email_repaired", "a small slip in the e-mail address was mended"),

@@ -22,12 +22,14 @@ class Dialect:
         quote: Around cells, or None where the file has no quotes.
         escape: A character that takes a quote's meaning away, or None (quotes are doubled).
         skip_space: Whether blanks behind a delimiter belong to it.
+        starts: Where each column begins, in a file whose columns have a fixed width.
     """
 
     delimiter: str = ","
     quote: str | None = '"'
     escape: str | None = None
     skip_space: bool = False
+    starts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Shape:
     def fits(self, cells: Sequence[str]) -> bool:
         """Whether the cells are a usual record; never for a single column."""
         return len(cells) == self.width and self.resembles(cells)
+
+    def begins(self, cells: Sequence[str]) -> bool:
+        """Whether the cells may be a record of their own, not a line inside a cell."""
+        return (len(cells) == self.width > 1) or self.resembles(cells)
 
     def resembles(self, cells: Sequence[str]) -> bool:
         """Whether the cells are a record of their own, perhaps with some too few or too many."""

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
+import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 from dialframe.errors import LeadFileError
 
-Kind = Literal["text", "workbook", "parquet"]
+Kind = Literal["text", "workbook", "parquet", "archive"]
 
 #: Longest line of a text file that is read; a longer one is no line of a lead file.
 MAX_LINE_BYTES: Final = 64 * 2**20
 #: Most bytes that a packed file or a workbook may unpack to.
-MAX_UNPACKED_BYTES: Final = 2 * 2**30
+MAX_UNPACKED_BYTES: Final = 2**30
+#: A file that unpacks to so many times its size, and to more than `_SMALL_BYTES`, is a trap.
+_MOST_RATIO: Final = 200
+_SMALL_BYTES: Final = 2**26
+#: Packed files in packed files that are opened.
+_MOST_LAYERS: Final = 4
 
 _CHUNK_BYTES: Final = 2**20
 _GZIP: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ZIP: Final = b"PK\x03\x04"
+_TAR_MARK: Final = slice(257, 262)
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PARQUET: Final = b"PAR1"
 _ONE_LINE_KINDS: Final = (_ZIP, _OLE, _PARQUET)
@@ -41,7 +50,6 @@ _FOREIGN: Final[tuple[tuple[bytes, str], ...]] = (
     (b"Rar!", "a RAR archive"),
     (b"BZh", "a bzip2 archive"),
     (b"\xfd7zXZ", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive"),
     (b"SQLite format 3", "an SQLite database"),
     (b"{\\rtf", "an RTF document"),
 )
@@ -56,7 +64,7 @@ class Source:
     Attributes:
         path: Where it was read from.
         kind: How its content is to be read.
-        data: The content, unpacked where the file was gzipped.
+        data: The content, unpacked where the file was packed with gzip or Zstandard.
         sha256: Hexadecimal digest of the file as it lies on disk.
         gzipped: Whether it was unpacked.
     """
@@ -68,35 +76,54 @@ class Source:
     gzipped: bool = False
 
 
-def load(path: Path, *, max_line_bytes: int = MAX_LINE_BYTES) -> Source:
+def load(
+    path: Path,
+    *,
+    max_line_bytes: int = MAX_LINE_BYTES,
+    opened: Callable[[], BinaryIO] | None = None,
+) -> Source:
     """The file's content and kind.
 
     Args:
-        path: The file.
+        path: The file, or what it is called where `opened` opens it.
         max_line_bytes: Longest line that a text file may have.
+        opened: Opens a file that does not lie on this disk.
 
     Raises:
-        LeadFileError: It is missing, a folder, empty, unreadable, no table, or has an endless line.
+        LeadFileError: It is missing, a folder, no ordinary file, empty, unreadable, changed while
+            it was read, no table, unpacks to too much, or has an endless line.
     """
-    digest = hashlib.sha256()
     try:
-        with path.open("rb") as raw:
-            chunks = _hashed(iter(lambda: raw.read(_CHUNK_BYTES), b""), digest)
-            head = next(chunks, b"")
-            gzipped = head.startswith(_GZIP)
-            chunks = _after(head, chunks)
-            content = _bounded(path, _gunzip(path, chunks)) if gzipped else chunks
-            data = _gather(path, content, max_line_bytes)
+        if opened is None:
+            _check_ordinary(path)
+        with opened() if opened else path.open("rb") as raw:
+            before = None if opened else os.fstat(raw.fileno())
+            packed = _Packed(raw)
+            chunks, gzipped = _unpacked(path, packed)
+            data = _gather(path, chunks, max_line_bytes)
+            after = None if opened else os.fstat(raw.fileno())
     except FileNotFoundError:
         raise LeadFileError(f"{path} does not exist; check the path", path=path) from None
     except IsADirectoryError:
         raise LeadFileError(f"{path} is a folder; name a file in it", path=path) from None
-    except OSError as problem:
-        why = (problem.strerror or "input error").lower()
+    except MemoryError:
+        raise _too_large(path) from None
+    except (OSError, ValueError) as problem:
+        why = (getattr(problem, "strerror", None) or str(problem) or "input error").lower()
         raise LeadFileError(f"{path} cannot be read: {why}", path=path) from problem
+    if (
+        before
+        and after
+        and (before.st_size, before.st_mtime_ns)
+        != (
+            after.st_size,
+            after.st_mtime_ns,
+        )
+    ):
+        raise LeadFileError(f"{path} changed while it was read; read it again", path=path)
     if not data.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):
         raise LeadFileError(f"{path} is empty; there is nothing to read", path=path)
-    return Source(path, kind_of(path, data), data, digest.hexdigest(), gzipped)
+    return Source(path, kind_of(path, data), data, packed.digest.hexdigest(), gzipped)
 
 
 def kind_of(path: Path, data: bytes) -> Kind:
@@ -106,8 +133,7 @@ def kind_of(path: Path, data: bytes) -> Kind:
         LeadFileError: It is a known format without leads.
     """
     if data.startswith(_ZIP):
-        _check_workbook(path, data)
-        return "workbook"
+        return _zip_kind(path, data)
     if data.startswith(_OLE):
         return "workbook"
     if data.startswith(_PARQUET):
@@ -115,6 +141,8 @@ def kind_of(path: Path, data: bytes) -> Kind:
     for magic, name in _FOREIGN:
         if data.startswith(magic):
             raise not_a_table(path, name)
+    if data[_TAR_MARK] == b"ustar":
+        raise not_a_table(path, "a tar archive")
     if _MARKUP.match(data[:256]):
         raise LeadFileError(
             f"{path} is a web page or XML, whatever its name says; save it as CSV or XLSX first",
@@ -131,10 +159,73 @@ def not_a_table(path: Path, name: str) -> LeadFileError:
     )
 
 
-def _hashed(chunks: Iterator[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
-    for chunk in chunks:
-        digest.update(chunk)
-        yield chunk
+def _check_ordinary(path: Path) -> None:
+    """Refuse pipes and devices, which may never end."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise LeadFileError(
+            f"{path} is a pipe or a device, not a file; save what it gives to a file first",
+            path=path,
+        )
+
+
+class _Packed:
+    """The bytes of a file as it lies there, counted and digested as they go by."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self.raw = raw
+        self.digest = hashlib.sha256()
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while chunk := self.raw.read(_CHUNK_BYTES):
+            self.digest.update(chunk)
+            self.size += len(chunk)
+            yield chunk
+
+
+def _unpacked(path: Path, packed: _Packed) -> tuple[Iterator[bytes], bool]:
+    """The file's content, out of as many layers of packing as it has."""
+    chunks = iter(packed)
+    head = next(chunks, b"")
+    layers = 0
+    while head.startswith((_GZIP, _ZSTD)) and layers < _MOST_LAYERS:
+        unpack = _gunzip if head.startswith(_GZIP) else _unzstd
+        chunks = _bounded(path, unpack(path, _after(head, chunks)), packed)
+        head = next((chunk for chunk in chunks if chunk), b"")
+        layers += 1
+    return _after(head, chunks), layers > 0
+
+
+def _unzstd(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpacked chunks of a Zstandard file."""
+    import pyarrow as pa
+
+    try:
+        with pa.CompressedInputStream(pa.PythonFile(_Chunks(chunks), "r"), "zstd") as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                yield chunk
+    except (pa.ArrowException, OSError):
+        raise LeadFileError(f"{path} is a damaged zstd file; fetch it again", path=path) from None
+
+
+class _Chunks(io.RawIOBase):
+    """Chunks as a file, for a reader that wants one."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self.chunks = chunks
+        self.left = b""
+
+    def readable(self) -> bool:
+        """It is; nothing else can be done with it."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes, or the next chunk."""
+        self.left = self.left or next(self.chunks, b"")
+        size = len(self.left) if size < 0 else size
+        taken, self.left = self.left[:size], self.left[size:]
+        return taken
 
 
 def _after(head: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -167,12 +258,11 @@ def _gunzip(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise LeadFileError(f"{path} is a damaged gzip file; fetch it again", path=path)
 
 
-def _bounded(path: Path, chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _bounded(path: Path, chunks: Iterator[bytes], packed: _Packed) -> Iterator[bytes]:
     size = 0
     for chunk in chunks:
         size += len(chunk)
-        if size > MAX_UNPACKED_BYTES:
-            raise _too_large(path)
+        check_unpacked(path, size, packed.size)
         yield chunk
 
 
@@ -193,20 +283,33 @@ def _gather(path: Path, chunks: Iterator[bytes], max_line_bytes: int) -> bytes:
     return b"".join(gathered)
 
 
-def _check_workbook(path: Path, data: bytes) -> None:
+def _zip_kind(path: Path, data: bytes) -> Kind:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError):
         raise LeadFileError(f"{path} is a damaged workbook or archive", path=path) from None
     if not _WORKBOOK_PARTS.intersection(part.filename for part in parts):
+        return "archive"
+    check_unpacked(path, sum(part.file_size for part in parts), len(data))
+    return "workbook"
+
+
+def check_unpacked(path: Path, size: int, packed_size: int) -> None:
+    """Refuse what unpacks to more than fits into memory, or to more than any list does.
+
+    Raises:
+        LeadFileError: It does.
+    """
+    if size > MAX_UNPACKED_BYTES:
+        raise _too_large(path)
+    if size > max(_SMALL_BYTES, packed_size * _MOST_RATIO):
         raise LeadFileError(
-            f"{path} is a zip archive that holds no workbook; unpack it and name a file in it",
+            f"{path} unpacks to more than {_MOST_RATIO} times its size, as no list does; it is "
+            "refused",
             path=path,
         )
-    if sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES:
-        raise _too_large(path)
 
 
 def _too_large(path: Path) -> LeadFileError:
-    return LeadFileError(f"{path} unpacks to more than 2 GiB; split it first", path=path)
+    return LeadFileError(f"{path} unpacks to more than 1 GiB; split it first", path=path)

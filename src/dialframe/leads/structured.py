@@ -22,17 +22,24 @@ _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _LIST_SEPARATOR: Final = "; "
 
 
+#: Most cells of a table whose records name their own columns; each is held in memory.
+MOST_CELLS: Final = 50_000_000
+_MOST_PARQUET_BYTES: Final = 2**30
+_DEEPEST: Final = 8
+
+
 @dataclass(frozen=True, slots=True)
 class Keyed:
     """Records whose cells have names.
 
     Attributes:
-        names: Every name, in order of first appearance.
+        names: Every name, in order of first appearance; None where the records are plain lists,
+            the first of which may be the header.
         records: Cells in the order of `names`.
         format: `jsonl`, `json` or `parquet`.
     """
 
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None
     records: Records
     format: str
 
@@ -55,19 +62,28 @@ _DECODER: Final = json.JSONDecoder(
 def read_json(path: Path, text: str, lines: Lines) -> Keyed | None:
     """The records of a JSON file, or None where the text is no JSON.
 
-    One object a line, an array of objects, or an object that holds such an array.
+    One object or list a line, an array of objects, of lists or of values, an object that holds
+    such an array at any depth, an object of objects, or a single object.
 
     Raises:
-        LeadFileError: An array of objects begins and breaks off.
+        LeadFileError: An array begins and breaks off, or the records have too many names.
     """
-    begin = _SPACE.match(text).end()  # type: ignore[union-attr]  # it matches anything
+    begin = _skip(text, 0)
     if not text.startswith(("{", "["), begin):
         return None
-    first = next(line for line in lines.texts if line.strip())
-    if isinstance(_load(first), _Pairs) and (len(lines.texts) > 1 or _array(text, begin) is None):
-        return _from_lines(lines)
-    array = _array(text, begin)
-    return None if array is None else _from_array(path, text, array)
+    filled = [line for line in lines.texts if line.strip()]
+    first = _load(filled[0])
+    if len(filled) > 1 and isinstance(first, (_Pairs, list)):
+        return _from_lines(path, lines)
+    if text.startswith("[", begin):
+        records = text.startswith("{", _skip(text, begin + 1))
+        array = begin + 1 if records or isinstance(_load(text), list) else None
+    else:
+        array = _array(text, begin, 0)[0]
+    if array is not None:
+        return _from_array(path, text, array)
+    value = _load(text)
+    return _from_object(path, text, value) if isinstance(value, _Pairs) else None
 
 
 def read_parquet(path: Path, data: bytes) -> Keyed:
@@ -80,10 +96,12 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(data))
+        file = pq.ParquetFile(pa.BufferReader(data))
+        _check_size(path, file.metadata)
+        table = file.read()
         columns = [[_value(cell) for cell in column.to_pylist()] for column in table.columns]
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:
-        why = str(problem).splitlines()[0]
+    except (pa.ArrowException, OSError, ValueError, OverflowError, KeyError) as problem:
+        why = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise LeadFileError(f"{path} is a damaged Parquet file: {why}", path=path) from None
     cells = [list(row) for row in zip(*columns, strict=True)]
     places = list(range(len(cells)))
@@ -91,10 +109,32 @@ def read_parquet(path: Path, data: bytes) -> Keyed:
     return Keyed(tuple(table.column_names), records, "parquet")
 
 
-def _from_lines(lines: Lines) -> Keyed:
+def _check_size(path: Path, metadata: Any) -> None:
+    """Refuse what would not fit into memory, by what the file says of itself."""
+    size = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    cells = metadata.num_rows * max(1, metadata.num_columns)
+    if cells > MOST_CELLS or size > _MOST_PARQUET_BYTES:
+        raise LeadFileError(
+            f"{path} holds {metadata.num_rows:,} records of {metadata.num_columns:,} columns, too "
+            "many to be read at once; split it first",
+            path=path,
+        )
+
+
+def _from_lines(path: Path, lines: Lines) -> Keyed:
     values = [_load(line) if line.strip() else _Pairs() for line in lines.texts]
     places = list(range(len(values)))
-    return _keyed(values, places, [place + 1 for place in places], lines.texts, "jsonl")
+    return _table(path, values, places, [place + 1 for place in places], lines.texts, "jsonl")
+
+
+def _from_object(path: Path, text: str, value: _Pairs) -> Keyed:
+    """An object of objects, each of which is a record, or one object that is one."""
+    inner = [one for _, one in value]
+    values = inner if inner and all(isinstance(one, _Pairs) for one in inner) else [value]
+    line = len(LINE_END.findall(text, 0, _skip(text, 0)))
+    stop = line + len(LINE_END.findall(text.strip())) + 1
+    count = len(values)
+    return _table(path, values, [line] * count, [stop] * count, [text] * count, "json")
 
 
 def _from_array(path: Path, text: str, begin: int) -> Keyed:
@@ -111,7 +151,7 @@ def _from_array(path: Path, text: str, begin: int) -> Keyed:
         line += len(LINE_END.findall(text, start, end))
         stops.append(line + 1)
         seen = end
-    return _keyed(values, starts, stops, raws, "json")
+    return _table(path, values, starts, stops, raws, "json")
 
 
 def _elements(path: Path, text: str, begin: int) -> Iterator[tuple[Any, int, int]]:
@@ -134,24 +174,29 @@ def _elements(path: Path, text: str, begin: int) -> Iterator[tuple[Any, int, int
         at = _skip(text, behind + 1) if text[behind] == "," else behind
 
 
-def _array(text: str, begin: int) -> int | None:
-    """Where the elements of the first array of objects begin, or None."""
-    if text.startswith("[", begin):
-        inner = _skip(text, begin + 1)
-        return begin + 1 if text.startswith("{", inner) else None
+def _array(text: str, begin: int, depth: int) -> tuple[int | None, int]:
+    """Where the elements of the first array of records in the object begin, and where it ends."""
     at = _skip(text, begin + 1)
     while text.startswith('"', at):
         try:
             _, end = _DECODER.raw_decode(text, at)
             colon = _skip(text, end)
             value = _skip(text, colon + 1)
-            if text.startswith("[", value) and text.startswith("{", _skip(text, value + 1)):
-                return value + 1
-            _, end = _DECODER.raw_decode(text, value)
+            if text.startswith("[", value) and text.startswith(("{", "["), _skip(text, value + 1)):
+                return value + 1, value
+            if text.startswith("{", value) and depth < _DEEPEST:
+                found, end = _array(text, value, depth + 1)
+                if found is not None:
+                    return found, end
+            if not text.startswith("{", value) or depth >= _DEEPEST:
+                _, end = _DECODER.raw_decode(text, value)
         except (ValueError, RecursionError):
-            return None
-        at = _skip(text, _skip(text, end) + 1)
-    return None
+            return None, len(text)
+        behind = _skip(text, end)
+        if not text.startswith(",", behind):
+            return None, behind + 1
+        at = _skip(text, behind + 1)
+    return None, at + 1
 
 
 def _skip(text: str, at: int) -> int:
@@ -167,11 +212,25 @@ def _load(line: str) -> Any:
         return None
 
 
-def _keyed(
-    values: list[Any], starts: list[int], stops: list[int], raws: Sequence[str], form: str
+def _table(
+    path: Path,
+    values: list[Any],
+    starts: list[int],
+    stops: list[int],
+    raws: Sequence[str],
+    form: str,
 ) -> Keyed:
-    flats = [_flat(value) if isinstance(value, _Pairs) else None for value in values]
+    if values and not any(isinstance(value, _Pairs) and value for value in values):
+        cells = [_listed(value) for value in values]
+        return Keyed(None, Records(cells, starts, stops, raws=dict(enumerate(raws))), form)
+    flats = [_flattened(value) for value in values]
     names = tuple(dict.fromkeys(name for flat in flats if flat for name in flat))
+    if len(names) * len(flats) > MOST_CELLS:
+        raise LeadFileError(
+            f"{path} holds {len(flats):,} records with {len(names):,} names between them, too many "
+            "for a table; is it a list of leads?",
+            path=path,
+        )
     cells = [[flat.get(name, "") for name in names] if flat else [] for flat in flats]
     bad = [at for at, flat in enumerate(flats) if flat is None]
     records = Records(
@@ -182,6 +241,21 @@ def _keyed(
         raws={at: raws[at] for at in bad},
     )
     return Keyed(names, records, form)
+
+
+def _listed(value: Any) -> list[str]:
+    """Cells of a record that is a list, or a single value."""
+    if isinstance(value, list):
+        return [_text(cell) if not isinstance(cell, _Pairs) else _json(cell) for cell in value]
+    return [] if isinstance(value, _Pairs) else [_text(value)]
+
+
+def _flattened(value: Any) -> dict[str, str] | None:
+    """Name to text of a record, or None where it is no object or nested beyond reason."""
+    try:
+        return _flat(value) if isinstance(value, _Pairs) else None
+    except RecursionError:
+        return None
 
 
 def _flat(pairs: _Pairs, prefix: str = "") -> dict[str, str]:

@@ -14,8 +14,9 @@ import python_calamine as calamine
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
-from dialframe.leads.number_formats import Padded, zero_padded
+from dialframe.leads.number_formats import ZIP, Padded, zero_padded
 from dialframe.leads.records import Records, has_many_digits
+from dialframe.leads.workbook_parts import check_parts
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
 EXACT_BELOW: Final = 2**53
@@ -34,11 +35,13 @@ class Sheet:
         name: The sheet.
         records: A record for each row; its physical line is the row's number in the sheet.
         others: Names of the other sheets, hidden ones with ` (hidden)`.
+        alike: Names of the visible ones among them that begin with the same header.
     """
 
     name: str
     records: Records
     others: tuple[str, ...]
+    alike: tuple[str, ...] = ()
 
 
 def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet:
@@ -50,9 +53,12 @@ def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet
         sheet: Name or 0-based place of the sheet; hidden ones are taken only when named.
 
     Raises:
-        LeadFileError: It is no workbook, has a password, or has no such sheet or no rows.
+        LeadFileError: It is no workbook, has a password, declares XML entities, has a cell far
+            from any table, or has no such sheet or no rows.
     """
     try:
+        if data.startswith(ZIP):
+            check_parts(path, data)
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(data))
         names = _wanted(path, book, sheet)
         rows = {name: _rows(book, name) for name in names}
@@ -66,7 +72,9 @@ def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet
         raise LeadFileError(f"{path} is a damaged workbook: {problem}", path=path) from None
     if not rows[name]:
         raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
-    return Sheet(name, _records(rows[name]), _others(book, name))
+    top = _top(rows[name])
+    alike = tuple(one for one in names if one != name and top and _top(rows[one]) == top)
+    return Sheet(name, _records(rows[name]), _others(book, name), alike)
 
 
 def shown(cell: object) -> str:
@@ -129,6 +137,12 @@ def _others(book: calamine.CalamineWorkbook, chosen: str) -> tuple[str, ...]:
 def _rows(book: calamine.CalamineWorkbook, name: str) -> list[list[str]]:
     rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
     return [[shown(cell) for cell in row] for row in rows]
+
+
+def _top(rows: list[list[str]]) -> list[str]:
+    """Texts of the first row that has several, as far as they tell a header."""
+    found = next((row for row in rows[:_LOOKED_AT_ROWS] if sum(map(bool, row)) > 1), [])
+    return [cell.strip().casefold() for cell in found if cell.strip()]
 
 
 def _likeness(rows: list[list[str]]) -> float:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pandas as pd
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads import staging
 from dialframe.leads.cleaned import Cleaned
-from dialframe.leads.escaping import escape_frame
+from dialframe.leads.forms import Form, sink, to_csv
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.report import report
 
-_CSV_KEYS: Final = tuple(COUNT_KEYS.values())
+__all__ = ["Form", "Written", "stem", "to_csv", "write"]
+
+_KEYS: Final = tuple(COUNT_KEYS.values())
 _STEP: Final = "cleaned files written"
-_BOM: Final = "\ufeff".encode()
+
+#: A report, as `report` makes it, to a page.
+Render = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,47 +46,54 @@ def write(
     out_dir: str | Path,
     *,
     stem: str | None = None,
+    form: Form = "csv",
+    page: Render | None = None,
     on_progress: OnProgress = silent,
 ) -> Written:
-    """Write the five outcomes as CSV and a report as JSON, always all six files, even without rows.
+    """Write the five outcomes and a report, always all files, even without rows.
 
     `<stem>.clean.csv`, `<stem>.rejected.csv`, `<stem>.duplicates.csv`, `<stem>.do_not_call.csv`,
-    `<stem>.skipped.csv` and, last, `<stem>.report.json`. UTF-8 with a byte order mark, CR LF,
-    readable by the owner alone (mode 0600). Cells that a spreadsheet could run as formulas carry
-    an apostrophe, which `read` takes off again, as it drops the columns that were added; so a
-    corrected reject file can be cleaned as it is. The same input gives the same bytes. Files get
-    their names only when all of them are whole on the disk.
+    `<stem>.skipped.csv` (or `.xlsx`, `.parquet`, `.jsonl`) and, last, `<stem>.report.html` where
+    there is a `page`, and `<stem>.report.json`. Readable by the owner alone (mode 0600). CSV is UTF-8
+    with a byte order mark and CR LF, and cells that a spreadsheet could run as formulas carry an
+    apostrophe; the other forms hold text cells. `read` takes all of that off again, as it drops the
+    columns that were added; so a corrected reject file can be cleaned as it is. The same input gives
+    the same bytes. Files get their names only when all of them are whole on the disk.
 
     Args:
         cleaned: The outcome.
         out_dir: Folder; made with mode 0700 if it is missing.
         stem: Beginning of the names; without it the first file's name without endings.
+        form: Format of the five outcomes.
+        page: Makes a page of the report for people; None for no page.
         on_progress: Told about each file.
 
     Returns:
         The paths.
 
     Raises:
-        LeadFileError: The folder cannot be written, or a file would replace one that was read.
+        LeadFileError: The folder cannot be written, a file would replace one that was read, or a
+            sheet cannot hold the rows.
     """
     folder = Path(out_dir)
     begin = stem or _stem(cleaned)
-    targets = {key: folder / f"{begin}.{key}.csv" for key in _CSV_KEYS}
+    targets = {key: folder / f"{begin}.{key}.{form}" for key in _KEYS}
+    if page is not None:
+        targets["report_page"] = folder / f"{begin}.report.html"
     targets["report"] = folder / f"{begin}.report.json"
     _refuse_bad_targets(cleaned, begin, targets)
-    staged: dict[str, Path] = {}
+    staged: dict[Path, Path] = {}
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        staging.folder(folder)
         outputs: list[dict[str, Any]] = []
-        for done, key in enumerate(_CSV_KEYS):
+        for done, key in enumerate(_KEYS):
             on_progress(Progress(_STEP, done, len(targets)))
-            data = to_csv(_for_people(cleaned, key))
-            staged[key] = _stage(targets[key], data)
-            outputs.append(_output(targets[key].name, len(getattr(cleaned, key)), data))
-        text = json.dumps(report(cleaned, outputs), ensure_ascii=False, indent=2)
-        staged["report"] = _stage(targets["report"], f"{text}\n".encode())
-        for key, path in targets.items():
-            staged[key].replace(path)
+            frame = _for_people(cleaned, key)
+            path = staging.stage(targets[key], partial(_fill, frame, form))
+            staged[targets[key]] = path
+            outputs.append(_output(targets[key].name, len(frame), path))
+        _stage_report(cleaned, outputs, targets, page, staged)
+        staging.publish(staged)
     except OSError as problem:
         why = (problem.strerror or "output error").lower()
         raise LeadFileError(
@@ -97,19 +106,44 @@ def write(
     return Written(MappingProxyType(targets))
 
 
-def _output(name: str, rows: int, data: bytes) -> dict[str, Any]:
-    return {"name": name, "rows": rows, "sha256": hashlib.sha256(data).hexdigest()}
+def stem(cleaned: Cleaned) -> str:
+    """Beginning of the names of a cleaning's files: the first file's name without endings."""
+    first, others = cleaned.files[0].stem, len(cleaned.files) - 1
+    return f"{first}_and_{others}_more" if others else first
 
 
-def to_csv(frame: pd.DataFrame) -> bytes:
-    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed."""
-    safe = escape_frame(frame)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
-    writer.writerow(safe.columns)
-    columns = [_texts(safe[name]) for name in safe.columns]
-    writer.writerows(zip(*columns, strict=True))
-    return _BOM + text.getvalue().encode()
+#: Where an argument has its name.
+_stem: Final = stem
+
+
+def _stage_report(
+    cleaned: Cleaned,
+    outputs: list[dict[str, Any]],
+    targets: Mapping[str, Path],
+    page: Render | None,
+    staged: dict[Path, Path],
+) -> None:
+    told = report(cleaned, outputs)
+    texts = {"report": json.dumps(told, ensure_ascii=False, indent=2) + "\n"}
+    if page is not None:
+        texts = {"report_page": page(told), **texts}
+    for key, text in texts.items():
+        staged[targets[key]] = staging.stage(targets[key], partial(_put, text.encode()))
+
+
+def _fill(frame: pd.DataFrame, form: Form, file: BinaryIO) -> None:
+    with sink(form, file, [str(name) for name in frame.columns]) as add:
+        add(frame)
+
+
+def _put(data: bytes, file: BinaryIO) -> None:
+    file.write(data)
+
+
+def _output(name: str, rows: int, path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"name": name, "rows": rows, "sha256": digest}
 
 
 def _for_people(cleaned: Cleaned, key: str) -> pd.DataFrame:
@@ -127,15 +161,6 @@ def _for_people(cleaned: Cleaned, key: str) -> pd.DataFrame:
     return frame.rename(columns=raw)
 
 
-def _texts(column: pd.Series) -> list[str]:
-    return ["" if value is pd.NA else str(value) for value in column.tolist()]
-
-
-def _stem(cleaned: Cleaned) -> str:
-    first, others = cleaned.files[0].stem, len(cleaned.files) - 1
-    return f"{first}_and_{others}_more" if others else first
-
-
 def _refuse_bad_targets(cleaned: Cleaned, stem: str, targets: Mapping[str, Path]) -> None:
     if not stem or Path(stem).name != stem:
         raise ConfigError(f"stem {stem!r} is no beginning of a file name; leave out the folder")
@@ -147,18 +172,3 @@ def _refuse_bad_targets(cleaned: Cleaned, stem: str, targets: Mapping[str, Path]
             )
         if path.is_dir():
             raise LeadFileError(f"{path} is a folder; move it away first", path=path)
-
-
-def _stage(target: Path, data: bytes) -> Path:
-    """The data whole on the disk under a name of its own beside the target, mode 0600."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path

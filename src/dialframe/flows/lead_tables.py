@@ -1,0 +1,168 @@
+"""What became of a lead list as small tables for people; decides nothing, and shows numbers masked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe import leads
+from dialframe.flows.listing import Prepared
+from dialframe.flows.outcomes import Ledger
+from dialframe.leads import Cleaned, CleanedFile, Decisions
+from dialframe.leads.reasons import WARNINGS
+from dialframe.leads.report import mask
+from dialframe.reports.lead_page import SURE, delimiter, header
+
+#: Formats that name their columns themselves.
+_KEYED: Final = ("parquet", "json", "jsonl")
+
+
+def reasons(cleaned: Cleaned) -> pd.DataFrame:
+    """Why records were set aside, most first.
+
+    Columns: `outcome`, `reason`, `records`, `meaning`, `remedy` and `first_lines` (physical lines
+    of the first records).
+    """
+    several = len(cleaned.files) > 1
+    rows = [
+        (outcome, one["code"], one["count"], one["meaning"], one["remedy"],
+         _lines(one["examples"], several=several))
+        for outcome, listed in leads.report(cleaned)["reasons"].items()
+        for one in listed
+    ]  # fmt: skip
+    names = ["outcome", "reason", "records", "meaning", "remedy", "first_lines"]
+    frame = pd.DataFrame(rows, columns=names).astype({"records": "Int64"})
+    return frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+
+
+def lines(cleaned: Cleaned, reason: str, most: int) -> pd.DataFrame:
+    """The first records that a reason stands against: `file, line, field, value, all_reasons`."""
+    frames = [cleaned.rejected, cleaned.duplicates, cleaned.do_not_call, cleaned.skipped]
+    found = pd.concat(
+        [
+            frame.loc[frame["_reason"] == reason, ["_file", "_line", "_field", "_value", "_all_reasons"]]
+            for frame in frames
+        ],
+        ignore_index=True,
+    ).head(most)  # fmt: skip
+    found["_value"] = [mask(value) for value in found["_value"]]
+    return found.rename(columns=lambda name: name.removeprefix("_"))
+
+
+def warnings(cleaned: Cleaned) -> pd.DataFrame:
+    """What was mended in clean records: `records, warning, meaning`."""
+    meanings = {warning.code: warning.meaning for warning in WARNINGS}
+    rows = [(count, code, meanings.get(code, "")) for code, count in cleaned.warnings.items()]
+    return pd.DataFrame(rows, columns=["records", "warning", "meaning"]).astype(
+        {"records": "Int64"}
+    )
+
+
+def columns(cleaned: Cleaned) -> pd.DataFrame:
+    """Which column was taken for which field: `file, field, column, confidence, next_best`."""
+    rows = [
+        (file.name, name, ", ".join(found), file.columns.confidence.get(name),
+         file.columns.uncertain.get(name, ""))
+        for file in cleaned.files
+        for name, found in file.columns.fields().items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["file", "field", "column", "confidence", "next_best"])
+
+
+def columns_of(file: CleanedFile) -> list[tuple[str, str, str, str]]:
+    """Field, columns, confidence and the next best column of one file, as texts."""
+    found = file.columns
+    return [
+        (name, ", ".join(columns), _share(found.confidence.get(name)),
+         f"next best: {found.uncertain[name]}" if name in found.uncertain else "")
+        for name, columns in found.fields().items()
+    ]  # fmt: skip
+
+
+def screening(prepared: Prepared) -> dict[str, Any]:
+    """What the Do-Not-Call checks say: `numbers, listed, unanswered, oldest_at, newest_at`."""
+    checks = prepared.checks
+    if checks is None:
+        return {}
+    known = checks.drop_duplicates("phone")
+    times = known["checked_at"].dropna()
+    return {
+        "numbers": len(known),
+        "listed": int(known["listed"].fillna(value=False).sum()),
+        "unanswered": int(known["listed"].isna().sum()),
+        "oldest_at": None if times.empty else times.min().isoformat(timespec="seconds"),
+        "newest_at": None if times.empty else times.max().isoformat(timespec="seconds"),
+    }
+
+
+def refusals(ledger: Ledger) -> pd.DataFrame:
+    """Why leads were not accepted: `leads, status, reason, first_lines`, most first."""
+    frame = ledger.frame[ledger.frame["outcome"].isin(["refused", "unknown"])]
+    several = len(frame["_file"].unique()) > 1
+    rows = [
+        (len(own), status, reason, _first(own, several=several))
+        for (status, reason), own in frame.fillna({"reason": ""}).groupby(["status", "reason"])
+    ]
+    found = pd.DataFrame(rows, columns=["leads", "status", "reason", "first_lines"])
+    return found.astype({"leads": "Int64"}).sort_values(
+        "leads", ascending=False, kind="stable", ignore_index=True
+    )
+
+
+def _first(own: pd.DataFrame, *, several: bool) -> str:
+    shown = own.head(3)
+    places = zip(shown["_file"], shown["_line"], strict=True)
+    return ", ".join(f"{file}:{line}" if several else f"{line:,}" for file, line in places)
+
+
+def _lines(examples: Sequence[dict[str, Any]], *, several: bool) -> str:
+    """`line 48,213` or `lines 23, 58, 98`; with several files `autumn.csv:23`."""
+    if several:
+        return ", ".join(f"{one['file']}:{one['line']}" for one in examples[:1])
+    word = "line" if len(examples) == 1 else "lines"
+    return f"{word} {', '.join(str(one['line']) for one in examples)}"
+
+
+def decided(found: Decisions) -> list[str]:
+    """How a file was read, decision by decision, with the confidence of what was guessed."""
+    said = [found.format + (", gzipped" if found.gzipped else "")]
+    if found.encoding:
+        bom = " with a byte order mark" if found.bom else ""
+        said.append(
+            _guess(f"{found.encoding}{bom}", found.encoding_confidence, found.encoding_runner_up)
+        )
+    if found.dialect is not None:
+        name = delimiter(found.dialect.delimiter)
+        said.append(
+            _guess(f"delimiter {name}", found.delimiter_confidence, found.delimiter_runner_up)
+        )
+    if found.sheet:
+        said.append(f"sheet {found.sheet!r}")
+    if found.other_sheets:
+        said.append(
+            f"LEFT ALONE: sheets {', '.join(map(repr, found.other_sheets))} (--sheet takes one)"
+        )
+    if found.format not in _KEYED:
+        where = header(found.header_line)
+        said.append(_guess(f"header {where}", found.header_confidence, None))
+    for words, numbers in (("above the header", found.preamble_lines),
+                           ("of another encoding", found.repaired_lines)):  # fmt: skip
+        if numbers:
+            said.append(f"{len(numbers):,} lines {words}, first {numbers[0]:,}")
+    if found.dropped_columns:
+        said.append(f"{len(found.dropped_columns)} columns of an earlier run dropped")
+    return said
+
+
+def _guess(answer: str, confidence: float, runner_up: str | None) -> str:
+    if confidence >= 1:
+        return answer
+    other = f", next best {runner_up}" if runner_up else ""
+    doubt = "" if confidence >= SURE else " - look at this"
+    return f"{answer} ({_share(confidence)}{other}{doubt})"
+
+
+def _share(confidence: float | None) -> str:
+    return "" if confidence is None else f"{confidence:.2f}"
