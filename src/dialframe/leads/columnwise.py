@@ -16,37 +16,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.contract import limits
-from dialframe.leads import answers, phone_columns, shapes, texts
+from dialframe.leads import forbidding, shapes, texts
+from dialframe.leads.assess import MAX_RECORD_BYTES, kept_columns
 from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.findings import Notes
+from dialframe.leads.notes import Notes
+from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.lead_file import META
-from dialframe.leads.phone_cells import read_extension
-from dialframe.leads.phone_columns import FOUND, Phones, read_phones
-from dialframe.leads.reasons import RANK
+from dialframe.leads.phone_choice import choose_phones, row_regions
 from dialframe.leads.rules import FieldRule, Policy
-
-#: Columns of a cleaned record that come from mapped columns, in order.
-LEAD_COLUMNS: Final = (
-    "phone",
-    "phone_extension",
-    "phone_other",
-    "first_name",
-    "last_name",
-    "full_name",
-    "email",
-    "external_id",
-    "source",
-)
-#: Most bytes of one record: what a request holds, less room for its frame.
-MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
 
 _NAME_CHARS: Final = {
     "first_name": limits.FIRST_NAME_CHARS,
     "last_name": limits.LAST_NAME_CHARS,
     "full_name": limits.FULL_NAME_CHARS,
 }
-_ANSWERS: Final = ("yes", "no", "blank", "unclear")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +41,13 @@ class Rows:
         columns: Texts by column of the file.
         faults: Row to reason code of a record that could not be read whole.
         warnings: Row to warning codes.
+        raws: Row to the text of a record that could not be read whole.
     """
 
     columns: Mapping[str, pa.Array]
     faults: Mapping[int, str] = field(default_factory=dict)
     warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    raws: Mapping[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()))) if self.columns else 0
@@ -94,15 +80,14 @@ class Assessed:
 
     Attributes:
         fields: Texts of `LEAD_COLUMNS`.
-        numbers: Their phones as integers, 0 for none.
-        others: Their second numbers as integers, 0 for none.
         notes: What stands against them, and what was done to them.
+        reach: Records that must not be called, and a number of each: none of them is called under
+            any record.
     """
 
     fields: dict[str, pa.Array]
-    numbers: np.ndarray
-    others: np.ndarray
     notes: Notes
+    reach: tuple[np.ndarray, np.ndarray]
 
 
 def assess(rows: Rows, judging: Judging) -> Assessed:
@@ -114,26 +99,20 @@ def assess(rows: Rows, judging: Judging) -> Assessed:
         found = [row for row, fault in rows.faults.items() if fault == code]
         notes.find(np.array(sorted(found), np.int64), code)
     _file_warnings(rows, notes)
-    _phones(rows, judging, fields, notes)
+    columns, cells, policy = judging.columns, rows.columns, judging.policy
+    regions = row_regions(cells, columns, judging.region)
+    chosen, read = choose_phones(cells, columns, regions, policy, judging.blocked, notes)
+    fields |= chosen
     _names(rows, judging, fields, notes)
     _emails(rows, judging, fields, notes)
-    _permissions(rows, judging, notes)
-    _sizes(rows, judging.columns, fields, notes)
+    forbidding.permissions(cells, columns, policy, notes)
+    forbidding.remarks(cells, columns, policy, notes)
+    forbidding.damaged(list(cells), columns, rows.faults, rows.raws, notes)
+    reach = forbidding.reach(cells, columns, regions, read, rows.raws, notes)
+    _sizes(rows, columns, fields, notes)
     for rule in judging.rules:
-        _rule(rows, judging.columns, rule, fields, notes)
-    others = fields["phone_other"]
-    return Assessed(
-        fields,
-        phone_columns.numbers(fields["phone"]),
-        np.zeros(count, np.int64) if others is empty else phone_columns.numbers(others),
-        notes,
-    )
-
-
-def kept_columns(columns: ColumnMap) -> list[str]:
-    """Columns of the file that stay under their own name beside the mapped fields."""
-    phones = columns.phone if len(columns.phone) > 1 else ()
-    return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
+        _rule(rows, columns, rule, fields, notes)
+    return Assessed(fields, notes, reach)
 
 
 def kept_names(names: Sequence[str], columns: ColumnMap) -> dict[str, str]:
@@ -161,71 +140,6 @@ def _file_warnings(rows: Rows, notes: Notes) -> None:
             places[code] = max(place, places.get(code, 0))
     for code in sorted(by_code, key=lambda one: places[one]):
         notes.warn(np.array(sorted(by_code[code]), np.int64), code)
-
-
-def _phones(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
-    """The first column of the preference that has a number, or the first reason why none has."""
-    columns = judging.columns
-    tried = [read_phones(rows.columns[name], judging.region) for name in columns.phone]
-    good = [one.reason == FOUND for one in tried]
-    none = ~np.logical_or.reduce(good)
-    best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
-    for place, one in enumerate(tried):
-        _chosen(tried, place, one, best, judging, notes)
-    _no_number(rows, columns, tried, np.flatnonzero(none), notes)
-    fields["phone"], fields["phone_extension"], fields["phone_other"] = (
-        _of_best([getattr(one, name) for one in tried], best)
-        for name in ("e164", "extension", "other")
-    )
-    if columns.extension is not None:
-        which, values = texts.by_distinct(rows.columns[columns.extension], read_extension)
-        told = texts.column(values).take(pa.array(which))
-        fields["phone_extension"] = _or_other(fields["phone_extension"], told)
-    if columns.phone_other is not None:
-        known = read_phones(rows.columns[columns.phone_other], judging.region).e164
-        fields["phone_other"] = _or_other(fields["phone_other"], known)
-
-
-def _chosen(
-    tried: Sequence[Phones],
-    place: int,
-    one: Phones,
-    best: np.ndarray,
-    judging: Judging,
-    notes: Notes,
-) -> None:
-    """What is to be said of the records that use one phone column."""
-    used = best == place
-    warned = np.where(used, one.warned, 0)
-    for at, codes in enumerate(one.warnings):
-        for code in codes:
-            notes.warn(np.flatnonzero(warned == at), code)
-    if place:
-        filled = [other.reason != RANK["missing_phone"] for other in tried[:place]]
-        notes.warn(np.flatnonzero(used & np.logical_or.reduce(filled)), "phone_fallback")
-    blocked = [at for at, region in enumerate(one.regions) if region in judging.blocked]
-    if blocked:
-        found = np.flatnonzero(used & np.isin(one.region, blocked))
-        notes.find(found, "blocked_country", "phone", texts.take(one.e164, found))
-
-
-def _no_number(
-    rows: Rows, columns: ColumnMap, tried: Sequence[Phones], none: np.ndarray, notes: Notes
-) -> None:
-    missing = RANK["missing_phone"]
-    filled = np.zeros(len(none), np.bool_)
-    for name, one in zip(columns.phone, tried, strict=True):
-        own = none[one.reason[none] != missing]
-        filled |= one.reason[none] != missing
-        notes.find(own, one.reason[own], "phone", texts.take(rows.columns[name], own))
-    empty = none[~filled]
-    faxes = [""] * len(empty)
-    for name in reversed(columns.fax):
-        cells = texts.take(rows.columns[name], empty).to_pylist()
-        faxes = [cell if read_name(cell) else fax for cell, fax in zip(cells, faxes, strict=True)]
-    is_fax = np.array([bool(fax) for fax in faxes], np.bool_)
-    notes.find(empty[is_fax], "fax_only", "phone", texts.column([fax for fax in faxes if fax]))
-    notes.find(empty[~is_fax], "missing_phone", "phone")
 
 
 def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Notes) -> None:
@@ -287,29 +201,6 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
         notes.find(found, str(code), "email", texts.take(cells, found))
 
 
-def _permissions(rows: Rows, judging: Judging, notes: Notes) -> None:
-    """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
-    for column in judging.columns.opt_out:
-        cells = rows.columns[column]
-        said = _answers(cells, answers.read_answer)
-        for answer, code in (("yes", "opt_out"), ("unclear", "opt_out_unclear")):
-            found = np.flatnonzero(said == _ANSWERS.index(answer))
-            notes.find(found, code, column, texts.take(cells, found))
-    for column in judging.columns.consent:
-        cells = rows.columns[column]
-        said = _answers(cells, answers.read_consent)
-        refused = ["no"] if judging.policy.blank_consent == "clean" else ["no", "blank"]
-        found = np.flatnonzero(np.isin(said, [_ANSWERS.index(one) for one in refused]))
-        notes.find(found, "no_consent", column, texts.take(cells, found))
-        found = np.flatnonzero(said == _ANSWERS.index("unclear"))
-        notes.find(found, "opt_out_unclear", column, texts.take(cells, found))
-
-
-def _answers(cells: pa.Array, read: object) -> np.ndarray:
-    which, values = texts.by_distinct(cells, read)  # type: ignore[arg-type]
-    return texts.picked([_ANSWERS.index(one) for one in values], which, np.uint8)
-
-
 def _sizes(rows: Rows, columns: ColumnMap, fields: dict[str, pa.Array], notes: Notes) -> None:
     kept = [rows.columns[name] for name in kept_names(list(rows.columns), columns)]
     total = sum((texts.sizes(cells) for cells in (*fields.values(), *kept)), np.zeros(len(rows)))
@@ -328,20 +219,8 @@ def _rule(
         cells = texts.constant("", len(rows))
     which, broken = texts.by_distinct(cells, rule.is_broken_by)
     found = np.flatnonzero(texts.picked(broken, which, np.bool_))
-    notes.find(found, "field_rule", rule.field, texts.take(cells, found))
+    if rule.severity == "warn":
+        notes.warn(found, "field_rule")
+    else:
+        notes.find(found, "field_rule", rule.field, texts.take(cells, found))
 
-
-def _of_best(columns: Sequence[pa.Array], best: np.ndarray) -> pa.Array:
-    """Each row's text from the column that was chosen for it, empty where none was."""
-    if len(columns) == 1:
-        return columns[0]
-    found = texts.constant("", len(best))
-    for place, column in enumerate(columns):
-        rows = np.flatnonzero(best == place)
-        found = texts.put(found, rows, texts.take(column, rows))
-    return found
-
-
-def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
-    rows = np.flatnonzero(texts.sizes(own) == 0)
-    return texts.put(own, rows, texts.take(other, rows))

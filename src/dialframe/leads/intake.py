@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.leads import assembling, plausible, texts
-from dialframe.leads.assess import Rows
+from dialframe.leads.columnwise import Rows
 from dialframe.leads.blocks import Block
 from dialframe.leads.content import Content, open_utf8
 from dialframe.leads.delimited import Surveyed, survey
@@ -64,13 +64,11 @@ class Batch:
         rows: As they are judged.
         lines: Their physical lines.
         ordinals: Their ordinals among all records.
-        raws: Row to the text of a record that could not be read whole.
     """
 
     rows: Rows
     lines: np.ndarray
     ordinals: np.ndarray
-    raws: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,9 +265,5 @@ def _batch(
         for name in ("faults", "warnings", "raws")
     )
     own = {row: tuple(codes) for row, codes in warnings.items()}  # type: ignore[arg-type]
-    return Batch(
-        Rows(columns, MappingProxyType(faults), MappingProxyType(own)),  # type: ignore[arg-type]
-        lines[rows],
-        ordinals[rows],
-        raws,  # type: ignore[arg-type]
-    )
+    judged = Rows(columns, MappingProxyType(faults), MappingProxyType(own), raws)  # type: ignore[arg-type]
+    return Batch(judged, lines[rows], ordinals[rows])

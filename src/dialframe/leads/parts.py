@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
-from dialframe.leads.across import FIELDS, Found
-from dialframe.leads.assess import LEAD_COLUMNS
-from dialframe.leads.findings import Findings, in_order
+from dialframe.leads.findings import LEAD_COLUMNS
+from dialframe.leads.notes import Findings, in_order
 from dialframe.leads.lead_file import META
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
+from dialframe.leads.settling import Found
 
 #: Columns of whole numbers; all others are text.
 INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
@@ -24,6 +24,7 @@ INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 CLEAN_META: Final = ("_file", "_line", "_row", "_outcome", "_warnings")
 _OUTCOMES: Final = tuple(COUNT_KEYS)
 _OF_RANK: Final = np.array([_OUTCOMES.index(reason.outcome) for reason in REASONS], np.uint8)
+_SILENCED: Final = "phone_other_forbidden"
 _CLEAN: Final = _OUTCOMES.index("clean")
 
 
@@ -42,6 +43,7 @@ class Part:
         findings: What stands against them.
         others: For records that repeat or obey another one: that one's file and line.
         raws: Row to the text of a record that could not be read whole.
+        silenced: Records whose second number is left out, because it must not be called.
     """
 
     file: str
@@ -52,8 +54,9 @@ class Part:
     rows: np.ndarray
     warnings: pa.Array
     findings: Findings
-    others: Mapping[str, tuple[np.ndarray, pa.Array, np.ndarray]]
+    others: Sequence[tuple[np.ndarray, pa.Array, np.ndarray]]
     raws: Mapping[int, str]
+    silenced: np.ndarray
 
     def tables(self) -> dict[str, pa.Table]:
         """The rows of each outcome but `skipped`."""
@@ -71,7 +74,13 @@ class Part:
     def _clean(self, rows: np.ndarray) -> pa.Table:
         own = {name: texts.take(self.fields[name], rows) for name in LEAD_COLUMNS}
         own |= {name: texts.take(self.columns[column], rows) for column, name in self.kept.items()}
-        return pa.table(own | self._place("clean", rows) | {"_warnings": texts.take(self.warnings, rows)})
+        warnings = texts.take(self.warnings, rows)
+        if len(self.silenced):
+            silent = np.flatnonzero(np.isin(rows, self.silenced))
+            own["phone_other"] = texts.put(own["phone_other"], silent, [""] * len(silent))
+            codes = [[*filter(None, [told]), _SILENCED] for told in texts.take(warnings, silent).to_pylist()]
+            warnings = texts.put(warnings, silent, [";".join(both) for both in codes])
+        return pa.table(own | self._place("clean", rows) | {"_warnings": warnings})
 
     def _aside(self, outcome: str, rows: np.ndarray, firsts: np.ndarray) -> pa.Table:
         """Original cells of records that are not clean, with why."""
@@ -112,7 +121,7 @@ class Part:
         files = texts.constant("", len(rows))
         lines = np.zeros(len(rows), np.int64)
         known = np.zeros(len(rows), np.bool_)
-        for own, names, others in self.others.values():
+        for own, names, others in self.others:
             place = np.flatnonzero(np.isin(rows, own) & ~known)
             at = np.searchsorted(own, rows[place])
             files = texts.put(files, place, names.take(pa.array(at)))
@@ -129,18 +138,20 @@ def with_settled(
     """What stands against records by themselves and because of others, in order."""
     rows, ranks, names, values = (list(one) for one in findings)
     for one in settled:
-        name = FIELDS[one.code]
         rows.append(one.records)
         ranks.append(np.full(len(one.records), RANK[one.code]))
-        names.append(name)
-        values.append(texts.take(fields[name], one.records))
+        names.append(one.field)
+        value = texts.take(fields[one.field], one.records)
+        if one.field == "email":
+            value = texts.column([text.strip().casefold() for text in value.to_pylist()])
+        values.append(value)
     return in_order(rows, ranks, names, values)
 
 
 def others(
     settled: Sequence[Found], names: Sequence[str], begins: Sequence[int]
-) -> dict[str, tuple[np.ndarray, pa.Array, np.ndarray]]:
-    """For records that repeat or obey another one, by reason: that one's file and line.
+) -> list[tuple[np.ndarray, pa.Array, np.ndarray]]:
+    """Records that repeat or obey another one, with that one's file and line; the first that has one tells.
 
     Args:
         settled: What stands against records because of others.
@@ -148,15 +159,15 @@ def others(
         begins: First record of each file.
     """
     files = texts.column(names)
-    return {
-        one.code: (
+    return [
+        (
             one.records,
             files.take(pa.array(np.searchsorted(begins, one.kept, side="right") - 1)),
             one.lines,
         )
         for one in settled
         if one.kept is not None and one.lines is not None
-    }
+    ]
 
 
 def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:

@@ -21,16 +21,19 @@ import pyarrow.compute as pc
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
-from dialframe.leads import cleaning, parts
-from dialframe.leads.across import Keys, Settled, keys, settle
-from dialframe.leads.assess import LEAD_COLUMNS, Assessed, Judging, assess, kept_names
+from dialframe.leads import parts
 from dialframe.leads.cleaned import EXAMPLES, CleanedFile, Example, by_count
+from dialframe.leads.cleaning import unique_file_names
 from dialframe.leads.column_map import ColumnMap, Columns
-from dialframe.leads.findings import Notes
+from dialframe.leads.columnwise import Assessed, Judging, assess, kept_names
+from dialframe.leads.deciding import decide, facts, listed_numbers
+from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.intake import Batch, TakenIn, Told, take_in
 from dialframe.leads.lead_file import META
+from dialframe.leads.notes import Notes
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
+from dialframe.leads.settling import Fields, Keys, Settled, keys, settle
 from dialframe.leads.spool import Spool
 from dialframe.leads.writing import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.phones import check_region
@@ -160,10 +163,11 @@ def clean_files(
         judged = []
         for path in paths:
             taken = take_in(path, told or Told(), spool)
-            columns, turned = cleaning.decide(taken.file, region=known, mapping=mapping)
+            columns, turned = decide(taken.file, region=known, mapping=mapping)
             judged.append(_Judged(taken, Judging(columns, known, turned=turned, **rest)))  # type: ignore[arg-type]
         compared = list(_judge(judged, spool, on_progress))
-        settled = settle(compared, cleaning.listed_numbers(do_not_call, known))
+        listed = listed_numbers(do_not_call, known)
+        settled = settle(compared, listed, lambda: _fields(judged, spool))
         compared.clear()
         return _write(judged, settled, spool, Target(Path(out_dir), stem, form, page), known)
 
@@ -216,12 +220,19 @@ def _kept(numbers: tuple[int, int], spool: Spool) -> tuple[dict[str, pa.Array], 
     return own, notes, fields.column("_warnings")
 
 
+def _fields(judged: Sequence[_Judged], spool: Spool) -> Iterator[Fields]:
+    for one in judged:
+        for number, _ in one.tables:
+            batch, _ = spool.get(number)
+            yield {name: batch.column(name) for name in LEAD_COLUMNS}
+
+
 def _write(
     judged: Sequence[_Judged], settled: Settled, spool: Spool, target: Target, region: str | None
 ) -> CleanedFiles:
-    names = cleaning.unique_file_names([one.taken.file.name for one in judged])
+    names = unique_file_names([one.taken.file.name for one in judged])
     files = tuple(
-        cleaning.facts(one.taken.file, name, one.judging.columns, one.taken.records)
+        facts(one.taken.file, name, one.judging.columns, one.taken.records)
         for one, name in zip(judged, names, strict=True)
     )
     leftovers = dict.fromkeys(name for one in judged for name in one.judging.columns.leftovers)
@@ -262,7 +273,7 @@ def _tables(
     begin = 0
     for at, one in enumerate(judged):
         for batch, numbers in zip(one.taken.batches(spool), one.tables, strict=True):
-            found = list(settled.between(begin, begin + len(batch.lines)))
+            found = settled.between(begin, begin + len(batch.lines))
             begin += len(batch.lines)
             yield from _of_batch(names, at, batch, _kept(numbers, spool), one, found, begins)
         columns = [str(name) for name in one.taken.file.frame.columns]
@@ -275,7 +286,7 @@ def _of_batch(
     batch: Batch,
     kept: tuple[dict[str, pa.Array], Notes, pa.Array],
     one: _Judged,
-    found: Sequence[Any],
+    found: Settled,
     begins: Sequence[int],
 ) -> Iterator[tuple[str, pa.Table]]:
     fields, notes, warnings = kept
@@ -288,10 +299,11 @@ def _of_batch(
         rows=batch.ordinals,
         warnings=warnings,
         findings=parts.with_settled(
-            (notes.rows, notes.ranks, notes.fields, notes.cells), found, fields
+            (notes.rows, notes.ranks, notes.fields, notes.cells), found.found, fields
         ),
-        others=parts.others(found, names, begins),
-        raws=batch.raws,
+        others=parts.others(found.found, names, begins),
+        raws=batch.rows.raws,
+        silenced=found.silenced,
     )
     for outcome, table in part.tables().items():
         yield COUNT_KEYS[outcome], table
