@@ -35,7 +35,9 @@ class Outline:
         records: Records seen.
         usual: Those of the usual width.
         seen: Ordinal to a record that matters.
-        tail: The same of the last block's end.
+        tail: The same of the last blocks' end.
+        head_records: Records at the top of which all matter.
+        tail_records: Records at the end of which all do.
     """
 
     width: int
@@ -43,20 +45,24 @@ class Outline:
     usual: int = 0
     seen: dict[int, Doubt] = field(default_factory=dict)
     tail: dict[int, Doubt] = field(default_factory=dict)
+    head_records: int = _HEAD_RECORDS
+    tail_records: int = _TAIL_RECORDS
 
     def add(self, block: Block) -> None:
         """See one block."""
         for row, doubt in block.doubts.items():
             self.seen[block.first + row] = doubt
-        for row in range(max(0, _HEAD_RECORDS - block.first)):
-            if row >= len(block):
-                break
-            self.seen.setdefault(block.first + row, _record(block, row))
+        head = min(max(0, self.head_records - block.first), len(block))
+        for row, record in _records(block, 0, head).items():
+            self.seen.setdefault(row, record)
         for row in _repeats(block, self.seen):
-            self.seen.setdefault(block.first + row, _record(block, row))
-        last = range(max(0, len(block) - _TAIL_RECORDS), len(block))
-        found = {block.first + row: _record(block, row) for row in last}
-        kept = dict(list(self.tail.items())[-_TAIL_RECORDS:]) if len(found) < _TAIL_RECORDS else {}
+            self.seen |= {
+                at: self.seen.get(at, record)
+                for at, record in _records(block, row, row + 1).items()
+            }
+        found = _records(block, max(0, len(block) - self.tail_records), len(block))
+        kept = list(self.tail.items())[-self.tail_records :]
+        kept = dict(kept) if len(found) < self.tail_records else {}
         self.tail = kept | found
         self.records += len(block)
         self.usual += block.usual
@@ -114,13 +120,17 @@ class Outline:
         furniture = {at for at, _ in layout.furniture}
         last = [at for at in range(len(cells) - len(self.tail), len(cells)) if at not in furniture]
         first = max([-1, *(at for at, _ in layout.preface), layout.header_record or 0])
-        return bool(usual > odd and self.usual > odd and last and first < _HEAD_RECORDS // 2)
+        return bool(usual > odd and self.usual > odd and last and first < self.head_records // 2)
 
 
-def _record(block: Block, row: int) -> Doubt:
-    if row in block.doubts:
-        return block.doubts[row]
-    return Doubt(block.cells(row), block.raw(row), int(block.starts[row]), block.faults.get(row))
+def _records(block: Block, begin: int, stop: int) -> dict[int, Doubt]:
+    """Some records of a block by ordinal."""
+    texts = [column.slice(begin, stop - begin).to_pylist() for column in block.columns]
+    return {
+        block.first + row: block.doubts.get(row)
+        or Doubt(list(cells), block.raw(row), int(block.starts[row]), block.faults.get(row))
+        for row, cells in zip(range(begin, stop), zip(*texts, strict=True), strict=True)
+    }
 
 
 def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
