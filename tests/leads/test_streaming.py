@@ -72,12 +72,12 @@ def made(seed: int, rows: int, delimiter: str = ",") -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
-def both(tmp_path: Path, paths: list[Path], **told) -> None:
+def both(tmp_path: Path, paths: list[Path], how: dict | None = None, **told) -> None:
     """Clean the files both ways and compare every byte of what is written."""
     whole = leads.clean([leads.read(path) for path in paths], **told)
     expected = leads.write(whole, tmp_path / "whole").paths
 
-    done = leads.clean_files(paths, tmp_path / "blocks", **told)
+    done = leads.clean_files(paths, tmp_path / "blocks", **told, **(how or {}))
 
     assert done.counts == whole.counts
     assert done.reasons == whole.reasons
@@ -120,6 +120,16 @@ def test_several_files_with_policies(tmp_path):
         ],
         do_not_call=["212-555-0143", "(212) 555-0151", "junk"],
     )
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_out_of_core(tmp_path, seed):
+    """What waits on the disk and is compared by DuckDB comes back the same."""
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for at, path in enumerate(paths):
+        path.write_text(made(seed + at, 150), newline="")
+
+    both(tmp_path, paths, {"engine": "duckdb", "memory_bytes": 0}, region="US")
 
 
 def test_numbers_reserved_for_fiction_can_be_refused(tmp_path):

@@ -5,9 +5,9 @@ E.164 has at most 15 digits, so a number is its own key: nothing is hashed and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -25,32 +25,45 @@ _PERSON: tuple[str, ...] = ("email", "full_name", "first_name", "last_name")
 Fields = Mapping[str, pa.Array]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Keys:
-    """What of some records is compared with others.
+@dataclass(slots=True, eq=False)
+class Compared:
+    """What stays in memory of records that were judged one by one.
 
     Attributes:
-        numbers: Phones as integers, 0 for none.
-        others: Second numbers as integers, 0 for none; empty where no record has one.
-        free: Records that nothing stands against.
+        count: How many there are.
+        free: Records that nothing stands against, part by part.
         forbids: Records that must not be called.
         reach: Records that must not be called, and a number of each.
-        spoken: What tells who those are: external ids and `_person` keys, one each of `forbids`.
-        ids: External ids, or None where they may repeat.
-        lines: Physical lines.
+        spoken: What tells who those are: external ids and `_persons` keys, one each of `forbids`.
     """
 
-    numbers: np.ndarray
-    others: np.ndarray
-    free: np.ndarray
-    forbids: np.ndarray
-    reach: tuple[np.ndarray, np.ndarray]
-    spoken: tuple[list[str], list[str]]
-    ids: pa.Array | None
-    lines: np.ndarray
+    count: int = 0
+    free: list[np.ndarray] = field(default_factory=list)
+    forbids: list[np.ndarray] = field(default_factory=list)
+    reach: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    spoken: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
 
-    def __len__(self) -> int:
-        return len(self.numbers)
+    def add(self, assessed: Assessed) -> None:
+        """Remember the next records."""
+        fields, notes = assessed.fields, assessed.notes
+        free = np.ones(len(fields["phone"]), np.bool_)
+        for rows in notes.rows:
+            free[rows] = False
+        forbids = forbidding(notes)
+        told = {name: texts.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
+        self.free.append(free)
+        self.forbids.append(forbids + self.count)
+        self.reach.append((assessed.reach[0] + self.count, assessed.reach[1]))
+        self.spoken[0].extend(told["external_id"].to_pylist())
+        self.spoken[1].extend(_persons(told))
+        self.count += len(free)
+
+
+class Part(NamedTuple):
+    """Fields of the next records once more, and their physical lines."""
+
+    fields: Fields
+    lines: np.ndarray
 
 
 class Found(NamedTuple):
@@ -71,54 +84,109 @@ class Found(NamedTuple):
     lines: np.ndarray | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Repeats(Protocol):
+    """Finds what repeats itself among keys that come in order of their records."""
+
+    def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
+        """The next records with their keys and physical lines."""
+
+    def found(self) -> Iterator[Again]:
+        """Records whose key an earlier one has, in order."""
+
+    def close(self) -> None:
+        """Give back what was held."""
+
+
+class Again(NamedTuple):
+    """Records that repeat others: they, those, and those' physical lines."""
+
+    records: np.ndarray
+    kept: np.ndarray
+    lines: np.ndarray
+
+
+class InMemory:
+    """Finds repetition among keys that fit into memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, np.ndarray | pa.Array, np.ndarray]] = []
+
+    def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
+        """The next records with their keys and physical lines."""
+        self._parts.append((records, keys, lines))
+
+    def found(self) -> Iterator[Again]:
+        """Records whose key an earlier one has, in order."""
+        if not self._parts:
+            return
+        records = np.concatenate([one for one, _, _ in self._parts])
+        lines = np.concatenate([one for _, _, one in self._parts])
+        keys = [one for _, one, _ in self._parts]
+        if isinstance(keys[0], pa.Array):
+            encoded = pa.concat_arrays(keys).dictionary_encode()
+            codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
+        else:
+            codes, distinct = pd.factorize(np.concatenate(keys))
+            count = len(distinct)
+        firsts = np.empty(count, np.int64)
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+        kept = firsts[codes]
+        again = np.flatnonzero(kept != np.arange(len(codes)))
+        yield Again(records[again], records[kept[again]], lines[kept[again]])
+
+    def close(self) -> None:
+        """Give back what was held."""
+        self._parts.clear()
+
+
 class Settled:
-    """What stands against records because of others.
+    """What stands against records because of others, asked for in order."""
 
-    Attributes:
-        found: By reason and field.
-        silenced: Records whose second number must not be called.
-    """
+    def __init__(
+        self, found: Sequence[Found], repeated: Mapping[tuple[str, str], Iterator[Again]], silenced: np.ndarray
+    ) -> None:
+        self._found, self._silenced = found, silenced
+        self._repeated = repeated
+        self._waiting = {key: Again(*(np.zeros(0, np.int64),) * 3) for key in repeated}
 
-    found: tuple[Found, ...] = ()
-    silenced: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    def between(self, begin: int, stop: int) -> tuple[list[Found], np.ndarray]:
+        """What stands against some records, and those whose second number must not be called.
 
-    def between(self, begin: int, stop: int) -> Settled:
-        """The part that concerns some records, which count from 0 then."""
+        Records count from 0 in the answer; each call goes on where the last one stopped.
+        """
         found = []
-        for one in self.found:
+        for one in self._found:
             own = slice(*np.searchsorted(one.records, [begin, stop]).tolist())
             if own.stop > own.start:
                 kept = None if one.kept is None else one.kept[own]
                 lines = None if one.lines is None else one.lines[own]
                 found.append(Found(one.code, one.field, one.records[own] - begin, kept, lines))
-        own = slice(*np.searchsorted(self.silenced, [begin, stop]).tolist())
-        return Settled(tuple(found), self.silenced[own] - begin)
+        for code, name in self._repeated:
+            own_again = self._next(code, name, stop)
+            if len(own_again.records):
+                found.append(Found(code, name, own_again.records - begin, *own_again[1:]))
+        own = slice(*np.searchsorted(self._silenced, [begin, stop]).tolist())
+        return found, self._silenced[own] - begin
 
-
-def keys(assessed: Assessed, lines: np.ndarray, *, ids_are_unique: bool) -> Keys:
-    """What is compared of records that were judged one by one."""
-    fields, notes = assessed.fields, assessed.notes
-    free = np.ones(len(lines), np.bool_)
-    for rows in notes.rows:
-        free[rows] = False
-    forbids = forbidding(notes)
-    told = {name: texts.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
-    others = fields["phone_other"]
-    return Keys(
-        numbers=numbers(fields["phone"]),
-        others=numbers(others) if len(others) and texts.sizes(others).any() else np.zeros(0, np.int64),
-        free=free,
-        forbids=forbids,
-        reach=assessed.reach,
-        spoken=(told["external_id"].to_pylist(), _persons(told)),
-        ids=fields["external_id"] if ids_are_unique else None,
-        lines=lines,
-    )
+    def _next(self, code: str, name: str, stop: int) -> Again:
+        waiting, more = self._waiting[code, name], self._repeated[code, name]
+        while not len(waiting.records) or waiting.records[-1] < stop:
+            following = next(more, None)
+            if following is None:
+                break
+            waiting = Again(*map(np.concatenate, zip(waiting, following, strict=True)))
+        cut = int(np.searchsorted(waiting.records, stop))
+        self._waiting[code, name] = Again(*(one[cut:] for one in waiting))
+        return Again(*(one[:cut] for one in waiting))
 
 
 def settle(
-    parts: Iterable[Keys], do_not_call: np.ndarray, fields: Callable[[], Iterator[Fields]]
+    compared: Compared,
+    do_not_call: np.ndarray,
+    parts: Callable[[], Iterator[Part]],
+    repeats: Callable[[], Repeats],
+    *,
+    ids_are_unique: bool,
 ) -> Settled:
     """Compare all records with each other.
 
@@ -127,101 +195,116 @@ def settle(
     is kept.
 
     Args:
-        parts: All records in the order in which they are compared.
+        compared: All records in the order in which they are compared.
         do_not_call: Numbers that must not be called, in order.
-        fields: Gives the fields of the parts once more, in the same order.
+        parts: Gives their fields once more, in the same order.
+        repeats: Makes what finds repetition.
+        ids_are_unique: Whether a second record under an external id is a repetition.
     """
-    own = _Together.of(list(parts))
-    barred, by = _barred(own)
-    listed = np.flatnonzero(np.isin(own.numbers, do_not_call) & (own.numbers != 0))
-    elsewhere = [_same_number(own, barred, by), *_same_person(own, fields)]
-    free = own.free
-    free[listed] = False
-    for one in elsewhere:
-        free[one.records] = False
-    again = own.repeated(np.flatnonzero(free & (own.numbers != 0)))
-    free[again.records] = False
-    found = [Found("on_dnc", "phone", listed), *elsewhere, again]
-    if own.ids is not None:
-        found.append(own.repeated_ids(free))
-    forbidden = np.isin(own.others, np.concatenate([barred, do_not_call])) & (own.others != 0)
-    return Settled(tuple(one for one in found if len(one.records)), np.flatnonzero(forbidden))
+    none = np.zeros(0, np.int64)
+    free = np.concatenate([none.astype(np.bool_), *compared.free])
+    compared.free.clear()
+    forbids = np.zeros(compared.count, np.bool_)
+    forbids[np.concatenate([none, *compared.forbids])] = True
+    barred, by = _barred(compared, parts)
+    persons = _Persons.of(compared)
+    hits: dict[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]] = {}
+    silenced = [none]
+    same_number = repeats()
+    begin = 0
+    for part in parts():
+        own = numbers(part.fields["phone"])
+        ours = slice(begin, begin + len(own))
+        listed = np.flatnonzero(np.isin(own, do_not_call) & (own != 0))
+        found = {
+            ("on_dnc", "phone"): (listed, listed),
+            ("opt_out_elsewhere", "phone"): _same_number(own, forbids[ours], barred, by),
+            **persons.among(part.fields, forbids[ours]),
+        }
+        for key, (rows, kept) in found.items():
+            if len(rows):
+                hits.setdefault(key, []).append((rows + begin, kept))
+                free[rows + begin] = False
+        rows = np.flatnonzero(free[ours] & (own != 0))
+        same_number.add(rows + begin, own[rows], part.lines[rows])
+        others = numbers(part.fields["phone_other"])
+        second = (others != 0) & (np.isin(others, barred) | np.isin(others, do_not_call))
+        silenced.append(np.flatnonzero(second) + begin)
+        begin += len(own)
+    repeated = {("duplicate_in_file", "phone"): _marked(same_number, free)}
+    if ids_are_unique:
+        repeated[("duplicate_external_id", "external_id")] = _same_id(parts, repeats(), free)
+    lines = _lines(hits, parts)
+    whole = [_whole(key, own, lines) for key, own in hits.items()]
+    return Settled(whole, repeated, np.concatenate(silenced))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Together:
-    """All records of all parts."""
-
-    numbers: np.ndarray
-    others: np.ndarray
-    free: np.ndarray
-    forbids: np.ndarray
-    reach: tuple[np.ndarray, np.ndarray]
-    spoken: tuple[list[str], list[str]]
-    ids: pa.Array | None
-    lines: np.ndarray
-
-    @classmethod
-    def of(cls, parts: list[Keys]) -> _Together:
-        begins = np.cumsum([0, *map(len, parts)]).tolist()
-        none = np.zeros(0, np.int64)
-        moved = list(zip(parts, begins, strict=False))
-        has_others = any(len(part.others) for part in parts)
-        return cls(
-            numbers=np.concatenate([none, *(part.numbers for part in parts)]),
-            others=np.concatenate(
-                [none, *(part.others if len(part.others) else np.zeros(len(part), np.int64) for part in parts)]
-            )
-            if has_others
-            else none,
-            free=np.concatenate([none.astype(np.bool_), *(part.free for part in parts)]),
-            forbids=np.concatenate([none, *(part.forbids + begin for part, begin in moved)]),
-            reach=(
-                np.concatenate([none, *(part.reach[0] + begin for part, begin in moved)]),
-                np.concatenate([none, *(part.reach[1] for part in parts)]),
-            ),
-            spoken=(
-                [one for part in parts for one in part.spoken[0]],
-                [one for part in parts for one in part.spoken[1]],
-            ),
-            ids=pa.concat_arrays([part.ids for part in parts])
-            if parts and all(part.ids is not None for part in parts)
-            else None,
-            lines=np.concatenate([none, *(part.lines for part in parts)]),
-        )
-
-    def repeated(self, records: np.ndarray) -> Found:
-        """Records whose number an earlier one has."""
-        codes, distinct = pd.factorize(self.numbers[records])
-        return self._again("duplicate_in_file", "phone", records, codes, len(distinct))
-
-    def repeated_ids(self, free: np.ndarray) -> Found:
-        """Records whose external id an earlier one has."""
-        assert self.ids is not None  # noqa: S101 - the caller looked
-        records = np.flatnonzero(free & (texts.sizes(self.ids) > 0))
-        encoded = texts.take(self.ids, records).dictionary_encode()
-        codes = encoded.indices.to_numpy(zero_copy_only=False)
-        return self._again(
-            "duplicate_external_id", "external_id", records, codes, len(encoded.dictionary)
-        )
-
-    def _again(
-        self, code: str, name: str, records: np.ndarray, codes: np.ndarray, count: int
-    ) -> Found:
-        firsts = np.empty(count, np.int64)
-        firsts[codes[::-1]] = records[::-1]
-        kept = firsts[codes]
-        again = kept != records
-        return Found(code, name, records[again], kept[again], self.lines[kept[again]])
+def _whole(
+    key: tuple[str, str], own: list[tuple[np.ndarray, np.ndarray]], lines: Mapping[int, int]
+) -> Found:
+    records = np.concatenate([rows for rows, _ in own])
+    if key[0] == "on_dnc":
+        return Found(*key, records)
+    kept = np.concatenate([one for _, one in own])
+    return Found(*key, records, kept, np.array([lines[one] for one in kept.tolist()], np.int64))
 
 
-def _barred(own: _Together) -> tuple[np.ndarray, np.ndarray]:
+def _lines(
+    hits: Mapping[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]],
+    parts: Callable[[], Iterator[Part]],
+) -> dict[int, int]:
+    """Physical lines of the records that others obey."""
+    obeyed = [kept for key, own in hits.items() if key[0] != "on_dnc" for _, kept in own]
+    if not obeyed:
+        return {}
+    wanted = np.unique(np.concatenate(obeyed))
+    found: dict[int, int] = {}
+    begin = 0
+    for part in parts():
+        own = wanted[slice(*np.searchsorted(wanted, [begin, begin + len(part.lines)]).tolist())]
+        found.update(zip(own.tolist(), part.lines[own - begin].tolist(), strict=True))
+        begin += len(part.lines)
+    return found
+
+
+def _marked(repeats: Repeats, free: np.ndarray) -> Iterator[Again]:
+    """What repeats itself, taken out of the free records before anything else is done."""
+    # The caller needs to know all of it before it goes on; it is asked for twice.
+    for again in repeats.found():
+        free[again.records] = False
+    return repeats.found()
+
+
+def _same_id(
+    parts: Callable[[], Iterator[Part]], repeats: Repeats, free: np.ndarray
+) -> Iterator[Again]:
+    begin = 0
+    for part in parts():
+        ids = part.fields["external_id"]
+        rows = np.flatnonzero(free[begin : begin + len(ids)] & (texts.sizes(ids) > 0))
+        repeats.add(rows + begin, texts.take(ids, rows), part.lines[rows])
+        begin += len(ids)
+    return repeats.found()
+
+
+def _barred(
+    compared: Compared, parts: Callable[[], Iterator[Part]]
+) -> tuple[np.ndarray, np.ndarray]:
     """Numbers that must not be called, in order, and the first record that says so of each."""
-    by, barred = own.reach
-    phones = own.numbers[own.forbids]
-    more = own.forbids[(phones != 0) & ~np.isin(phones, barred)]
-    records = np.concatenate([by, more])
-    every = np.concatenate([barred, own.numbers[more]])
+    none = np.zeros(0, np.int64)
+    records = np.concatenate([none, *(one for one, _ in compared.reach)])
+    every = np.concatenate([none, *(one for _, one in compared.reach)])
+    forbids = np.concatenate([none, *compared.forbids])
+    if len(forbids):
+        begin, more = 0, []
+        for part in parts():
+            span = [begin, begin + len(part.lines)]
+            own = forbids[slice(*np.searchsorted(forbids, span).tolist())]
+            more.append(numbers(texts.take(part.fields["phone"], own - begin)))
+            begin = span[1]
+        phones = np.concatenate(more)
+        new = (phones != 0) & ~np.isin(phones, every)
+        records, every = np.concatenate([records, forbids[new]]), np.concatenate([every, phones[new]])
     order = np.lexsort((records, every))
     every, records = every[order], records[order]
     first = np.ones(len(every), np.bool_)
@@ -229,52 +312,54 @@ def _barred(own: _Together) -> tuple[np.ndarray, np.ndarray]:
     return every[first], records[first]
 
 
-def _same_number(own: _Together, barred: np.ndarray, by: np.ndarray) -> Found:
+def _same_number(
+    own: np.ndarray, forbids: np.ndarray, barred: np.ndarray, by: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Records with a number that another record forbids, and that one."""
     if not len(barred):
-        return Found("opt_out_elsewhere", "phone", barred, barred, barred)
-    place = np.minimum(np.searchsorted(barred, own.numbers), len(barred) - 1)
-    hit = (barred[place] == own.numbers) & (own.numbers != 0)
-    hit[own.forbids] = False
-    records = np.flatnonzero(hit)
-    kept = by[place[records]]
-    return Found("opt_out_elsewhere", "phone", records, kept, own.lines[kept])
+        return barred, by
+    place = np.minimum(np.searchsorted(barred, own), len(barred) - 1)
+    rows = np.flatnonzero((barred[place] == own) & (own != 0) & ~forbids)
+    return rows, by[place[rows]]
 
 
-def _same_person(own: _Together, fields: Callable[[], Iterator[Fields]]) -> Iterator[Found]:
-    """Records with the external id, or the e-mail address and name, of one that forbids."""
-    ids, persons = (_first(spoken, own.forbids) for spoken in own.spoken)
-    if not ids and not persons:
-        return
-    found: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
-    begin = 0
-    forbids = np.zeros(len(own.numbers), np.bool_)
-    forbids[own.forbids] = True
-    known_ids = texts.column(ids)
-    addresses = texts.column({_lower(one.partition("\n")[0]) for one in persons})
-    for part in fields():
-        free = ~forbids[begin : begin + len(part["email"])]
-        rows = np.flatnonzero(free & _is_in(part["external_id"], known_ids)) if ids else []
-        for row, key in zip(rows, texts.take(part["external_id"], rows).to_pylist() if ids else [], strict=True):
-            found[0].append(begin + int(row))
-            found[1].append(ids[key])
-        if persons:
-            rows = np.flatnonzero(free & _may_be(part["email"], addresses))
-            own_keys = _persons({name: texts.take(part[name], rows) for name in _PERSON})
-            for row, key in zip(rows.tolist(), own_keys, strict=True):
-                if key in persons:
-                    found[2].append(begin + row)
-                    found[3].append(persons[key])
-        begin += len(free)
-    for name, at in (("external_id", 0), ("email", 2)):
-        kept = np.array(found[at + 1], np.int64)
-        yield Found(
-            "opt_out_elsewhere", name, np.array(found[at], np.int64), kept, own.lines[kept]
-        )
+@dataclass(frozen=True, slots=True, eq=False)
+class _Persons:
+    """Who must not be called: external ids and `_persons` keys, with the first record of each."""
+
+    ids: dict[str, int]
+    keys: dict[str, int]
+    known_ids: pa.Array
+    addresses: pa.Array
+
+    @classmethod
+    def of(cls, compared: Compared) -> _Persons:
+        records = [record for own in compared.forbids for record in own.tolist()]
+        ids, keys = (_first(spoken, records) for spoken in compared.spoken)
+        addresses = sorted({_lower(one.partition("\n")[0]) for one in keys})
+        return cls(ids, keys, texts.column(ids), texts.column(addresses))
+
+    def among(
+        self, fields: Fields, forbids: np.ndarray
+    ) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
+        """Records of a person that another record forbids to call, and that one, by field."""
+        found = {}
+        if self.ids:
+            rows = np.flatnonzero(~forbids & _is_in(fields["external_id"], self.known_ids))
+            kept = [self.ids[key] for key in texts.take(fields["external_id"], rows).to_pylist()]
+            found["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
+        if self.keys:
+            rows = np.flatnonzero(~forbids & _may_be(fields["email"], self.addresses))
+            own = _persons({name: texts.take(fields[name], rows) for name in _PERSON})
+            hit = np.array([key in self.keys for key in own], np.bool_)
+            kept = [self.keys[key] for key in own if key in self.keys]
+            found["opt_out_elsewhere", "email"] = rows[hit], np.array(kept, np.int64)
+        return found
 
 
-def _first(spoken: list[str], records: np.ndarray) -> dict[str, int]:
+def _first(spoken: list[str], records: list[int]) -> dict[str, int]:
     first: dict[str, int] = {}
-    for key, record in zip(spoken, records.tolist(), strict=True):
+    for key, record in zip(spoken, records, strict=True):
         if key:
             first.setdefault(key, record)
     return first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ import pyarrow as pa
 from dialframe.leads.staging import FILE_MODE
 
 #: Bytes that wait in memory before the disk is used.
-MEMORY_BYTES: Final = 192 * 2**20
+MEMORY_BYTES: Final = 96 * 2**20
 _NOTES: Final = b"notes"
 
 
@@ -54,12 +55,15 @@ class Spool:
             writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=told))
         return number
 
-    def get(self, number: int) -> tuple[pa.RecordBatch, Any]:
-        """A table with its plain values; keys of mappings are texts if it was on the disk."""
+    def get(
+        self, number: int, columns: Sequence[int] | None = None
+    ) -> tuple[pa.RecordBatch, Any]:
+        """A table, perhaps only some of its columns, with its plain values."""
         if number in self.kept:
             return self.kept[number]
+        wanted = pa.ipc.IpcReadOptions(included_fields=list(columns) if columns else None)
         with pa.OSFile(str(self._path(number)), "rb") as file:
-            reader = pa.ipc.open_file(file)
+            reader = pa.ipc.open_file(file, options=wanted)
             batch = reader.get_batch(0)
             return batch, json.loads(reader.schema.metadata[_NOTES])
 

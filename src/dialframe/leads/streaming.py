@@ -10,10 +10,11 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,13 +34,18 @@ from dialframe.leads.lead_file import META
 from dialframe.leads.notes import Notes
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
-from dialframe.leads.settling import Fields, Keys, Settled, keys, settle
-from dialframe.leads.spool import Spool
+from dialframe.leads.settling import Compared, Found, InMemory, Part, Repeats, Settled, settle
+from dialframe.leads.spool import MEMORY_BYTES, Spool
 from dialframe.leads.writing import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.phones import check_region
 
 _STEP: Final = "records cleaned"
 _NONE: Final = np.zeros(0, np.int64)
+_LINE: Final = "_line"
+#: What compares records: memory, DuckDB out of core, or whichever suits their number.
+Engine = Literal["auto", "memory", "duckdb"]
+#: Records from which on DuckDB compares them.
+MANY: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +127,8 @@ def clean_files(
     form: Form = "csv",
     page: Render | None = None,
     scratch: str | Path | None = None,
+    engine: Engine = "auto",
+    memory_bytes: int = MEMORY_BYTES,
     on_progress: OnProgress = silent,
 ) -> CleanedFiles:
     """Read, clean and write lead files of any size in bounded memory.
@@ -143,6 +151,8 @@ def clean_files(
         form: Format of the five outcomes.
         page: Makes a page of the report for people; None for no page.
         scratch: Folder for what does not fit into memory; the system's without it.
+        engine: What compares the records with each other; the result is the same.
+        memory_bytes: Bytes of leads that may wait in memory before the disk is used.
         on_progress: Told of records.
 
     Raises:
@@ -159,39 +169,53 @@ def clean_files(
         "rules": tuple(field_rules),
     }
     with tempfile.TemporaryDirectory(prefix="dialframe-", dir=scratch) as folder:
-        spool = Spool(Path(folder))
+        spool = Spool(Path(folder), memory_bytes)
         judged = []
         for path in paths:
             taken = take_in(path, told or Told(), spool)
             columns, turned = decide(taken.file, region=known, mapping=mapping)
             judged.append(_Judged(taken, Judging(columns, known, turned=turned, **rest)))  # type: ignore[arg-type]
-        compared = list(_judge(judged, spool, on_progress))
-        listed = listed_numbers(do_not_call, known)
-        settled = settle(compared, listed, lambda: _fields(judged, spool))
-        compared.clear()
-        return _write(judged, settled, spool, Target(Path(out_dir), stem, form, page), known)
+        compared = _judge(judged, spool, on_progress)
+        with ExitStack() as stack:
+            settled = settle(
+                compared,
+                listed_numbers(do_not_call, known),
+                lambda: _parts(judged, spool),
+                lambda: _repeats(compared.count, engine, Path(folder), stack),
+                ids_are_unique=rest["policy"].repeated_external_id == "duplicate",  # type: ignore[attr-defined]
+            )
+            target = Target(Path(out_dir), stem, form, page)
+            return _write(judged, settled, spool, target, known)
 
 
-def _judge(
-    judged: Sequence[_Judged], spool: Spool, on_progress: OnProgress
-) -> Iterator[Keys]:
-    """Judge every block by itself; yields what is compared with others."""
-    total, done = sum(one.taken.leads for one in judged), 0
+def _judge(judged: Sequence[_Judged], spool: Spool, on_progress: OnProgress) -> Compared:
+    """Judge every block by itself; returns what is compared with others."""
+    total, compared = sum(one.taken.leads for one in judged), Compared()
     for one in judged:
-        unique = one.judging.policy.repeated_external_id == "duplicate"
         for batch in one.taken.batches(spool):
             assessed = assess(batch.rows, one.judging)
-            one.tables.append(_keep(assessed, len(batch.lines), spool))
+            one.tables.append(_keep(assessed, batch.lines, spool))
             one.sizes.append(len(batch.lines))
-            yield keys(assessed, batch.lines, ids_are_unique=unique)
-            done += len(batch.lines)
-            on_progress(Progress(_STEP, done, total))
+            compared.add(assessed)
+            on_progress(Progress(_STEP, compared.count, total))
+    return compared
 
 
-def _keep(assessed: Assessed, rows: int, spool: Spool) -> tuple[int, int]:
+def _repeats(count: int, engine: Engine, folder: Path, stack: ExitStack) -> Repeats:
+    """What finds repetition: memory for short lists, DuckDB out of core for long ones."""
+    if engine == "memory" or (engine == "auto" and count <= MANY):
+        return InMemory()
+    from dialframe.leads.out_of_core import OutOfCore
+
+    repeats = OutOfCore(folder)
+    stack.callback(repeats.close)
+    return repeats
+
+
+def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int]:
     notes = assessed.notes
     fields = pa.RecordBatch.from_pydict(
-        {**assessed.fields, "_warnings": notes.warnings(rows)}
+        {**assessed.fields, "_warnings": notes.warnings(len(lines)), _LINE: lines}
     )
     values = pa.concat_arrays(notes.cells) if notes.cells else pa.array([], pa.large_string())
     found = pa.RecordBatch.from_pydict(
@@ -220,11 +244,14 @@ def _kept(numbers: tuple[int, int], spool: Spool) -> tuple[dict[str, pa.Array], 
     return own, notes, fields.column("_warnings")
 
 
-def _fields(judged: Sequence[_Judged], spool: Spool) -> Iterator[Fields]:
+def _parts(judged: Sequence[_Judged], spool: Spool) -> Iterator[Part]:
+    """Fields of all records once more."""
+    line = len(LEAD_COLUMNS) + 1
     for one in judged:
         for number, _ in one.tables:
-            batch, _ = spool.get(number)
-            yield {name: batch.column(name) for name in LEAD_COLUMNS}
+            batch, _ = spool.get(number, [*range(len(LEAD_COLUMNS)), line])
+            fields = {name: batch.column(name) for name in LEAD_COLUMNS}
+            yield Part(fields, batch.column(_LINE).to_numpy())
 
 
 def _write(
@@ -286,7 +313,7 @@ def _of_batch(
     batch: Batch,
     kept: tuple[dict[str, pa.Array], Notes, pa.Array],
     one: _Judged,
-    found: Settled,
+    found: tuple[list[Found], np.ndarray],
     begins: Sequence[int],
 ) -> Iterator[tuple[str, pa.Table]]:
     fields, notes, warnings = kept
@@ -299,11 +326,11 @@ def _of_batch(
         rows=batch.ordinals,
         warnings=warnings,
         findings=parts.with_settled(
-            (notes.rows, notes.ranks, notes.fields, notes.cells), found.found, fields
+            (notes.rows, notes.ranks, notes.fields, notes.cells), found[0], fields
         ),
-        others=parts.others(found.found, names, begins),
+        others=parts.others(found[0], names, begins),
         raws=batch.rows.raws,
-        silenced=found.silenced,
+        silenced=found[1],
     )
     for outcome, table in part.tables().items():
         yield COUNT_KEYS[outcome], table
