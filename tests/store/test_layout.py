@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from dialframe.errors import StoreError
-from dialframe.frames import CALLS, EVENTS, LEADS
+from dialframe.frames import CALLS, DISPOSITIONS, EVENTS, LEADS
 from dialframe.store import Store
 from dialframe.store.database import FILE
 from dialframe.store.erasure import REPLACED
-from dialframe.store.layout import BY_NAME, SCHEMA_VERSION
-from store.made import at, bytes_of, call, lead, phone
+from dialframe.store.layout import SCHEMA_VERSION
+from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 PERSON, OTHER = "+12125550142", "+12125550143"
 
@@ -49,35 +49,73 @@ def put(store: Store, *events: dict[str, Any], minute: float = 1) -> int:
     return store.append(EVENTS, events, observed_at=at(minute), request_id=None).versions
 
 
-def made_old(folder: Path) -> None:
-    """Make a store what the first layout was: without events."""
-    layout = BY_NAME["events"]
+def made_old(folder: Path, version: int) -> None:
+    """Make a store of an older layout, as the code of that time wrote it; the first had no events."""
     with sqlite3.connect(folder / FILE) as connection:
-        connection.execute(f"DROP TABLE {layout.versions}")
-        connection.execute(f"DROP TABLE {layout.heads}")
-        connection.execute("PRAGMA user_version = 1")
+        connection.executescript((Path(__file__).parent / "layout2.sql").read_text())
+        if version == 1:
+            connection.execute("DROP TABLE row_events")
+            connection.execute("DROP TABLE head_events")
+            connection.execute("PRAGMA user_version = 1")
     connection.close()
 
 
 def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
     """Opening it adds the table and leaves every row where it was."""
-    with Store.open(tmp_path) as store:
-        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
-    made_old(tmp_path)
+    made_old(tmp_path, 1)
 
     with Store.open(tmp_path) as store:
-        assert len(store.frame(CALLS)) == 1
+        assert len(store.frame(CALLS)) == 3
         assert len(store.frame(EVENTS)) == 0
         assert put(store, event()) == 1
-        assert store.info().schema_version == SCHEMA_VERSION == 2
+        assert store.info().schema_version == SCHEMA_VERSION == 3
     with Store.open(tmp_path) as store:
         assert len(store.frame(EVENTS)) == 1
 
 
+def test_a_store_of_the_second_layout_keeps_everything(tmp_path: Path) -> None:
+    """Versions, late answers, gone rows, checks, checkpoints and marks are what they were."""
+    made_old(tmp_path, 2)
+
+    with Store.open(tmp_path) as store:
+        for _ in range(2):
+            calls = store.frame(CALLS)
+            assert list(calls["id"]) == [call(n)["id"] for n in (1, 2, 3)]
+            assert calls["disposition"].fillna("-").tolist() == ["sale", "-", "-"]
+            assert calls["campaign_id"].tolist()[1] == OTHER_CAMPAIGN
+            late = store.frame(CALLS, as_of=at(16))
+            assert late["status"].tolist() == ["completed", "completed", "ringing", "completed"]
+            assert len(store.frame(CALLS, as_of=at(20))) == 4
+            assert len(store.history(CALLS)) == 9
+            assert store.info().table("calls").gone == 1
+            assert store.frame(LEADS)["status"].tolist() == ["contacted", "new"]
+            assert store.last_checks([phone(1)])[phone(1)].listed
+            assert not store.last_checks([phone(1)], as_of=at(6))[phone(1)].listed
+            assert store.campaign_ids(CALLS, LEADS) == {CAMPAIGN, OTHER_CAMPAIGN}
+            store.compact()
+
+        assert len(store.frame(DISPOSITIONS)) == len(store.frame(EVENTS)) == 1
+        assert store.state("leads") == {"n": 1}
+        assert store.info().table("leads").quarantined == 1
+        same = store.append(
+            CALLS, [call(1, disposition="sale")], observed_at=at(50), request_id=None
+        )
+        kept_out = store.append(
+            CALLS, [call(9, to_number=PERSON)], observed_at=at(50), request_id=None
+        )
+        assert (same.versions, kept_out.forgotten) == (0, 1)
+        assert store.reconcile(CALLS, seen_before=at(49), at=at(50), misses=1) == 2
+        assert (
+            store.reconcile(
+                LEADS, seen_before=at(49), at=at(50), misses=1, campaign=OTHER_CAMPAIGN
+            )
+            == 0
+        )
+
+
 def test_two_may_open_an_older_store_at_once(tmp_path: Path) -> None:
     """One of them adds the table, the other finds it there."""
-    Store.open(tmp_path).close()
-    made_old(tmp_path)
+    made_old(tmp_path, 1)
     failures: list[StoreError] = []
 
     def work() -> None:

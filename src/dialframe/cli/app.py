@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 import dialframe
-from dialframe.cli import account, contract, demo, doctor, leads, sandbox, store, webhooks
+from dialframe.cli import (
+    account,
+    assistant,
+    audit,
+    contract,
+    demo,
+    doctor,
+    leads,
+    sandbox,
+    store,
+    webhooks,
+)
 
 app = typer.Typer(
     name="dialframe",
@@ -40,10 +51,12 @@ app.command("demo")(demo.demo)
 app.command("sync")(account.sync)
 app.command("export")(account.export)
 app.command("funnel")(account.funnel)
-app.command("audit")(account.audit)
+app.command("audit")(audit.audit)
 app.command("doctor")(doctor.doctor)
 app.add_typer(leads.app, name="leads")
+app.add_typer(rules.app, name="rules")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(store.app, name="store")
 app.add_typer(contract.app, name="contract")
 app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(assistant.app, name="assistant")

@@ -38,11 +38,12 @@ def serve(
 ) -> None:
     """Serve the service until it is stopped.
 
-    It dials nobody and texts nobody. Example:
+    It dials nobody and texts nobody. Its tools for an assistant are at /mcp. Example:
 
         dialframe sandbox serve --size tiny --port 0 --json
     """
     from dialframe import sandbox as room
+    from dialframe.assistant import rehearsal
 
     def ready(facts: dict[str, Any]) -> None:
         if as_json:
@@ -55,9 +56,17 @@ def serve(
             f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
         )
 
-    room.serve(
-        host=host, port=port, data=data, seed=seed, size=size, as_of=_day(as_of), on_ready=ready
-    )
+    with rehearsal.beside(host) as tools:
+        room.serve(
+            host=host,
+            port=port,
+            data=data,
+            seed=seed,
+            size=size,
+            as_of=_day(as_of),
+            beside=tools,
+            on_ready=ready,
+        )
 
 
 def _day(text: str | None) -> date | None:

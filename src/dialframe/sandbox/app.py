@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import MappingProxyType
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -29,6 +30,8 @@ from dialframe.sandbox.problems import Refusal
 from dialframe.sandbox.world import World
 
 WORKERS = 6
+
+NOTHING_BESIDE: Final[Mapping[str, Starlette]] = MappingProxyType({})
 
 
 class Place:
@@ -79,14 +82,18 @@ class Place:
         return await in_thread(self._pool, lambda: pipeline.perform(world, ticket))
 
 
-def build(world: World, pool: ThreadPoolExecutor) -> Starlette:
-    """The whole app; it delivers webhooks while it runs."""
+def build(
+    world: World, pool: ThreadPoolExecutor, beside: Mapping[str, Starlette] = NOTHING_BESIDE
+) -> Starlette:
+    """The whole app, with further apps by path; it delivers webhooks while it runs."""
     courier = Courier(world, pool)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         del app
-        async with courier.running():
+        async with courier.running(), AsyncExitStack() as stack:
+            for one in beside.values():
+                await stack.enter_async_context(one.router.lifespan_context(one))
             yield {"docs_base": world.docs_base}
 
     routes = [
@@ -96,7 +103,7 @@ def build(world: World, pool: ThreadPoolExecutor) -> Starlette:
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Edge)],
+        middleware=[Middleware(Edge, beside=beside)],
         exception_handlers={HTTPException: _no_route},
         lifespan=lifespan,
     )

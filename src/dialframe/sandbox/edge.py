@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -64,16 +65,24 @@ class Gone(Exception):
 class Edge:
     """Gives every answer its request id, reads the body within its limit, hides what breaks.
 
-    The app behind it finds `request_id` and `body` in the scope's state.
+    The app behind it finds `request_id` and `body` in the scope's state. Apps beside it, by path, get
+    their requests as they came.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, beside: Mapping[str, ASGIApp]) -> None:
         self._app = app
+        self._beside = beside
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if scope["path"] in self._beside:
+            try:
+                await self._beside[scope["path"]](scope, receive, send)
+            except asyncio.CancelledError:
+                await cut(scope, receive)
             return
         request_id, begun = identifiers.new_request_id(), asyncio.Event()
         send = _marked(send, request_id, begun)

@@ -10,7 +10,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ from types import FrameType, TracebackType
 from typing import Final, Self
 
 import uvicorn
+from starlette.applications import Starlette
 
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.sandbox import app
@@ -35,6 +36,10 @@ _START_S: Final = 30.0
 _END_S: Final = 1.6
 
 
+#: Apps that are served beside the service, by path, made for its base URL.
+Beside = Callable[[str], Mapping[str, Starlette]]
+
+
 class Sandbox:
     """A sandbox that accepts requests; a context manager that ends it.
 
@@ -46,7 +51,14 @@ class Sandbox:
         console_token: What the console over HTTP is opened with.
     """
 
-    def __init__(self, world: World, host: str, listener: socket.socket, folder: Path | None):
+    def __init__(
+        self,
+        world: World,
+        host: str,
+        listener: socket.socket,
+        folder: Path | None,
+        beside: Beside | None = None,
+    ) -> None:
         self._world = world
         self._temporary = folder
         self._pool = ThreadPoolExecutor(app.WORKERS, "dialframe-sandbox")
@@ -58,7 +70,7 @@ class Sandbox:
         world.docs_base = f"{self.base_url}/docs"
         self._server = uvicorn.Server(
             uvicorn.Config(
-                app.build(world, self._pool),
+                app.build(world, self._pool, beside(self.base_url) if beside else {}),
                 http=Line,
                 ws="none",
                 lifespan="on",
@@ -170,6 +182,7 @@ def start(
     data: Path | str | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
+    beside: Beside | None = None,
 ) -> Sandbox:
     """Run the service on this machine, in a thread of this process, on a real socket.
 
@@ -181,6 +194,7 @@ def start(
             without one it lives in a temporary folder that goes with the sandbox.
         host: Address to listen at.
         port: Port to listen at; 0 takes a free one.
+        beside: Further apps by path, made for the sandbox's base URL.
 
     Raises:
         ConfigError: The size is unknown, the folder or the port cannot be used.
@@ -189,7 +203,7 @@ def start(
     folder = Path(tempfile.mkdtemp(prefix="dialframe-sandbox-")) if data is None else Path(data)
     temporary = folder if data is None else None
     try:
-        return Sandbox(World(folder, Birth(seed, size, as_of)), host, listener, temporary)
+        return Sandbox(World(folder, Birth(seed, size, as_of)), host, listener, temporary, beside)
     except BaseException:
         listener.close()
         if temporary is not None:
@@ -205,6 +219,7 @@ def serve(
     seed: int = 7,
     size: str = "small",
     as_of: dt.date | None = None,
+    beside: Beside | None = None,
     on_ready: Callable[[dict[str, str]], None],
 ) -> None:
     """Run the service until SIGTERM or SIGINT, from the main thread of a process.
@@ -216,6 +231,7 @@ def serve(
         seed: As for `start`.
         size: As for `start`.
         as_of: As for `start`.
+        beside: As for `start`.
         on_ready: Told once requests are accepted: `base_url`, `api_key`, `client_id`,
             `console_url` and `console_token`.
 
@@ -224,7 +240,9 @@ def serve(
     """
     with (
         _until_signal(),
-        start(seed=seed, size=size, as_of=as_of, data=data, host=host, port=port) as sandbox,
+        start(
+            seed=seed, size=size, as_of=as_of, data=data, host=host, port=port, beside=beside
+        ) as sandbox,
     ):
         on_ready(sandbox.ready())
         sandbox.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from dialframe.errors import StoreError
 from dialframe.store.layout import APPLICATION_ID, SCHEMA_VERSION, additions, statements
@@ -21,6 +23,9 @@ BUSY_S: Final = 30.0
 
 FOLDER_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
+
+#: What the system says of a folder in which nothing may be written.
+_NOT_OURS_TO_WRITE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 #: SQLite's result codes, primary part, in words that name the next step.
 WORDS: Final[dict[int, str]] = {
@@ -37,7 +42,13 @@ WORDS: Final[dict[int, str]] = {
 
 
 class Database:
-    """A pool of connections to one store file; threads and processes may use it at once."""
+    """A pool of connections to one store file; threads and processes may use it at once.
+
+    Attributes:
+        folder: The folder that holds everything.
+        path: The SQLite file.
+        read_only: Whether the folder may not be written to, so that it can only be read.
+    """
 
     def __init__(self, folder: Path, *, busy_s: float = BUSY_S) -> None:
         """Open the store file of a folder, making both where they are not there yet.
@@ -51,6 +62,8 @@ class Database:
         """
         self.folder = folder
         self.path = folder / FILE
+        self.read_only = False
+        self._immutable = False
         self._busy_s = busy_s
         self._idle: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
@@ -67,6 +80,8 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A connection inside one write transaction: all of it happens, or nothing."""
+        if self.read_only:
+            raise StoreError(f"{self.path}: {WORDS[sqlite3.SQLITE_READONLY]}")
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
@@ -76,6 +91,8 @@ class Database:
         Raises:
             StoreError: Somebody is still reading, so that old bytes may remain.
         """
+        if self.read_only:
+            raise StoreError(f"{self.path}: {WORDS[sqlite3.SQLITE_READONLY]}")
         with translated(self.path), self._borrowed() as connection:
             connection.execute("VACUUM")
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -125,28 +142,82 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=self._busy_s, isolation_level=None, check_same_thread=False
+            self._address(),
+            uri=True,
+            timeout=self._busy_s,
+            isolation_level=None,
+            check_same_thread=False,
         )
         try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")
+            if not self.read_only:
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA secure_delete = ON")
         except BaseException:
             connection.close()
             raise
         return connection
 
+    def _address(self) -> str:
+        mode = "immutable=1" if self._immutable else "mode=ro" if self.read_only else "mode=rw"
+        return f"file:{quote(str(self.path.absolute()))}?{mode}"
+
     def _make(self) -> None:
+        try:
+            self._make_folder()
+        except OSError as error:
+            if error.errno not in _NOT_OURS_TO_WRITE or not self.path.is_file():
+                raise
+            self._open_to_read()
+            return
+        # One at a time: two processes that both find no schema would both make it.
+        with exclusive(self.folder / "lock.schema", wait=True), self._borrowed() as connection:
+            self._make_schema(connection)
+
+    def _make_folder(self) -> None:
         for folder in (*reversed(self.folder.parents), self.folder):
             # One by one: the parents that `parents=True` makes would be open to all.
             if not folder.exists():
                 folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.folder))
         self.folder.chmod(FOLDER_MODE)
-        # One at a time: two processes that both find no schema would both make it.
-        with exclusive(self.folder / "lock.schema", wait=True):
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE))
-            self.path.chmod(FILE_MODE)
-            with self._borrowed() as connection:
-                self._make_schema(connection)
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, FILE_MODE))
+        self.path.chmod(FILE_MODE)
+
+    def _open_to_read(self) -> None:
+        self.read_only = True
+        try:
+            self._check_version()
+        except sqlite3.OperationalError:
+            log = self.path.with_name(self.path.name + "-wal")
+            if log.exists() and log.stat().st_size:
+                raise StoreError(
+                    f"{self.path}: its log holds changes that only a writer can bring in, and the "
+                    "folder may not be written to; open it once where it may be"
+                ) from None
+            # Nobody can write here and no log is left: the file alone is the whole state.
+            self._immutable = True
+            self._check_version()
+
+    def _check_version(self) -> None:
+        with self._borrowed() as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+        self._refuse_foreign(version, application)
+        if version < SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path}: it was written by an older dialframe (layout {version}) and the folder "
+                "may not be written to; open it once where it may be"
+            )
+
+    def _refuse_foreign(self, version: int, application: int) -> None:
+        if application != APPLICATION_ID:
+            raise StoreError(f"{self.path}: this is another program's file; choose another folder")
+        if version > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path}: it was written by a newer dialframe (layout {version}, this one reads "
+                f"{SCHEMA_VERSION}); update dialframe"
+            )
 
     def _make_schema(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -162,16 +233,13 @@ class Database:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")
-        elif application != APPLICATION_ID:
-            raise StoreError(f"{self.path}: this is another program's file; choose another folder")
-        elif version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path}: it was written by a newer dialframe (layout {version}, this one reads "
-                f"{SCHEMA_VERSION}); update dialframe"
-            )
-        elif version < SCHEMA_VERSION:
+            return
+        self._refuse_foreign(version, application)
+        if version < SCHEMA_VERSION:
+            present = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            names = frozenset(name for (name,) in present)
             connection.execute("BEGIN IMMEDIATE")
-            for statement in additions(version):
+            for statement in additions(names):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from dialframe.store.encode import instant
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.store.catalogue import live_parts
+from dialframe.store.damage import Damage, damages
+from dialframe.store.encode import Value, instant, microseconds
 from dialframe.store.layout import BY_NAME, LAYOUTS, Layout
+from dialframe.store.parts import Part, Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class TableFacts:
         gone: Rows that are no longer listed, kept in the history.
         quarantined: Records that did not validate, kept as they came.
         seen_at: When any row was last seen, UTC, or None.
+        parts: Sealed files that hold its versions.
     """
 
     name: str
@@ -42,6 +49,7 @@ class TableFacts:
     gone: int
     quarantined: int
     seen_at: datetime | None
+    parts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +61,10 @@ class Info:
         base_url: The service, or None where it was never said.
         environment: `live` or `test`, or None.
         schema_version: Layout of the file.
-        size_bytes: Size of the file and its log.
+        size_bytes: Size of the file, its log and all parts.
         forgotten: Marks of forgotten numbers and of their leads.
         tables: One entry per table.
+        damaged: Files that were found damaged and set aside.
     """
 
     folder: Path
@@ -65,6 +74,7 @@ class Info:
     size_bytes: int
     forgotten: int
     tables: tuple[TableFacts, ...]
+    damaged: tuple[Damage, ...] = ()
 
     def table(self, name: str) -> TableFacts:
         """The numbers of one table.
@@ -82,18 +92,20 @@ def read_info(connection: sqlite3.Connection, path: Path) -> Info:
     quarantined = dict(
         connection.execute("SELECT table_name, count(*) FROM quarantine GROUP BY table_name")
     )
+    (sealed,) = connection.execute("SELECT coalesce(sum(size_bytes), 0) FROM part").fetchone()
     log = path.with_name(path.name + "-wal")
     return Info(
         folder=path.parent,
         base_url=facts.get("base_url"),
         environment=facts.get("environment"),
         schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
-        size_bytes=path.stat().st_size + (log.stat().st_size if log.exists() else 0),
+        size_bytes=sealed + path.stat().st_size + (log.stat().st_size if log.exists() else 0),
         forgotten=connection.execute("SELECT count(*) FROM forgotten").fetchone()[0],
         tables=tuple(
             _of_table(connection, layout, quarantined.get(layout.table.name, 0))
             for layout in LAYOUTS
         ),
+        damaged=damages(connection),
     )
 
 
@@ -101,10 +113,24 @@ def campaign_ids(connection: sqlite3.Connection, layouts: Sequence[Layout]) -> s
     """Every campaign id that versions of these tables ever named."""
     found: set[str] = set()
     for layout in layouts:
-        column = layout.expression(layout.campaign_column or "NULL")
-        named = connection.execute(f"SELECT DISTINCT {column} FROM {layout.versions}")
-        found.update(value for (value,) in named if value is not None)
+        if layout.scoped:
+            named = connection.execute(
+                "SELECT value FROM scope WHERE table_name = ?", (layout.table.name,)
+            )
+        elif layout.campaign_column == "id":
+            named = connection.execute(f"SELECT _key FROM {layout.heads}")
+        else:
+            continue
+        found.update(value for (value,) in named)
     return found
+
+
+def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
+    """SQL condition over a table's heads that picks a campaign's rows, with its values."""
+    if not layout.scoped:
+        return "_key = ?", [campaign]
+    numbers = "SELECT number FROM scope WHERE table_name = ? AND value = ?"
+    return f"scope IN ({numbers})", [layout.table.name, campaign]
 
 
 def oldest(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
@@ -112,23 +138,23 @@ def oldest(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
     (first,) = connection.execute(
         f"SELECT min({layout.time_column}) FROM {layout.versions}"
     ).fetchone()
-    return instant(first) if isinstance(first, int) else None
+    known = [first, *(part.times[0] for part in live_parts(connection, layout))]
+    return min((instant(value) for value in known if isinstance(value, int)), default=None)
 
 
 def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None:
     """The latest instant at which any row of a table was observed."""
-    source = layout.versions if layout.ledger else layout.heads
-    column = "_observed_at" if layout.ledger else "seen_at"
-    (last,) = connection.execute(f"SELECT max({column}) FROM {source}").fetchone()
+    (last,) = connection.execute(
+        "SELECT seen_at FROM tally WHERE table_name = ?", (layout.table.name,)
+    ).fetchone()
     return None if last is None else instant(last)
 
 
 def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[str, Check]:
     """The latest Do-Not-Call answer about each number that was ever asked about."""
-    # SQLite takes the other columns from the row that has the maximum.
     found = connection.execute(
-        f"SELECT phone, listed, max(checked_at), request_id FROM {BY_NAME['dnc_checks'].versions} "
-        "WHERE phone IN (SELECT value FROM json_each(?)) GROUP BY phone",
+        f"SELECT _key, listed, checked_at, request_id FROM {BY_NAME['dnc_checks'].heads} "
+        "WHERE _key IN (SELECT value FROM json_each(?))",
         (json.dumps(list(phones)),),
     )
     return {
@@ -137,17 +163,43 @@ def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[s
     }
 
 
+def last_checks_by(
+    shelf: Shelf, parts: Sequence[Part], tail: pa.Table, phones: Sequence[str], as_of: datetime
+) -> dict[str, Check]:
+    """The latest answer about each number by an instant, from all checks ever made.
+
+    Args:
+        shelf: The parts.
+        parts: The ledger's parts.
+        tail: The ledger's tail.
+        phones: The numbers asked about.
+        as_of: Checks made by this instant.
+    """
+    layout, at = BY_NAME["dnc_checks"], microseconds(as_of)
+    wanted = pa.array(list(phones), pa.large_string())
+    latest: dict[str, Check] = {}
+    early = (part for part in parts if isinstance(part.times[0], int) and part.times[0] <= at)
+    tables = (shelf.load(part, layout, layout.table.names) for part in early)
+    for table in (*tables, tail.select(layout.table.names)):
+        made = pc.less_equal(table["checked_at"].cast(pa.int64()), at)
+        rows = table.filter(pc.and_(made, pc.is_in(table["phone"], wanted)))
+        for row in rows.to_pylist():
+            check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])
+            known = latest.get(check.phone)
+            if known is None or known.checked_at <= check.checked_at:
+                latest[check.phone] = check
+    return latest
+
+
 def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) -> TableFacts:
-    if layout.ledger:
-        (rows,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
-        versions, gone = rows, 0
-    else:
-        (versions,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
-        heads, gone = connection.execute(
-            "SELECT count(*), coalesce(sum(v._gone), 0) "
-            f"FROM {layout.heads} h JOIN {layout.versions} v ON v.seq = h.seq"
+    parts = live_parts(connection, layout)
+    (tail,) = connection.execute(f"SELECT count(*) FROM {layout.versions}").fetchone()
+    versions = tail + sum(part.rows for part in parts)
+    rows, gone = versions, 0
+    if not layout.ledger:
+        rows, gone = connection.execute(
+            f"SELECT coalesce(sum(gone = 0), 0), coalesce(sum(gone), 0) FROM {layout.heads}"
         ).fetchone()
-        rows = heads - gone
     return TableFacts(
         name=layout.table.name,
         rows=rows,
@@ -155,4 +207,5 @@ def _of_table(connection: sqlite3.Connection, layout: Layout, quarantined: int) 
         gone=gone,
         quarantined=quarantined,
         seen_at=last_seen(connection, layout),
+        parts=len(parts),
     )

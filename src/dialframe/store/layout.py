@@ -2,8 +2,12 @@
 
 Rule 1: a row version is never changed, only followed by another (erasing a person is the exception).
 Rule 2: a version holds the payload in the frames table's columns, `_observed_at` (the instant its request
-was sent, microseconds since 1970 UTC), `_request_id`, a content hash, and `_gone` for "no longer listed".
-Rule 3: `head_<table>` points from each key to its latest version and says when the row was last seen.
+was sent, microseconds since 1970 UTC), `_until` (the instant from which another version counts), its
+`_request_id`, and `_gone` for "no longer listed". So each version says by itself at which instants it is the
+row: what is current and what was known at T are plain conditions, and any filter may be applied beside them.
+Rule 3: new versions go to the tail `row_<table>`; sealed parts (Parquet files named in `part`) hold the rest.
+A sealed version that is followed has its `_until` in `patch` until its part is written anew.
+Rule 4: `head_<table>` holds of each key the latest version's place, content hash and when it was last seen.
 """
 
 from __future__ import annotations
@@ -27,9 +31,12 @@ from dialframe.frames.columns import (
 )
 
 #: `PRAGMA user_version` of the files that this code writes and reads.
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 #: `PRAGMA application_id`: tells a store from any other SQLite file.
 APPLICATION_ID: Final = 0x64666D65
+
+#: `_until` of a version that no other follows.
+FOREVER: Final = 2**63 - 1
 
 OBSERVED: Final[tuple[Column, ...]] = (
     Column("_observed_at", "instant", "the request that brought this version was sent, UTC"),
@@ -76,12 +83,12 @@ class Layout:
 
     @property
     def versions(self) -> str:
-        """SQL name of the table of versions."""
+        """SQL name of the tail: versions that are not in a part yet."""
         return f"row_{self.table.name}"
 
     @property
     def heads(self) -> str:
-        """SQL name of the table of latest versions."""
+        """SQL name of the table of latest versions; of a ledger, the latest check of each number."""
         return f"head_{self.table.name}"
 
     @cached_property
@@ -118,6 +125,21 @@ class Layout:
         return self.names.index(name)
 
     @property
+    def tie(self) -> str:
+        """SQL name of what orders rows of one time."""
+        return "seq" if self.ledger else "_key"
+
+    @property
+    def tie_shown(self) -> str:
+        """Name in parts of what orders rows of one time."""
+        return "id" if self.by_id else self.tie
+
+    @property
+    def scoped(self) -> bool:
+        """Whether its rows belong to a campaign that is not their own key."""
+        return self.campaign_column not in (None, "id")
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """Columns of a frame: the table's own, then when and by which request they were observed."""
         return (*self.table.columns, *OBSERVED)
@@ -140,8 +162,8 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
 
 BY_NAME: Final[dict[str, Layout]] = {layout.table.name: layout for layout in LAYOUTS}
 
-#: Tables that a layout has and the one before it has not.
-_ADDED: Final[dict[int, Table]] = {2: EVENTS}
+#: Name in SQL of each layout's old tables while they are copied.
+_OLD: Final = "old_"
 
 
 def statements() -> list[str]:
@@ -154,34 +176,108 @@ def statements() -> list[str]:
         "CREATE TABLE quarantine (seq INTEGER PRIMARY KEY, table_name TEXT NOT NULL, "
         "raw TEXT NOT NULL, reason TEXT NOT NULL, _observed_at INTEGER NOT NULL, "
         "_request_id TEXT, _hash BLOB NOT NULL, UNIQUE (table_name, _hash))",
+        *_of_parts(),
     ]
     for layout in LAYOUTS:
         made += _of_table(layout)
     return made
 
 
-def additions(version: int) -> list[str]:
-    """The SQL that makes a store of an older layout one of this layout."""
+def additions(present: frozenset[str]) -> list[str]:
+    """The SQL that makes a store of an older layout one of this.
+
+    Args:
+        present: Names of the tables that the store has.
+    """
+    made = _of_parts()
+    for layout in LAYOUTS:
+        old = layout.versions in present
+        made += [*_moved_away(layout)] if old else []
+        made += _of_table(layout)
+        made += _copied(layout) if old else []
+    return made
+
+
+def _of_parts() -> list[str]:
     return [
-        statement
-        for since, table in _ADDED.items()
-        if since > version
-        for statement in _of_table(BY_NAME[table.name])
+        "CREATE TABLE part (name TEXT PRIMARY KEY, table_name TEXT NOT NULL, "
+        "history INTEGER NOT NULL, rows INTEGER NOT NULL, size_bytes INTEGER NOT NULL, "
+        "digest BLOB NOT NULL, first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL, "
+        "first_time, last_time, blank_times INTEGER NOT NULL, first_observed INTEGER NOT NULL, "
+        "last_observed INTEGER NOT NULL, last_until INTEGER NOT NULL, "
+        "dead INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+        "CREATE TABLE patch (table_name TEXT NOT NULL, seq INTEGER NOT NULL, "
+        "until INTEGER NOT NULL, PRIMARY KEY (table_name, seq)) WITHOUT ROWID",
+        "CREATE TABLE tally (table_name TEXT PRIMARY KEY, seq INTEGER NOT NULL, "
+        "sealed INTEGER NOT NULL, seen_at INTEGER, epoch INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE scope (number INTEGER PRIMARY KEY, table_name TEXT NOT NULL, "
+        "value TEXT NOT NULL, UNIQUE (table_name, value))",
+        "CREATE TABLE damage (name TEXT PRIMARY KEY, table_name TEXT NOT NULL, "
+        "rows INTEGER NOT NULL, first_observed INTEGER NOT NULL, found_at INTEGER NOT NULL, "
+        "reason TEXT NOT NULL) WITHOUT ROWID",
     ]
 
 
 def _of_table(layout: Layout) -> list[str]:
     payload = ", ".join(f"{c.name} {SQL_TYPES[c.kind]}" for c in layout.payload)
     observed = "_observed_at INTEGER NOT NULL, _request_id TEXT"
+    tally = f"INSERT INTO tally VALUES ('{layout.table.name}', 0, 0, NULL, 0)"
     if layout.ledger:
         return [
+            tally,
             f"CREATE TABLE {layout.versions} (seq INTEGER PRIMARY KEY, {payload}, {observed})",
-            f"CREATE INDEX {layout.versions}_phone ON {layout.versions} (phone, checked_at)",
+            f"CREATE TABLE {layout.heads} (_key TEXT PRIMARY KEY, listed INTEGER, "
+            "checked_at INTEGER, request_id TEXT) WITHOUT ROWID",
         ]
     return [
+        tally,
         f"CREATE TABLE {layout.versions} (seq INTEGER PRIMARY KEY, _key TEXT NOT NULL, {payload}, "
-        f"{observed}, _hash BLOB NOT NULL, _gone INTEGER NOT NULL)",
-        f"CREATE INDEX {layout.versions}_key ON {layout.versions} (_key, _observed_at, seq)",
+        f"{observed}, _until INTEGER NOT NULL, _gone INTEGER NOT NULL)",
+        f"CREATE INDEX {layout.versions}_key ON {layout.versions} (_key)",
         f"CREATE TABLE {layout.heads} (_key TEXT PRIMARY KEY, seq INTEGER NOT NULL, "
-        f"seen_at INTEGER NOT NULL, misses INTEGER NOT NULL) WITHOUT ROWID",
+        "since INTEGER NOT NULL, seen_at INTEGER NOT NULL, misses INTEGER NOT NULL, "
+        "gone INTEGER NOT NULL, scope INTEGER, digest BLOB NOT NULL) WITHOUT ROWID",
+    ]
+
+
+def _moved_away(layout: Layout) -> list[str]:
+    index = f"{layout.versions}_phone" if layout.ledger else f"{layout.versions}_key"
+    moved = [
+        f"DROP INDEX {index}",
+        f"ALTER TABLE {layout.versions} RENAME TO {_OLD}{layout.versions}",
+    ]
+    if not layout.ledger:
+        moved.append(f"ALTER TABLE {layout.heads} RENAME TO {_OLD}{layout.heads}")
+    return moved
+
+
+def _copied(layout: Layout) -> list[str]:
+    """The SQL that brings the rows of layouts 1 and 2, all in SQLite, into this one's tail."""
+    old, name = f"{_OLD}{layout.versions}", layout.table.name
+    columns = ", ".join(("seq", *layout.names, "_observed_at", "_request_id"))
+    if layout.ledger:
+        return [
+            f"INSERT INTO {layout.versions} ({columns}) SELECT {columns} FROM {old}",
+            # SQLite takes the other columns from the row that has the maximum.
+            f"INSERT INTO {layout.heads} (_key, listed, checked_at, request_id) "
+            f"SELECT phone, listed, max(checked_at), request_id FROM {old} GROUP BY phone",
+            f"UPDATE tally SET (seq, seen_at) = (SELECT coalesce(max(seq), 0), max(_observed_at) "
+            f"FROM {old}) WHERE table_name = '{name}'",
+            f"DROP TABLE {old}",
+        ]
+    scope = layout.campaign_column if layout.scoped else None
+    return [
+        f"INSERT INTO {layout.versions} ({columns}, _key, _until, _gone) "
+        f"SELECT {columns}, _key, coalesce(lead(_observed_at) OVER "
+        f"(PARTITION BY _key ORDER BY _observed_at, seq), {FOREVER}), _gone FROM {old}",
+        f"INSERT INTO scope (table_name, value) SELECT DISTINCT '{name}', {scope or 'NULL'} "
+        f"FROM {old} WHERE {scope or 'NULL'} IS NOT NULL",
+        f"INSERT INTO {layout.heads} (_key, seq, since, seen_at, misses, gone, scope, digest) "
+        f"SELECT h._key, h.seq, v._observed_at, h.seen_at, h.misses, v._gone, s.number, v._hash "
+        f"FROM {_OLD}{layout.heads} h JOIN {old} v ON v.seq = h.seq LEFT JOIN scope s "
+        f"ON s.table_name = '{name}' AND s.value = v.{scope or '_key'}",
+        f"UPDATE tally SET seq = (SELECT coalesce(max(seq), 0) FROM {old}), "
+        f"seen_at = (SELECT max(seen_at) FROM {layout.heads}) WHERE table_name = '{name}'",
+        f"DROP TABLE {_OLD}{layout.heads}",
+        f"DROP TABLE {old}",
     ]

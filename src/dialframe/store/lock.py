@@ -35,8 +35,30 @@ def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
         os.close(descriptor)
 
 
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Hold the lock of a file together with others, so that nobody has it alone while the block runs.
+
+    Where the lock file can be neither made nor opened nobody else can take it either, and on a system
+    without shared locks an open file cannot be deleted: there the block runs without.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        _join(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 if sys.platform == "win32":
     import msvcrt
+
+    def _join(descriptor: int) -> None:
+        """Nothing: the system keeps open files."""
 
     def _take(descriptor: int, wait: bool) -> bool:  # noqa: FBT001 - the twin of the one below
         while True:
@@ -50,6 +72,9 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+
+    def _join(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
 
     def _take(descriptor: int, wait: bool) -> bool:  # noqa: FBT001 - private, called in one place
         try:

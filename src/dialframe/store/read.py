@@ -1,35 +1,29 @@
-"""Frames read from disk in one SELECT, through Arrow; knows columns and dtypes, writes nothing."""
+"""Tables read from tail and parts as of one moment, through Arrow; knows columns and dtypes, writes nothing.
+
+Each version says from when until when it counts, so whether it is wanted is a condition on the version alone:
+a filter on campaign or time may be applied beside it without ever meeting an older version.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from dialframe.frames.columns import Column, Kind
+from dialframe.store.catalogue import Patches, live_parts, read_patches
 from dialframe.store.encode import Value, microseconds
-from dialframe.store.layout import Layout
+from dialframe.store.layout import FOREVER, Layout
+from dialframe.store.parts import Part, Shelf, integers, ordered, schema
+from dialframe.store.tail import read_tail
 
-ROWS_AT_ONCE = 50_000
-
-_STORED: dict[Kind, pa.DataType] = {
-    "text": pa.string(),
-    "instant": pa.int64(),
-    "day": pa.string(),
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.int8(),
-    "json": pa.string(),
-}
-_SHOWN: dict[Kind, pa.DataType] = {
-    **_STORED,
-    "instant": pa.timestamp("us", "UTC"),
-    "boolean": pa.bool_(),
-}
-_DTYPES = {
+DTYPES = {
     pa.int64(): pd.Int64Dtype(),
     pa.float64(): pd.Float64Dtype(),
     pa.bool_(): pd.BooleanDtype(),
@@ -53,89 +47,218 @@ class Selection:
     campaign: str | None = None
 
 
-def read_frame(
-    connection: sqlite3.Connection, layout: Layout, selection: Selection
-) -> pd.DataFrame:
-    """Rows of a table, oldest first.
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A table at one moment: its tail, the parts that may hold what is wanted, and their patches.
 
-    The selection looks at the version chosen, never at older ones: a row that left a campaign is
-    not found in it by a version of before.
+    Attributes:
+        layout: The table.
+        selection: The rows wanted.
+        columns: The columns wanted.
+        loaded: Those, and what the rows are ordered by.
+        parts: Parts that may hold rows wanted.
+        patches: Which of their versions are followed.
+        tail: The tail's rows that are wanted.
     """
-    found, values = _query(layout, selection)
-    columns = layout.columns
-    schema = pa.schema([(column.name, _SHOWN[column.kind]) for column in columns])
-    cursor = connection.execute(found, values)
-    batches = []
-    while rows := cursor.fetchmany(ROWS_AT_ONCE):
-        by_column = zip(zip(*rows, strict=True), columns, strict=True)
-        arrays = [_array(cells, column) for cells, column in by_column]
-        batches.append(pa.record_batch(arrays, schema=schema))
-    if not batches:
-        # One empty chunk: some of pandas cannot join a column that has none at all.
-        batches = [pa.record_batch([pa.array([], field.type) for field in schema], schema=schema)]
-    table = pa.Table.from_batches(batches, schema=schema)
-    frame: pd.DataFrame = table.to_pandas(types_mapper=_DTYPES.get)
+
+    layout: Layout
+    selection: Selection
+    columns: tuple[str, ...]
+    loaded: tuple[str, ...]
+    parts: tuple[Part, ...]
+    patches: Patches
+    tail: pa.Table
+
+    @property
+    def at(self) -> int | None:
+        """The instant that is asked for, microseconds since 1970 UTC; None for now."""
+        return None if self.selection.as_of is None else microseconds(self.selection.as_of)
+
+    @property
+    def range(self) -> tuple[Value, Value]:
+        """First value of the time column that is wanted, and the first that is not."""
+        return bounds(self.layout, self.selection)
+
+
+def snapshot(
+    connection: sqlite3.Connection,
+    layout: Layout,
+    selection: Selection,
+    columns: Sequence[str] | None = None,
+) -> Snapshot:
+    """What a read needs from the database, taken in one transaction.
+
+    Args:
+        connection: Inside a read transaction.
+        layout: The table.
+        selection: The rows wanted.
+        columns: The columns wanted; None for the table's own and those of the observation.
+    """
+    names = tuple(column.name for column in layout.columns) if columns is None else tuple(columns)
+    where, values = _conditions(layout, selection)
+    at = None if selection.as_of is None else microseconds(selection.as_of)
+    first, end = bounds(layout, selection)
+    parts = tuple(
+        part
+        for part in live_parts(connection, layout)
+        if _counts(part, at) and part.may_hold(first, end)
+    )
+    loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.tie_shown)))
+    tail = read_tail(connection, layout, where, values).select(loaded)
+    patches = read_patches(connection, layout)
+    return Snapshot(layout, selection, names, loaded, parts, patches, tail)
+
+
+def pieces(shelf: Shelf, taken: Snapshot) -> Iterator[pa.Table]:
+    """The rows wanted in the columns loaded, part by part in the order of their first rows, then the tail.
+
+    Each piece is sorted by time.
+    """
+    for part in taken.parts:
+        yield _rows(shelf, taken, part)
+    yield taken.tail
+
+
+def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
+    """The rows wanted, oldest first."""
+    tables = [table for table in pieces(shelf, taken) if table.num_rows]
+    if not tables:
+        return empty(taken.layout, taken.columns)
+    return pa.concat_tables(
+        group[0] if len(group) == 1 else _merged(taken.layout, group)
+        for group in _overlapping(taken.layout, tables)
+    ).select(taken.columns)
+
+
+def empty(layout: Layout, columns: Sequence[str]) -> pa.Table:
+    """No rows, in one empty chunk: some of pandas cannot join a column that has none at all."""
+    full = schema(layout)
+    wanted = pa.schema([full.field(name) for name in columns])
+    arrays = [pa.array([], field.type) for field in wanted]
+    return pa.Table.from_batches([pa.record_batch(arrays, schema=wanted)])
+
+
+def as_frame(table: pa.Table) -> pd.DataFrame:
+    """The frame of an Arrow table, with dtypes that do not depend on its rows."""
+    frame: pd.DataFrame = table.to_pandas(types_mapper=DTYPES.get)
     return frame
 
 
-def _query(layout: Layout, selection: Selection) -> tuple[str, list[Value]]:
-    shown = ", ".join(layout.expression(column.name) for column in layout.columns)
-    source, values = _source(layout, selection.as_of)
-    conditions, bound = _conditions(layout, selection)
-    where = " AND ".join(conditions)
-    tie = "seq" if layout.ledger else "_key"
-    return (
-        f"SELECT {shown} FROM {source} WHERE {where} ORDER BY {layout.time_column}, {tie}",
-        [*values, *bound],
-    )
+def bounds(layout: Layout, selection: Selection) -> tuple[Value, Value]:
+    """First value of the time column that is wanted, and the first that is not; days as ISO 8601."""
+    since, until = selection.since, selection.until
+    if layout.time_column != "date":
+        return (
+            None if since is None else microseconds(since),
+            None if until is None else microseconds(until),
+        )
+    first = None if since is None else since.astimezone(UTC).date().isoformat()
+    if until is None:
+        return first, None
+    until = until.astimezone(UTC)
+    started = until.time() != time(0)  # a day that has begun by then is wanted whole
+    return first, (until.date() + timedelta(days=int(started))).isoformat()
 
 
-def _source(layout: Layout, as_of: datetime | None) -> tuple[str, list[Value]]:
-    if layout.ledger:
-        return f"{layout.versions}", []
-    if as_of is None:
-        return f"(SELECT v.* FROM {layout.heads} h JOIN {layout.versions} v ON v.seq = h.seq)", []
-    ranked = (
-        "SELECT *, row_number() OVER "
-        "(PARTITION BY _key ORDER BY _observed_at DESC, seq DESC) AS _rank "
-        f"FROM {layout.versions} WHERE _observed_at <= ?"
-    )
-    return f"(SELECT * FROM ({ranked}) WHERE _rank = 1)", [microseconds(as_of)]
-
-
-def _conditions(layout: Layout, selection: Selection) -> tuple[list[str], list[Value]]:
-    conditions, values = (["1"] if layout.ledger else ["_gone = 0"]), list[Value]()
-    if layout.ledger and selection.as_of is not None:
+def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]:
+    conditions, values = ["1"], list[Value]()
+    at = None if selection.as_of is None else microseconds(selection.as_of)
+    if not layout.ledger:
+        conditions += ["_gone = 0", f"_until = {FOREVER}" if at is None else "_until > ?"]
+        values += [] if at is None else [at]
+    if at is not None:
         conditions.append("_observed_at <= ?")
-        values.append(microseconds(selection.as_of))
-    for sign, bound in ((">=", _first(layout, selection)), ("<", _end(layout, selection))):
+        values.append(at)
+    for sign, bound in zip((">=", "<"), bounds(layout, selection), strict=True):
         if bound is not None:
             conditions.append(f"{layout.time_column} {sign} ?")
             values.append(bound)
     if selection.campaign is not None and layout.campaign_column is not None:
         conditions.append(f"{layout.expression(layout.campaign_column)} = ?")
         values.append(selection.campaign)
-    return conditions, values
+    return " AND ".join(conditions), values
 
 
-def _first(layout: Layout, selection: Selection) -> Value:
-    if selection.since is None or not _counts_days(layout):
-        return None if selection.since is None else microseconds(selection.since)
-    return selection.since.astimezone(UTC).date().isoformat()
+def _counts(part: Part, at: int | None) -> bool:
+    if at is None:
+        return not part.history
+    return part.observed[0] <= at < part.until
 
 
-def _end(layout: Layout, selection: Selection) -> Value:
-    if selection.until is None or not _counts_days(layout):
-        return None if selection.until is None else microseconds(selection.until)
-    until = selection.until.astimezone(UTC)
-    started = until.time() != time(0)  # a day that has begun by then is wanted whole
-    return (until.date() + timedelta(days=int(started))).isoformat()
+def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
+    """The rows of one part that are wanted, in the columns wanted."""
+    layout, at = taken.layout, taken.at
+    patched = not layout.ledger and taken.patches.within(part)
+    needed = dict.fromkeys(taken.loaded)
+    needed |= dict.fromkeys(["seq"] if patched else [])
+    needed |= dict.fromkeys(["_observed_at"] if at is not None else [])
+    needed |= dict.fromkeys(["_until", "_gone"] if part.history else [])
+    if taken.selection.campaign is not None and layout.campaign_column is not None:
+        needed[layout.campaign_column] = None
+    table = shelf.load(part, layout, list(needed), taken.range)
+    mask = _mask(taken, part, table, patched=patched)
+    table = table.select(taken.loaded)
+    return table if mask is None else table.filter(pa.array(mask))
 
 
-def _counts_days(layout: Layout) -> bool:
-    return layout.time_column == "date"
+def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any | None:
+    """Which rows are wanted, as a numpy array; None for all of them."""
+    at = taken.at
+    masks = []
+    if patched:
+        untils = taken.patches.untils_of(integers(table["seq"]))
+        masks.append(untils == FOREVER if at is None else untils > at)
+    if at is not None and part.observed[1] > at:
+        masks.append(integers(table["_observed_at"]) <= at)
+    if at is not None and part.history:
+        untils = table["_until"].combine_chunks().fill_null(FOREVER)
+        masks.append(untils.to_numpy(zero_copy_only=False) > at)
+        masks.append(~table["_gone"].to_numpy())
+    first, end = taken.range
+    moments = table[taken.layout.time_column] if (first, end) != (None, None) else None
+    if moments is not None and pa.types.is_timestamp(moments.type):
+        moments = moments.cast(pa.int64())
+    if first is not None:
+        masks.append(_true(pc.greater_equal(moments, first)))
+    if end is not None:
+        masks.append(_true(pc.less(moments, end)))
+    if taken.selection.campaign is not None and taken.layout.campaign_column is not None:
+        named = table[taken.layout.campaign_column]
+        masks.append(_true(pc.equal(named, taken.selection.campaign)))
+    mask = np.logical_and.reduce(masks) if masks else None
+    return None if mask is None or mask.all() else mask
 
 
-def _array(cells: tuple[Value, ...], column: Column) -> pa.Array:
-    array = pa.array(cells, type=_STORED[column.kind])
-    return array.cast(_SHOWN[column.kind])
+def _true(mask: pa.ChunkedArray) -> Any:
+    return pc.fill_null(mask, False).to_numpy()  # noqa: FBT003 - the value that fills
+
+
+def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Table]]:
+    """Tables in groups: one that begins before another has ended is sorted in with it."""
+    spans = sorted(
+        ((_span(layout, table), place) for place, table in enumerate(tables)),
+        key=lambda found: found[0],
+    )
+    groups: list[list[pa.Table]] = []
+    end = None
+    for (first, last), place in spans:
+        if end is not None and first <= end:
+            groups[-1].append(tables[place])
+        else:
+            groups.append([tables[place]])
+        end = last if end is None else max(end, last)
+    return groups
+
+
+def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, Any]]:
+    """First and last of the time column of sorted rows, so that null comes before every value."""
+    column = table[layout.time_column]
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.int64())
+    ends = (column[0].as_py(), column[-1].as_py())
+    low, high = ((0, 0) if end is None else (1, end) for end in ends)
+    return low, high
+
+
+def _merged(layout: Layout, tables: Sequence[pa.Table]) -> pa.Table:
+    return ordered(pa.concat_tables(tables), [layout.time_column, layout.tie_shown])

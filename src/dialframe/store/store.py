@@ -3,6 +3,7 @@
 A version of a row is added only when its content differs from the latest one of that id. The *current* table
 is the last version of each id by the instant it was observed; *as of T*, the last one observed by T. Rows and
 the walk's checkpoint are written in one transaction, so a process killed at any moment leaves both consistent.
+New versions wait in SQLite until there are enough of them for a Parquet file.
 """
 
 from __future__ import annotations
@@ -16,47 +17,68 @@ from typing import TYPE_CHECKING, Any
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames.columns import Table
-from dialframe.store import write
-from dialframe.store.checkpoints import Checkpoint, read_checkpoints, save_checkpoint
+from dialframe.store import facts, sealing, write
+from dialframe.store.checkpoints import Checkpoint, Epochs, read_checkpoints
+from dialframe.store.damage import without_damaged
 from dialframe.store.database import Database
 from dialframe.store.encode import Bad, Value, microseconds, rows
+from dialframe.store.erasing import discard, erase
 from dialframe.store.erasure import E164
 from dialframe.store.facts import (
     Check,
     Info,
     campaign_ids,
-    last_checks,
     last_seen,
     oldest,
     read_info,
 )
-from dialframe.store.forgetting import forget, forgotten
-from dialframe.store.layout import BY_NAME
+from dialframe.store.forgetting import forgotten
+from dialframe.store.layout import BY_NAME, LAYOUTS, Layout
 from dialframe.store.lock import exclusive
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
+from dialframe.store.parts import FOLDER as PARTS
+from dialframe.store.parts import Shelf
+from dialframe.store.retention import PERSONAL, floor_of, young_enough
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
 
+_SIZES = sealing.Sizes()
+
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """What became of records: `rows` given, `versions` added, `quarantined`, `forgotten` (dropped)."""
+    """What became of records.
+
+    Attributes:
+        rows: Given.
+        versions: Added.
+        quarantined: Set aside.
+        forgotten: Dropped, for they are of a forgotten number.
+        pruned: Dropped, for they are older than what is kept.
+    """
 
     rows: int
     versions: int
     quarantined: int
     forgotten: int
+    pruned: int = 0
 
 
 class Store:
     """One client's tables in one folder (mode 0700, files 0600)."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, sizes: sealing.Sizes = _SIZES) -> None:
+        """The store of an open file; `sizes` says when versions move from it into parts."""
         self._database = database
+        self._sizes = sizes
+        self._shelf = Shelf(database.folder / PARTS)
+        self._epochs = Epochs()
+        self._tidy()
 
     @classmethod
     def open(cls, folder: Path | str, identity: Identity | None = None) -> Store:
@@ -73,10 +95,10 @@ class Store:
         try:
             if identity is not None:
                 claim(database, identity)
+            return cls(database)
         except BaseException:
             database.close()
             raise
-        return cls(database)
 
     @property
     def folder(self) -> Path:
@@ -125,15 +147,28 @@ class Store:
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]
         stamp = write.Stamp(microseconds(observed_at), request_id)
-        with self._database.writing() as connection:
-            known = forgotten(connection)
-            kept = known.keep(layout, good)
-            versions = write.append_rows(connection, layout, kept, stamp)
-            safe = [record for record in bad if known.text(record.raw) == record.raw]
-            write.set_aside(connection, layout, safe, stamp)
-            if checkpoint is not None:
-                save_checkpoint(connection, checkpoint)
-        return Appended(len(good), versions, len(bad), len(good) - len(kept))
+
+        def work() -> tuple[int, int, int]:
+            with self._database.writing() as connection:
+                young = young_enough(layout, good, floor_of(connection, layout))
+                known = forgotten(connection)
+                kept = known.keep(layout, young)
+                versions = write.append_rows(connection, self._shelf, layout, kept, stamp)
+                safe = [record for record in bad if known.text(record.raw) == record.raw]
+                write.set_aside(connection, layout, safe, stamp)
+                if checkpoint is not None:
+                    self._epochs.save(connection, checkpoint)
+                return len(young), len(kept), versions
+
+        young, kept, versions = without_damaged(self._database, self._shelf, work)
+        self._seal_if_due(layout, self._sizes.seal_rows)
+        return Appended(
+            rows=len(good),
+            versions=versions,
+            quarantined=len(bad),
+            forgotten=young - kept,
+            pruned=len(good) - young,
+        )
 
     def reconcile(
         self,
@@ -165,21 +200,21 @@ class Store:
         layout = BY_NAME[table.name]
         condition: tuple[str, list[Value]] = ("1", [])
         if campaign is not None:
-            condition = (f"v.{layout.campaign_column} = ?", [campaign])
+            condition = facts.of_campaign(layout, campaign)
         elif days is not None:
-            condition = (f"v.{layout.time_column} BETWEEN ? AND ?", [*days])
+            condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:
             gone = write.mark_missing(
                 connection, layout, condition, microseconds(seen_before), microseconds(at), misses
             )
             if checkpoint is not None:
-                save_checkpoint(connection, checkpoint)
+                self._epochs.save(connection, checkpoint)
         return gone
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Write down where a walk stands, by itself."""
         with self._database.writing() as connection:
-            save_checkpoint(connection, checkpoint)
+            self._epochs.save(connection, checkpoint)
 
     def state(self, name: str) -> dict[str, Any] | None:
         """Where a walk stands, or None."""
@@ -188,6 +223,7 @@ class Store:
     def states(self, name: str) -> dict[str, dict[str, Any]]:
         """Checkpoints by name: the one of that name, and its parts' (`name/...`)."""
         with self._database.reading() as connection:
+            self._epochs.read(connection, name)
             return read_checkpoints(connection, name)
 
     def frame(
@@ -215,11 +251,79 @@ class Store:
         Raises:
             StoreError: The file cannot be read.
         """
-        from dialframe.store.read import Selection, read_frame
+        from dialframe.store.read import as_frame
+
+        table_ = self.arrow(table, as_of=as_of, since=since, until=until, campaign=campaign)
+        return as_frame(table_)
+
+    def arrow(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+    ) -> pa.Table:
+        """A table as `frame` gives it, for every program that reads Arrow (polars, DuckDB).
+
+        Args:
+            table: The column table.
+            columns: Names of the columns wanted, None for all.
+            as_of: As for `frame`, like the following.
+            since: First instant wanted.
+            until: First instant not wanted any more.
+            campaign: Only rows of this campaign id.
+        """
+        from dialframe.store.read import Selection
+        from dialframe.store.reading import read_table
 
         selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
-        with self._database.reading() as connection:
-            return read_frame(connection, BY_NAME[table.name], selection)
+        return read_table(self._database, self._shelf, BY_NAME[table.name], selection, columns)
+
+    def batches(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+        rows: int = 65_536,
+    ) -> Iterator[pa.RecordBatch]:
+        """A table as `arrow` gives it, a few rows at a time, all of one moment.
+
+        Memory does not grow with the table. Rows are oldest first within each stored part; parts come
+        in the order of their first rows, and rows stored last come last.
+
+        Raises:
+            StoreError: A file is damaged, or a number was erased while it was read.
+        """
+        from dialframe.store.read import Selection
+        from dialframe.store.reading import read_batches
+
+        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
+        layout = BY_NAME[table.name]
+        return read_batches(self._database, self._shelf, layout, selection, columns, rows)
+
+    def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Every version that a table's rows ever had here: what the service itself does not keep.
+
+        Args:
+            table: The column table.
+            keys: Only these ids; None for all.
+
+        Returns:
+            The table's columns, then `_observed_at`, `_request_id`, `_until` (null for the latest) and
+            `_gone`; ordered by key and time.
+        """
+        from dialframe.store.read import as_frame
+        from dialframe.store.reading import read_history
+
+        layout = BY_NAME[table.name]
+        return as_frame(read_history(self._database, self._shelf, layout, keys))
 
     def campaign_ids(self, *tables: Table) -> set[str]:
         """Every campaign id that versions of these tables ever named."""
@@ -227,10 +331,13 @@ class Store:
         with self._database.reading() as connection:
             return campaign_ids(connection, layouts)
 
-    def last_checks(self, phones: Sequence[str]) -> dict[str, Check]:
-        """The latest Do-Not-Call answer about each number that was ever asked about."""
-        with self._database.reading() as connection:
-            return last_checks(connection, phones)
+    def last_checks(
+        self, phones: Sequence[str], *, as_of: datetime | None = None
+    ) -> dict[str, Check]:
+        """The latest Do-Not-Call answer about each number that was asked about, by an instant or ever."""
+        from dialframe.store.reading import read_last_checks
+
+        return read_last_checks(self._database, self._shelf, phones, as_of)
 
     def oldest(self, table: Table) -> datetime | None:
         """Creation of the oldest row that a table ever had, or None."""
@@ -267,13 +374,36 @@ class Store:
         """
         if not E164.fullmatch(phone):
             raise ConfigError("the number to forget must be E.164, such as +12125550142")
-        with self._database.writing() as connection:
-            erased = forget(connection, phone, microseconds(at))
-        self._database.compact()
-        return erased
+        return erase(self._database, self._shelf, phone, microseconds(at))
+
+    def prune(self, before: datetime, tables: Sequence[Table] | None = None) -> dict[str, int]:
+        """Delete rows created before an instant, in all their versions, and keep them out from then on.
+
+        Args:
+            before: The instant; of a check, the one at which it was made.
+            tables: The tables; None for all that are about persons.
+
+        Returns:
+            How many versions, and records set aside, were deleted of each table.
+
+        Raises:
+            ConfigError: A table is not about persons.
+            StoreError: Another process is reading, so that old bytes may remain.
+        """
+        names = PERSONAL if tables is None else tuple(table.name for table in tables)
+        return discard(self._database, self._shelf, names, microseconds(before))
+
+    def compact(self) -> None:
+        """Seal what is not sealed yet, merge small files, delete replaced ones."""
+
+        def work() -> None:
+            sealing.compact(self._database, self._shelf, self._sizes)
+
+        without_damaged(self._database, self._shelf, work)
 
     def vacuum(self) -> None:
-        """Give back the space of what was erased; `StoreError` while another process is reading."""
+        """Compact, and give back the space of what was erased; `StoreError` while another process reads."""
+        self.compact()
         self._database.compact()
 
     @contextmanager
@@ -285,8 +415,13 @@ class Store:
             yield held
 
     def close(self) -> None:
-        """Close the file; using the store opens it again."""
-        self._database.close()
+        """Close the file, long tails sealed; using the store opens it again."""
+        try:
+            if not self._database.read_only:
+                for layout in LAYOUTS:
+                    self._seal_if_due(layout, self._sizes.close_rows)
+        finally:
+            self._database.close()
 
     def __enter__(self) -> Store:
         return self
@@ -296,3 +431,17 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"
+
+    def _seal_if_due(self, layout: Layout, rows: int) -> None:
+        def work() -> bool:
+            return sealing.seal_if_due(self._database, self._shelf, layout, rows, self._sizes)
+
+        without_damaged(self._database, self._shelf, work)
+
+    def _tidy(self) -> None:
+        """Delete what a killed process left, unless another one is writing files."""
+        if self._database.read_only:
+            return
+        with exclusive(self.folder / sealing.PARTS_LOCK, wait=False) as held:
+            if held:
+                sealing.sweep(self._database, self._shelf)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from dialframe.store.catalogue import add_patches, count_on, counted, scope_number
 from dialframe.store.encode import Bad, Row, Value, digest_of
-from dialframe.store.layout import Layout
-
-#: Content hash of "no longer listed", which no content has.
-GONE = b"gone"
-
-Written = tuple[int, str, tuple[Value, ...], int, str | None, bytes, int]
+from dialframe.store.late import Late, append_late
+from dialframe.store.layout import FOREVER, Layout
+from dialframe.store.parts import Shelf
+from dialframe.store.versions import GONE, Head, Version, heads_of, insert_versions, put_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,53 +22,37 @@ class Stamp:
     request_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The latest version of a row: where it is, since when, when seen last, and its hash."""
-
-    seq: int
-    since: int
-    seen_at: int
-    digest: bytes
-
-
 def append_rows(
-    connection: sqlite3.Connection, layout: Layout, rows: Sequence[Row], stamp: Stamp
+    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, rows: Sequence[Row], stamp: Stamp
 ) -> int:
     """Add a version of each row whose content is not that of its latest version.
 
     Returns:
         How many versions were added.
     """
+    if not rows:
+        return 0
     if layout.ledger:
         return _append_ledger(connection, layout, rows, stamp)
-    heads = _heads(connection, layout, [row.key for row in rows])
+    heads = heads_of(connection, layout, [row.key for row in rows])
     if layout.once:
         rows = [row for row in rows if row.key not in heads]
-    seq = _last_seq(connection, layout)
-    fresh: list[Written] = []
-    seen: list[tuple[str]] = []
-    late = 0
+    fresh: list[Row] = []
+    late: list[Late] = []
+    seen: list[tuple[int, str]] = []
     for row in rows:
-        head, digest = heads.get(row.key), row.digest
+        head = heads.get(row.key)
         if head is not None and stamp.observed_at < head.seen_at:
-            late += 1
-        elif head is not None and head.digest == digest:
-            seen.append((row.key,))
+            late.append(Late(row, head, stamp.observed_at, stamp.request_id))
+        elif head is not None and head.digest == row.digest:
+            seen.append((stamp.observed_at, row.key))
         else:
-            seq += 1
-            fresh.append(_written(seq, row, stamp, digest))
-    _insert(connection, layout, fresh)
+            fresh.append(row)
+    _append_fresh(connection, layout, fresh, heads, stamp)
     connection.executemany(
-        f"UPDATE {layout.heads} SET seen_at = {stamp.observed_at}, misses = 0 WHERE _key = ?", seen
+        f"UPDATE {layout.heads} SET seen_at = ?, misses = 0 WHERE _key = ?", seen
     )
-    if late:
-        return len(fresh) + sum(
-            _append_late(connection, layout, row, heads[row.key], stamp)
-            for row in rows
-            if row.key in heads and stamp.observed_at < heads[row.key].seen_at
-        )
-    return len(fresh)
+    return len(fresh) + append_late(connection, shelf, layout, late)
 
 
 def set_aside(
@@ -112,7 +94,7 @@ def mark_missing(
     Args:
         connection: Inside a write transaction.
         layout: The table.
-        where: SQL condition over the versions table (alias `v`) and its values.
+        where: SQL condition over the table of heads and its values.
         seen_before: Rows last seen before this were not in the walk.
         at: When the walk ended: from then on such a row is no longer listed.
         after: Misses that make a row gone.
@@ -122,99 +104,108 @@ def mark_missing(
     """
     condition, values = where
     missed = connection.execute(
-        f"SELECT h._key, h.misses + 1 FROM {layout.heads} h JOIN {layout.versions} v USING (seq) "
-        f"WHERE h.seen_at < ? AND v._gone = 0 AND ({condition})",
+        f"SELECT _key, misses + 1, seq, scope FROM {layout.heads} "
+        f"WHERE seen_at < ? AND gone = 0 AND ({condition})",
         (seen_before, *values),
     ).fetchall()
     connection.executemany(
         f"UPDATE {layout.heads} SET misses = misses + 1 WHERE _key = ?",
-        [(key,) for key, _ in missed],
+        [(key,) for key, *_ in missed],
     )
-    gone = [key for key, misses in missed if misses >= after]
-    seq = _last_seq(connection, layout)
+    gone = [(key, seq, scope) for key, misses, seq, scope in missed if misses >= after]
+    if not gone:
+        return 0
+    # A clock that was set back in the middle of the walk must not end a row before it was seen.
+    at = max(at, seen_before)
+    follow(connection, layout, [(seq, at) for _, seq, _ in gone])
     nothing: tuple[Value, ...] = (None,) * len(layout.names)
-    _insert(
+    last, _ = counted(connection, layout)
+    versions = [
+        Version(seq, key, nothing, at, None, FOREVER, gone=True)
+        for seq, (key, _, _) in enumerate(gone, start=last + 1)
+    ]
+    insert_versions(connection, layout, versions)
+    scopes = {key: scope for key, _, scope in gone}
+    put_heads(connection, layout, [(v, GONE, scopes[v.key]) for v in versions])
+    count_on(connection, layout, last + len(gone), at)
+    return len(gone)
+
+
+def follow(
+    connection: sqlite3.Connection, layout: Layout, pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Write down from when on versions (by `seq`) are followed by others, in the tail or beside a part."""
+    _, sealed = counted(connection, layout)
+    connection.executemany(
+        f"UPDATE {layout.versions} SET _until = ? WHERE seq = ?",
+        [(until, seq) for seq, until in pairs if seq > sealed],
+    )
+    add_patches(connection, layout, [(seq, until) for seq, until in pairs if seq <= sealed])
+
+
+def _append_fresh(
+    connection: sqlite3.Connection,
+    layout: Layout,
+    rows: Sequence[Row],
+    heads: dict[str, Head],
+    stamp: Stamp,
+) -> None:
+    last, _ = counted(connection, layout)
+    followed = [heads[row.key].seq for row in rows if row.key in heads]
+    follow(connection, layout, [(seq, stamp.observed_at) for seq in followed])
+    versions = [
+        Version(seq, row.key, row.values, stamp.observed_at, stamp.request_id, FOREVER)
+        for seq, row in enumerate(rows, start=last + 1)
+    ]
+    insert_versions(connection, layout, versions)
+    scopes = _scopes(connection, layout, rows)
+    put_heads(
         connection,
         layout,
-        [(seq + n, key, nothing, at, None, GONE, 1) for n, key in enumerate(gone, start=1)],
+        [
+            (version, row.digest, scopes.get(_campaign(layout, row)))
+            for version, row in zip(versions, rows, strict=True)
+        ],
     )
-    return len(gone)
+    count_on(connection, layout, last + len(rows), stamp.observed_at)
+
+
+def _scopes(
+    connection: sqlite3.Connection, layout: Layout, rows: Sequence[Row]
+) -> dict[Value, int | None]:
+    values = {_campaign(layout, row) for row in rows}
+    return {
+        value: scope_number(connection, layout, value)
+        for value in values
+        if isinstance(value, str)
+    }
+
+
+def _campaign(layout: Layout, row: Row) -> Value:
+    if layout.campaign_column is None or not layout.scoped:
+        return None
+    return row.values[layout.place(layout.campaign_column)]
 
 
 def _append_ledger(
     connection: sqlite3.Connection, layout: Layout, rows: Sequence[Row], stamp: Stamp
 ) -> int:
-    marks = ", ".join("?" * (len(layout.names) + 2))
+    last, _ = counted(connection, layout)
+    names = ("seq", *layout.names, "_observed_at", "_request_id")
     connection.executemany(
-        f"INSERT INTO {layout.versions} ({', '.join(layout.names)}, _observed_at, _request_id) "
-        f"VALUES ({marks})",
-        [(*row.values, stamp.observed_at, stamp.request_id) for row in rows],
-    )
-    return len(rows)
-
-
-def _heads(connection: sqlite3.Connection, layout: Layout, keys: Sequence[str]) -> dict[str, Head]:
-    found = connection.execute(
-        f"SELECT h._key, h.seq, v._observed_at, h.seen_at, v._hash FROM {layout.heads} h "
-        f"JOIN {layout.versions} v USING (seq) "
-        "WHERE h._key IN (SELECT value FROM json_each(?))",
-        (json.dumps(keys),),
-    )
-    return {key: Head(*facts) for key, *facts in found}
-
-
-def _last_seq(connection: sqlite3.Connection, layout: Layout) -> int:
-    (last,) = connection.execute(f"SELECT coalesce(max(seq), 0) FROM {layout.versions}").fetchone()
-    return int(last)
-
-
-def _written(seq: int, row: Row, stamp: Stamp, digest: bytes) -> Written:
-    return (seq, row.key, row.values, stamp.observed_at, stamp.request_id, digest, 0)
-
-
-def _insert(connection: sqlite3.Connection, layout: Layout, written: Sequence[Written]) -> None:
-    _insert_versions(connection, layout, written)
-    connection.executemany(
-        f"INSERT OR REPLACE INTO {layout.heads} (_key, seq, seen_at, misses) VALUES (?, ?, ?, 0)",
-        [(key, seq, observed_at) for seq, key, _, observed_at, _, _, _ in written],
-    )
-
-
-def _insert_versions(
-    connection: sqlite3.Connection, layout: Layout, written: Sequence[Written]
-) -> None:
-    names = ("seq", "_key", *layout.names, "_observed_at", "_request_id", "_hash", "_gone")
-    connection.executemany(
-        f"INSERT INTO {layout.versions} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",
+        f"INSERT INTO {layout.versions} ({', '.join(names)}) "
+        f"VALUES ({', '.join('?' * len(names))})",
         [
-            (seq, key, *values, observed_at, request_id, digest, gone)
-            for seq, key, values, observed_at, request_id, digest, gone in written
+            (seq, *row.values, stamp.observed_at, stamp.request_id)
+            for seq, row in enumerate(rows, start=last + 1)
         ],
     )
-
-
-def _append_late(
-    connection: sqlite3.Connection, layout: Layout, row: Row, head: Head, stamp: Stamp
-) -> int:
-    """Put an observation where it belongs in time, although a newer one is already stored."""
-    before = connection.execute(
-        f"SELECT _hash FROM {layout.versions} WHERE _key = ? AND _observed_at <= ? "
-        "ORDER BY _observed_at DESC, seq DESC LIMIT 1",
-        (row.key, stamp.observed_at),
-    ).fetchone()
-    digest = row.digest
-    if before is not None and before[0] == digest:
-        return 0
-    seq = _last_seq(connection, layout) + 1
-    _insert_versions(connection, layout, [_written(seq, row, stamp, digest)])
-    if head.since > stamp.observed_at:
-        return 1
-    # The latest content was seen again after this one: say so, or the older would be on top.
-    names = ", ".join(("_key", *layout.names, "_request_id", "_hash", "_gone"))
-    connection.execute(
-        f"INSERT INTO {layout.versions} (seq, {names}, _observed_at) "
-        f"SELECT ?, {names}, ? FROM {layout.versions} WHERE seq = ?",
-        (seq + 1, head.seen_at, head.seq),
+    connection.executemany(
+        f"INSERT INTO {layout.heads} (_key, listed, checked_at, request_id) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (_key) DO UPDATE SET listed = excluded.listed, "
+        "checked_at = excluded.checked_at, request_id = excluded.request_id "
+        "WHERE excluded.checked_at >= checked_at",
+        [row.values for row in rows],
     )
-    connection.execute(f"UPDATE {layout.heads} SET seq = ? WHERE _key = ?", (seq + 1, row.key))
-    return 2
+    count_on(connection, layout, last + len(rows), stamp.observed_at)
+    return len(rows)

@@ -1,0 +1,186 @@
+"""Which parts are alive, which of their versions are followed, how far counting came; opens nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from dialframe.store.layout import Layout
+from dialframe.store.parts import Part
+
+_COLUMNS: Final = (
+    "name, table_name, history, rows, size_bytes, digest, first_seq, last_seq, first_time, "
+    "last_time, blank_times, first_observed, last_observed, last_until"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """From when on sealed versions are followed by others, where their parts do not say so yet.
+
+    Attributes:
+        seqs: Places of the versions, ascending.
+        untils: The instants, microseconds since 1970 UTC.
+    """
+
+    seqs: Any
+    untils: Any
+
+    def within(self, part: Part) -> bool:
+        """Whether the part may hold one of them."""
+        low, high = np.searchsorted(self.seqs, [part.seqs[0], part.seqs[1] + 1])
+        return bool(high > low)
+
+    def untils_of(self, seqs: Any) -> Any:
+        """The instants of versions, the largest integer where a version is not among them."""
+        untils = np.full(len(seqs), np.iinfo(np.int64).max)
+        if len(self.seqs):
+            places = np.minimum(np.searchsorted(self.seqs, seqs), len(self.seqs) - 1)
+            hit = self.seqs[places] == seqs
+            untils[hit] = self.untils[places[hit]]
+        return untils
+
+
+def live_parts(connection: sqlite3.Connection, layout: Layout) -> list[Part]:
+    """The parts of a table that count, in the order of their first rows."""
+    found = connection.execute(
+        f"SELECT {_COLUMNS} FROM part WHERE table_name = ? AND dead = 0 "
+        "ORDER BY first_time, first_seq, name",
+        (layout.table.name,),
+    )
+    return [_part(row) for row in found]
+
+
+def dead_parts(connection: sqlite3.Connection) -> list[str]:
+    """Names of parts that were replaced and whose files are to be deleted."""
+    return [name for (name,) in connection.execute("SELECT name FROM part WHERE dead = 1")]
+
+
+def known_parts(connection: sqlite3.Connection) -> set[str]:
+    """Names of all parts, replaced ones among them."""
+    return {name for (name,) in connection.execute("SELECT name FROM part")}
+
+
+def add_parts(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
+    """Make parts known: from the commit on they are part of their table."""
+    marks = ", ".join("?" * 14)
+    connection.executemany(
+        f"INSERT INTO part ({_COLUMNS}) VALUES ({marks})",
+        [
+            (
+                part.name, part.table, part.history, part.rows, part.size_bytes, part.digest,
+                *part.seqs, *part.times, part.blank_times, *part.observed, part.until,
+            )
+            for part in parts
+        ],
+    )  # fmt: skip
+
+
+def bury(connection: sqlite3.Connection, parts: Sequence[Part]) -> bool:
+    """Mark parts as replaced; False, and none is, where another process has replaced one of them before."""
+    marks = ", ".join("?" * len(parts))
+    names = [part.name for part in parts]
+    (alive,) = connection.execute(
+        f"SELECT count(*) FROM part WHERE dead = 0 AND name IN ({marks})", names
+    ).fetchone()
+    if alive != len(names):
+        return False
+    connection.execute(f"UPDATE part SET dead = 1 WHERE name IN ({marks})", names)
+    return True
+
+
+def drop_parts(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Forget parts whose files are gone."""
+    connection.executemany("DELETE FROM part WHERE name = ?", [(name,) for name in names])
+
+
+def read_patches(connection: sqlite3.Connection, layout: Layout) -> Patches:
+    """The patches of a table."""
+    found = connection.execute(
+        "SELECT seq, until FROM patch WHERE table_name = ? ORDER BY seq", (layout.table.name,)
+    ).fetchall()
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return Patches(pairs[:, 0].copy(), pairs[:, 1].copy())
+
+
+def add_patches(
+    connection: sqlite3.Connection, layout: Layout, pairs: Iterable[tuple[int, int]]
+) -> None:
+    """Note from when on sealed versions (by `seq`) are followed by others."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO patch VALUES (?, ?, ?)",
+        [(layout.table.name, seq, until) for seq, until in pairs],
+    )
+
+
+def drop_patches(
+    connection: sqlite3.Connection, layout: Layout, pairs: Iterable[tuple[int, int]]
+) -> None:
+    """Forget patches that a new part has taken in; one that changed since stays."""
+    connection.executemany(
+        "DELETE FROM patch WHERE table_name = ? AND seq = ? AND until = ?",
+        [(layout.table.name, seq, until) for seq, until in pairs],
+    )
+
+
+def counted(connection: sqlite3.Connection, layout: Layout) -> tuple[int, int]:
+    """The highest `seq` given so far, and the highest one that is sealed."""
+    (seq, sealed) = connection.execute(
+        "SELECT seq, sealed FROM tally WHERE table_name = ?", (layout.table.name,)
+    ).fetchone()
+    return seq, sealed
+
+
+def epoch_of(connection: sqlite3.Connection, table: str) -> int | None:
+    """How often a table's walks had to begin anew; None where there is no such table."""
+    row = connection.execute("SELECT epoch FROM tally WHERE table_name = ?", (table,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def count_on(connection: sqlite3.Connection, layout: Layout, seq: int, seen_at: int) -> None:
+    """Write down the highest `seq` given, and that a row was seen."""
+    connection.execute(
+        "UPDATE tally SET seq = ?, seen_at = max(coalesce(seen_at, ?), ?) WHERE table_name = ?",
+        (seq, seen_at, seen_at, layout.table.name),
+    )
+
+
+def sealed_to(connection: sqlite3.Connection, layout: Layout, seq: int) -> None:
+    """Write down that all versions up to a `seq` are in parts."""
+    connection.execute(
+        "UPDATE tally SET sealed = ? WHERE table_name = ?", (seq, layout.table.name)
+    )
+
+
+def scope_number(connection: sqlite3.Connection, layout: Layout, value: str | None) -> int | None:
+    """Number of a campaign in a table's heads, given on first sight."""
+    if value is None:
+        return None
+    pair = (layout.table.name, value)
+    connection.execute("INSERT OR IGNORE INTO scope (table_name, value) VALUES (?, ?)", pair)
+    (number,) = connection.execute(
+        "SELECT number FROM scope WHERE table_name = ? AND value = ?", pair
+    ).fetchone()
+    return int(number)
+
+
+def _part(row: tuple[Any, ...]) -> Part:
+    name, table, history, rows, size, digest, *rest = row
+    first_seq, last_seq, first_time, last_time, blank, first_seen, last_seen, until = rest
+    return Part(
+        name=name,
+        table=table,
+        history=bool(history),
+        rows=rows,
+        size_bytes=size,
+        digest=digest,
+        seqs=(first_seq, last_seq),
+        times=(first_time, last_time),
+        blank_times=blank,
+        observed=(first_seen, last_seen),
+        until=until,
+    )

@@ -1,0 +1,258 @@
+"""Moves versions from the tail into parts and small parts into larger ones; knows files and catalogue, no rows' meaning.
+
+One process at a time does this (`lock.parts`). Sealing happens inside one write transaction, so nobody can
+change a row between its reading and its writing. Merging reads immutable files without a transaction, and
+its swap either buries all its inputs or none. Files of buried parts are deleted once no reader holds
+the lease (`lock.reading`).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.errors import StoreError
+from dialframe.store.catalogue import (
+    Patches,
+    add_parts,
+    bury,
+    counted,
+    dead_parts,
+    drop_parts,
+    drop_patches,
+    known_parts,
+    live_parts,
+    read_patches,
+    sealed_to,
+)
+from dialframe.store.database import Database
+from dialframe.store.layout import FOREVER, LAYOUTS, Layout
+from dialframe.store.lock import exclusive
+from dialframe.store.parts import Part, Shelf, integers, ordered
+from dialframe.store.tail import read_tail
+
+#: Followed versions in a part, from which it is written anew: one in so many.
+PATCHED_SHARE: Final = 10
+
+PARTS_LOCK: Final = "lock.parts"
+LEASE: Final = "lock.reading"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """When versions are moved, and how much at once.
+
+    Attributes:
+        seal_rows: Versions in the tail from which an append seals it.
+        close_rows: Versions from which closing the store does.
+        part_rows: Rows of a full part; a merge holds at most twice as many in memory.
+        small_parts: Parts of less than half a full one are merged when there are so many.
+        patches: Followed versions in all parts from which one of them may be written anew.
+    """
+
+    seal_rows: int = 20_000
+    close_rows: int = 2_000
+    part_rows: int = 262_144
+    small_parts: int = 8
+    patches: int = 1_000
+
+
+def seal_if_due(database: Database, shelf: Shelf, layout: Layout, rows: int, sizes: Sizes) -> bool:
+    """Seal a tail of so many rows, unless another process is at it; then tidy its parts once.
+
+    A disk that is full leaves everything where it is.
+
+    Raises:
+        Damaged: A part that was to be merged is not what was written.
+        Vanished: It is not there.
+    """
+    with database.reading() as connection:
+        seq, sealed = counted(connection, layout)
+    if seq - sealed < rows:
+        return False
+    with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
+        if not held:
+            return False
+        try:
+            done = seal(database, shelf, layout, sizes)
+            merge(database, shelf, layout, sizes)
+            sweep(database, shelf)
+        except StoreError:
+            return False
+    return done
+
+
+def compact(database: Database, shelf: Shelf, sizes: Sizes) -> None:
+    """Seal every tail, merge parts until nothing is left to merge, delete what was replaced.
+
+    Raises:
+        StoreError: The disk is full or refuses; everything is as it was.
+    """
+    thorough = replace(sizes, patches=1, small_parts=2)
+    with exclusive(database.folder / PARTS_LOCK, wait=True):
+        for layout in LAYOUTS:
+            while seal(database, shelf, layout, sizes):
+                pass
+            while merge(database, shelf, layout, thorough):
+                pass
+        sweep(database, shelf)
+
+
+def seal(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool:
+    """Move up to a full part of the tail into parts; the caller holds `lock.parts`.
+
+    Returns:
+        Whether there was anything to move.
+    """
+    with writing_parts(database, shelf) as (connection, made):
+        seq, sealed = counted(connection, layout)
+        last = connection.execute(
+            f"SELECT max(seq) FROM (SELECT seq FROM {layout.versions} ORDER BY seq LIMIT ?)",
+            (sizes.part_rows,),
+        ).fetchone()[0]
+        if last is None:
+            if sealed < seq:
+                sealed_to(connection, layout, seq)
+            return False
+        table = read_tail(connection, layout, "seq <= ?", [last])
+        _put(shelf, layout, table, sizes.part_rows, made)
+        add_parts(connection, made)
+        connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
+        sealed_to(connection, layout, last)
+    return True
+
+
+def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> bool:
+    """Write one group of parts anew, as fewer and fuller ones; the caller holds `lock.parts`.
+
+    Versions that are followed by others go to the history, with the instant at which they were.
+
+    Args:
+        database: The catalogue.
+        shelf: The parts.
+        layout: The table.
+        sizes: Which parts are small, and how many followed versions are many.
+
+    Returns:
+        Whether there was such a group and nobody else replaced one of its parts meanwhile.
+    """
+    with database.reading() as connection:
+        parts, known = live_parts(connection, layout), read_patches(connection, layout)
+    chosen = _small(parts, sizes) or _patched(shelf, layout, parts, known, sizes.patches)
+    if not chosen:
+        return False
+    table = pa.concat_tables(shelf.load(part, layout) for part in chosen)
+    table, folded = _patched_in(ordered(table, [layout.time_column, layout.tie_shown]), known)
+    made: list[Part] = []
+    swapped = False
+    try:
+        _put(shelf, layout, table, sizes.part_rows, made)
+        with database.writing() as connection:
+            swapped = bury(connection, chosen)
+            add_parts(connection, made if swapped else [])
+            drop_patches(connection, layout, folded if swapped else [])
+    finally:
+        if not swapped:
+            shelf.remove([part.name for part in made])
+    return swapped
+
+
+def sweep(database: Database, shelf: Shelf) -> None:
+    """Delete files that nobody reads: replaced parts, and what a killed writer left.
+
+    The caller holds `lock.parts`, so no file is still to be named.
+    """
+    with database.reading() as connection:
+        known, dead = known_parts(connection), dead_parts(connection)
+    shelf.remove(sorted(shelf.names() - known))
+    if not dead:
+        return
+    with exclusive(database.folder / LEASE, wait=False) as alone:
+        if not alone:
+            return
+        shelf.remove(dead)
+    gone = sorted(set(dead) - shelf.names())
+    with database.writing() as connection:
+        drop_parts(connection, gone)
+
+
+@contextmanager
+def writing_parts(
+    database: Database, shelf: Shelf
+) -> Iterator[tuple[sqlite3.Connection, list[Part]]]:
+    """A write transaction, and a list for parts made in it, whose files are deleted if it fails."""
+    made: list[Part] = []
+    try:
+        with database.writing() as connection:
+            yield connection, made
+    except BaseException:
+        shelf.remove([part.name for part in made])
+        raise
+
+
+def _put(shelf: Shelf, layout: Layout, table: pa.Table, most: int, made: list[Part]) -> None:
+    """Write versions as parts: those that count now apart from those that are followed or gone."""
+    if layout.ledger:
+        kinds = [(False, table)]
+    else:
+        past = pc.or_(pc.is_valid(table["_until"]), table["_gone"])
+        kinds = [(False, table.filter(pc.invert(past))), (True, table.filter(past))]
+    for history, rows in kinds:
+        made.extend(
+            shelf.put(layout, rows.slice(start, most), history=history)
+            for start in range(0, rows.num_rows, most)
+        )
+
+
+def _small(parts: Sequence[Part], sizes: Sizes) -> list[Part]:
+    """Small parts of one kind that lie next to each other in time, if there are many."""
+    for history in (False, True):
+        kind = [part for part in parts if part.history is history]
+        small = [part for part in kind if part.rows < sizes.part_rows // 2]
+        if len(small) < sizes.small_parts:
+            continue
+        chosen: list[Part] = []
+        for part in small:
+            if sum(one.rows for one in chosen) + part.rows > 2 * sizes.part_rows:
+                break
+            chosen.append(part)
+        return chosen
+    return []
+
+
+def _patched(
+    shelf: Shelf, layout: Layout, parts: Sequence[Part], known: Patches, least: int
+) -> list[Part]:
+    """A part of which many versions are followed by others, if there is one."""
+    if len(known.seqs) < least:
+        return []
+    for part in parts:
+        if not known.within(part):
+            continue
+        seqs = integers(shelf.load(part, layout, ["seq"])["seq"])
+        hits = int((known.untils_of(seqs) < FOREVER).sum())
+        if hits and (least == 1 or hits * PATCHED_SHARE >= part.rows):
+            return [part]
+    return []
+
+
+def _patched_in(table: pa.Table, known: Patches) -> tuple[pa.Table, list[tuple[int, int]]]:
+    """The versions with `_until` as the patches have it, and the patches that this took in."""
+    if not len(known.seqs):
+        return table, []
+    seqs = integers(table["seq"])
+    untils = known.untils_of(seqs)
+    hit = untils < FOREVER
+    place = table.schema.get_field_index("_until")
+    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+    ends = np.minimum(own, untils)
+    column = pa.array(ends, mask=ends == FOREVER)
+    folded = list(zip(seqs[hit].tolist(), untils[hit].tolist(), strict=True))
+    return table.set_column(place, table.schema.field(place), column), folded

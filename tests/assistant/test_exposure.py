@@ -1,0 +1,68 @@
+"""What is offered to an assistant, and what asks first."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from dialframe.assistant import analyses, tools
+from dialframe.assistant.exposure import ALL, REACHES, Exposure, kind_of
+from dialframe.contract import operations
+from dialframe.errors import ConfigError
+
+
+def test_reading_only_without_a_word() -> None:
+    """Nothing that changes or reaches is offered by default."""
+    names = {row.name for row in tools.offered(Exposure()).values()}
+    assert names == {row.name for row in operations.ALL if kind_of(row) == "read"}
+    assert names.isdisjoint(REACHES)
+
+
+def test_writes_by_allow_list() -> None:
+    """One write more, and only that; `all` gives every operation."""
+    own = tools.offered(Exposure.of(["leads.update"]))
+    assert set(own) == {*tools.offered(Exposure()), "leads_update"}
+    assert len(tools.offered(Exposure.of([ALL]))) == len(operations.ALL)
+
+
+def test_unknown_name_is_refused() -> None:
+    """A slip in an allow-list is said, not ignored."""
+    with pytest.raises(ConfigError, match=r"leads\.updat"):
+        Exposure.of(["leads.updat"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "leads.import", "leads.create", "campaigns.resume", "calls.start", "callbacks.create",
+        "callbacks.reschedule", "appointments.create", "sms.send", "whatsapp.send",
+    ],
+)  # fmt: skip
+def test_what_can_reach_a_person_asks(name: str) -> None:
+    """Calls, messages, callbacks, appointments, resuming and adding leads are confirmed."""
+    row = operations.BY_NAME[name]
+    assert kind_of(row) == "reach"
+    annotations = tools.definition(row).annotations
+    assert annotations is not None
+    assert annotations.read_only_hint is False
+    assert "confirm" in (tools.definition(row).description or "")
+
+
+@pytest.mark.parametrize("row", operations.ALL, ids=lambda row: row.name)
+def test_schemas_stand_on_their_own(row: operations.Operation) -> None:
+    """Every tool's arguments are an object schema that refers to nothing outside."""
+    schema = tools.definition(row).input_schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    assert set(schema["properties"]) == set(row.request.model_fields)
+    assert "#/components" not in str(schema)
+
+
+def test_names_are_what_every_client_takes() -> None:
+    """Letters, digits and underscores, and none twice."""
+    names = [tools.tool_name(row.name) for row in operations.ALL] + [
+        row.name for row in analyses.ALL
+    ]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in names)

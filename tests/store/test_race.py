@@ -1,0 +1,85 @@
+"""Several processes on one store, and processes killed in the middle: nothing lost, doubled or torn."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from pathlib import Path
+
+from dialframe.frames import CALLS
+from store.racing import PAGE, SHARED, check, opened, page, start
+
+#: Longer and more often by hand: `RACE_SECONDS=8 KILLS=20 pytest tests/store/test_race.py`.
+SECONDS = float(os.environ.get("RACE_SECONDS", "2"))
+KILLS = int(os.environ.get("KILLS", "3"))
+
+
+def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
+    """Two of each for seconds: every answer is of whole pages, every acknowledged page is there once."""
+    folder = tmp_path / "part"
+    opened(folder).close()
+    roles = [("write", "a"), ("write", "b"), *[("read", "r"), ("compact", "c")] * 2]
+    running = [start(role, folder, name, SECONDS) for role, name in roles]
+    told = [process.communicate(timeout=120)[0].splitlines() for process in running]
+
+    assert [process.returncode for process in running] == [0] * len(roles)
+    written = [json.loads(lines[-1])["pages"] for lines in told[:2]]
+    assert min(written) > 3
+    assert all(json.loads(lines[-1]).get("reads", 1) > 0 for lines in told)
+    with opened(folder) as store:
+        assert check(store, read_whole=True) == sum(written)
+        frame = store.frame(CALLS)
+        assert len(frame) == sum(written) * PAGE + SHARED
+        last = {f"{name} {count - 1}" for name, count in zip("ab", written, strict=True)}
+        assert set(frame[frame["id"].str.startswith("call_shared")]["status"]) <= last
+        history = store.history(CALLS, [f"call_shared_{row}" for row in range(SHARED)])
+        # An answer that was overtaken on its way adds its own version and that of the newer one again.
+        assert len(history.drop_duplicates(["id", "status"])) == sum(written) * SHARED
+        store.compact()
+        assert store._shelf.names() == _named(folder)
+
+
+def _named(folder: Path) -> set[str]:
+    with opened(folder) as store, store._database.reading() as connection:
+        return {name for (name,) in connection.execute("SELECT name FROM part WHERE dead = 0")}
+
+
+def test_killed_writers_lose_nothing_that_was_stored(tmp_path: Path) -> None:
+    """After kill -9 at any moment, sealing and merging included, rows and checkpoint agree."""
+    folder = tmp_path / "part"
+    chance = random.Random(11)
+    acknowledged = 0
+    for _ in range(KILLS):
+        writer = start("write", folder, "a", 60)
+        compactor = start("compact", folder, "c", 60)
+        assert writer.stdout is not None
+        assert compactor.stdout is not None
+        for _ in range(chance.randint(2, 25)):
+            acknowledged = json.loads(writer.stdout.readline())["next"]
+        for process in (compactor, writer) if chance.random() < 0.5 else (writer, compactor):
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        left = [json.loads(line)["next"] for line in writer.stdout.read().splitlines() if line]
+        writer.stdout.close()
+        compactor.stdout.close()
+        acknowledged = max([acknowledged, *left])
+
+        with opened(folder) as store:
+            state = store.state("a")
+            assert state is not None
+            assert check(store, read_whole=True) == state["next"] >= acknowledged
+            assert len(store.frame(CALLS)) == state["next"] * PAGE + SHARED
+            versions = store.info().table("calls").versions
+            assert versions == state["next"] * (PAGE + SHARED)
+            # What a killed process left lying is gone at the next opening.
+            assert store._shelf.names() == _named(folder)
+
+
+def test_a_page_has_new_rows_and_shared_ones() -> None:
+    """The pages of the race are what its checks count on."""
+    ids = [row["id"] for row in page("a", 1) + page("b", 1)]
+
+    assert len(ids) == 2 * (PAGE + SHARED)
+    assert len(set(ids)) == 2 * PAGE + SHARED
