@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dialframe.leads import texts
 from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.phone_columns import FOUND, read_phones
+from dialframe.leads.phone_fields import Regions
+from dialframe.leads.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
 from dialframe.leads.reasons import REASONS
 
 SEEDS = [
@@ -29,7 +30,7 @@ def expected(cells: list[str], region: str | None) -> list[PhoneReading]:
     return [read_phone(cell, region) for cell in cells]
 
 
-def found(cells: list[str], region: str | None) -> list[PhoneReading]:
+def found(cells: list[str], region: Regions) -> list[PhoneReading]:
     phones = read_phones(texts.column(cells), region)
     return [
         PhoneReading(
@@ -39,14 +40,18 @@ def found(cells: list[str], region: str | None) -> list[PhoneReading]:
             phones.regions[place] if e164 and place >= 0 else None,
             None if reason == FOUND else REASONS[reason].code,
             phones.warnings[warned],
+            TYPES[kind] if e164 and kind >= 0 else None,
+            None if remark == NOTHING_SAID else REASONS[remark].code,
         )
-        for e164, extension, other, place, reason, warned in zip(
+        for e164, extension, other, place, reason, warned, kind, remark in zip(
             phones.e164.to_pylist(),
             phones.extension.to_pylist(),
             phones.other.to_pylist(),
             phones.region.tolist(),
             phones.reason.tolist(),
             phones.warned.tolist(),
+            phones.kind.tolist(),
+            phones.remark.tolist(),
             strict=True,
         )
     ]
@@ -56,6 +61,14 @@ def found(cells: list[str], region: str | None) -> list[PhoneReading]:
 def test_cells_as_lists_have_them(region):
     """One by one and as a column, with and without a region."""
     assert found(SEEDS, region) == expected(SEEDS, region)
+
+
+def test_a_region_for_each_cell():
+    """As a country column gives it."""
+    regions = (["US", "GB", "DE", None] * len(SEEDS))[: len(SEEDS)]
+    each = [read_phone(cell, region) for cell, region in zip(SEEDS, regions, strict=True)]
+
+    assert found(SEEDS, regions) == each
 
 
 @given(

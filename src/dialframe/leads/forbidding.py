@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads import answers, texts
+from dialframe.leads import answers, shapes, texts
 from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.notes import Notes
 from dialframe.leads.phone_cells import every_number
@@ -161,7 +161,7 @@ def _of(regions: Regions, rows: np.ndarray) -> Regions:
 
 
 def _suspects(cells: pa.Array) -> np.ndarray:
-    """Rows in whose cells `remarks.SUSPECT` finds something."""
+    """Rows in whose cells `remarks.SUSPECT` finds something; without letters it finds nothing."""
     few = len(cells) > _SEEN_CELLS and (
         len(cells.slice(0, _SEEN_CELLS).unique()) < _SEEN_CELLS // 2
     )
@@ -175,8 +175,13 @@ def _suspects(cells: pa.Array) -> np.ndarray:
 
 
 def _matching(cells: pa.Array) -> np.ndarray:
-    found = pc.match_substring_regex(cells, SUSPECT.pattern)
-    return np.flatnonzero(found.to_numpy(zero_copy_only=False))
+    wordless = np.empty(len(cells), np.bool_)
+    shapes.wordless(*texts.raw(cells), wordless)
+    rows = np.flatnonzero(~wordless)
+    if not len(rows):
+        return rows
+    found = pc.match_substring_regex(texts.take(cells, rows), SUSPECT.pattern)
+    return rows[found.to_numpy(zero_copy_only=False)]
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

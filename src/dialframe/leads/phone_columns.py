@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.leads import shapes, texts
 from dialframe.leads.phone_cells import PhoneReading, read_phone
@@ -100,6 +102,7 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
     unknown = (shape == shapes.UNKNOWN) | ((shape == shapes.LABELLED) & invalid)
+    unknown |= invalid & (shape >= shapes.PLAIN) & _is_abroad(readable, invalid)
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return phones
 
@@ -109,6 +112,15 @@ def numbers(e164: pa.Array) -> np.ndarray:
     out = np.empty(len(e164), np.int64)
     shapes.numbers(*texts.raw(e164), out)
     return out
+
+
+def _is_abroad(readable: pa.Array, invalid: np.ndarray) -> np.ndarray:
+    """Cells that begin with 00: read again as a number abroad, they may be one."""
+    abroad = np.zeros(len(invalid), np.bool_)
+    rows = np.flatnonzero(invalid)
+    found = pc.match_substring_regex(texts.take(readable, rows), r"^\(?00")
+    abroad[rows] = found.to_numpy(zero_copy_only=False)
+    return abroad
 
 
 def _cut(data: np.ndarray, starts: np.ndarray, shape: np.ndarray, cuts: np.ndarray) -> pa.Array:
@@ -182,11 +194,15 @@ def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regio
 
 def _read(cells: pa.Array, regions: Regions) -> tuple[np.ndarray, list[PhoneReading]]:
     if isinstance(regions, str | None):
-        return texts.by_distinct(cells, lambda cell: read_phone(cell, regions))
+        return texts.by_distinct(cells, lambda cell: _read_again(cell, regions))
     known: dict[tuple[str, str | None], int] = {}
     pairs = zip(cells.to_pylist(), regions, strict=True)
     which = np.array([known.setdefault(pair, len(known)) for pair in pairs], np.int64)
-    return which, [read_phone(*pair) for pair in known]
+    return which, [_read_again(*pair) for pair in known]
+
+
+# What stands in many cells stands in the next block too.
+_read_again = lru_cache(maxsize=2**14)(read_phone)
 
 
 def _of(regions: Regions, rows: np.ndarray) -> Regions:

@@ -113,6 +113,34 @@ def tidy(data, offsets, out):
 
 
 @compiled
+def wordless(data, offsets, out):
+    """Whether each text has no letter in it."""
+    for row in range(len(offsets) - 1):
+        out[row] = True
+        for at in range(offsets[row], offsets[row + 1]):
+            if _ALPHA[data[at]] or data[at] >= _DELETE:
+                out[row] = False
+                break
+
+
+@compiled
+def keys(data, offsets, high, low):
+    """Two hashes of each text that together are as good as the text."""
+    for row in range(len(offsets) - 1):
+        one, other = np.uint64(0xCBF29CE484222325), np.uint64(0x9AE16A3B2F90404F)
+        for at in range(offsets[row], offsets[row + 1]):
+            byte = np.uint64(data[at])
+            one = (one ^ byte) * np.uint64(0x100000001B3)
+            other = (other + byte + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+            other ^= other >> np.uint64(32)
+        one ^= one >> np.uint64(33)
+        one *= np.uint64(0xFF51AFD7ED558CCD)
+        one ^= one >> np.uint64(33)
+        high[row] = np.int64(one)
+        low[row] = np.int64(other)
+
+
+@compiled
 def emails(data, offsets, out):
     """`TIDY` for a plain address, `EMPTY`, or `UNKNOWN` for each text."""
     for row in range(len(offsets) - 1):

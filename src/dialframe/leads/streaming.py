@@ -32,6 +32,7 @@ from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.intake import Batch, TakenIn, Told, take_in
 from dialframe.leads.lead_file import META
 from dialframe.leads.notes import Notes
+from dialframe.leads.partitions import Partitions
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.leads.settling import Compared, Found, InMemory, Part, Repeats, Settled, settle
@@ -42,9 +43,9 @@ from dialframe.phones import check_region
 _STEP: Final = "records cleaned"
 _NONE: Final = np.zeros(0, np.int64)
 _LINE: Final = "_line"
-#: What compares records: memory, DuckDB out of core, or whichever suits their number.
-Engine = Literal["auto", "memory", "duckdb"]
-#: Records from which on DuckDB compares them.
+#: What compares records: memory, parts on the disk, DuckDB out of core, or what suits their number.
+Engine = Literal["auto", "memory", "disk", "duckdb"]
+#: Records from which on the disk is used.
 MANY: Final = 1_000_000
 
 
@@ -202,14 +203,16 @@ def _judge(judged: Sequence[_Judged], spool: Spool, on_progress: OnProgress) -> 
 
 
 def _repeats(count: int, engine: Engine, folder: Path, stack: ExitStack) -> Repeats:
-    """What finds repetition: memory for short lists, DuckDB out of core for long ones."""
+    """What finds repetition: memory for short lists, the disk for long ones."""
     if engine == "memory" or (engine == "auto" and count <= MANY):
         return InMemory()
-    from dialframe.leads.out_of_core import OutOfCore
+    if engine == "duckdb":
+        from dialframe.leads.out_of_core import OutOfCore
 
-    repeats = OutOfCore(folder)
-    stack.callback(repeats.close)
-    return repeats
+        repeats = OutOfCore(folder)
+        stack.callback(repeats.close)
+        return repeats
+    return Partitions(folder)
 
 
 def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int]:
