@@ -48,10 +48,64 @@ def test_words_of_consent(word):
     assert (read_answer(word), read_consent(word)) == ("no", "yes")
 
 
-@pytest.mark.parametrize("word", ["maybe", "2024-05-01", "only e-mail", "2", "ask"])
+@pytest.mark.parametrize("word", ["maybe", "only e-mail", "2", "ask", "see notes", "検討中"])
 def test_anything_else_is_unclear(word):
-    """A date or a remark is no answer."""
+    """A remark is no answer."""
     assert read_answer(word) == read_consent(word) == "unclear"
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        *("2024-05-01", "2024-05-01 10:12:00", "2024-05-01T10:12:00Z", "01/05/2024", "1.5.24"),
+        *("5 May 2024", "May 5, 2024", "20240501", "2024年5月1日", "2024/5/1", "01-May-2024"),
+    ],
+)
+def test_a_date_in_an_opt_out_column_is_the_day_of_the_opt_out(date):
+    """In a consent column it is no answer."""
+    assert (read_answer(date), read_consent(date)) == ("yes", "unclear")
+
+
+#: Cell, what it says in an opt-out column, what it says in a consent column.
+WORDS = [
+    ("DNC since 2021", "yes", "no"),
+    ("Not on DNC", "no", "unclear"),
+    ("DNC: no", "no", "unclear"),
+    ("Registered", "yes", "unclear"),
+    ("not registered", "no", "unclear"),
+    ("No match", "no", "unclear"),
+    ("Listed", "yes", "unclear"),
+    ("Clear", "no", "unclear"),
+    ("Opted-In", "no", "yes"),
+    ("opted_out", "yes", "no"),
+    ("Phone; Email", "unclear", "yes"),
+    ("SMS, E-mail", "unclear", "no"),
+    ("email only", "unclear", "no"),
+    ("All", "yes", "yes"),
+    ("OK", "unclear", "yes"),
+    ("NG", "yes", "no"),
+    ("不可", "yes", "no"),
+    ("可", "unclear", "yes"),
+    ("同意する", "no", "yes"),
+    ("同意しない", "yes", "no"),
+    ("登録済", "yes", "unclear"),
+    ("未登録", "no", "unclear"),
+    ("Einwilligung widerrufen", "yes", "no"),
+    ("erteilt", "no", "yes"),
+    ("Refusé", "yes", "no"),
+    ("accepté", "no", "yes"),
+    ("inscrito", "yes", "unclear"),
+    ("no inscrito", "no", "unclear"),
+    ("não ligar", "yes", "no"),
+    ("autorizado", "no", "yes"),
+    ("asked to be removed from the list", "yes", "no"),
+]
+
+
+@pytest.mark.parametrize(("cell", "opt_out", "consent"), WORDS)
+def test_words_mean_what_they_mean_in_their_column(cell, opt_out, consent):
+    """As the table says, in both kinds of column."""
+    assert (read_answer(cell), read_consent(cell)) == (opt_out, consent)
 
 
 @pytest.mark.parametrize("word", ["", "  ", "-", "N/A", "null"])

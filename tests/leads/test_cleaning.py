@@ -107,7 +107,7 @@ ROWS = [
     ("212-555-0107,,,no,perhaps", "opt_out_unclear"),
     ("+44 20 7946 0123,,,no,yes", "blocked_country"),
     ("212-555-0101,,,no,yes", "duplicate_in_file"),
-    ("12,,,yes,yes", "phone_too_short"),
+    ("12,,,yes,yes", "opt_out"),
     ("212-555-0108,,no address,no,yes", None),
     ("212-555-0109,,,no,yes,surplus", "too_many_cells"),
     (",,,,", "blank"),

@@ -30,9 +30,10 @@ def test_plain_words(header, words):
 @pytest.mark.parametrize("field", sorted(headers.NAMES))
 def test_every_name_is_its_own_field(field):
     """Each name of the table is found as the field it stands under, and scores full marks."""
+    vague = headers.VAGUE_NUMBERS if field == "phone" else frozenset()
     for name in headers.NAMES[field]:
         assert known(name) is not None
-        assert header_score(name, field) == 1.0
+        assert header_score(name, field) == (0.65 if name in vague else 1.0)
 
 
 #: Header and the field that it is, or None.
@@ -52,7 +53,7 @@ BELONGS = [
     ("Phone Type", None),
     ("Phone Ext", "extension"),
     ("内線番号", "extension"),
-    ("Country Code", None),
+    ("Country Code", "country"),
     ("Vorname", "first_name"),
     ("Prénom", "first_name"),
     ("Apellidos", "last_name"),

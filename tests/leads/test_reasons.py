@@ -10,13 +10,15 @@ from dialframe.leads import reasons
 OF_THE_SERVICE = {"missing_phone", "invalid_phone", "blocked_country", "field_rule", "on_dnc"}
 
 
-def test_codes_are_unique_and_no_code_is_both_reason_and_warning_but_those_of_emails():
-    """A bad e-mail address is a reason or a warning by policy; every other code is one thing."""
+def test_codes_are_unique_and_what_policy_decides_is_both_reason_and_warning():
+    """Every other code is one thing."""
     codes = [reason.code for reason in reasons.REASONS]
     warned = {warning.code for warning in reasons.WARNINGS}
 
     assert len(codes) == len(set(codes))
-    assert warned & set(codes) == {"email_invalid", "email_length"}
+    assert warned & set(codes) == {
+        *("email_invalid", "email_length", "phone_line_type", "phone_reserved", "field_rule"),
+    }
 
 
 def test_words_of_the_service_are_kept():
@@ -32,9 +34,9 @@ def test_each_reason_says_what_is_wrong_and_what_to_do(reason):
     assert reason.outcome in reasons.COUNT_KEYS
 
 
-def test_damage_comes_before_phones_and_repetition_comes_last():
-    """The first reason in the table is the record's own."""
+def test_who_refused_comes_first_and_repetition_comes_last():
+    """A refusal counts before damage, damage before bad numbers and unclear consents."""
     rank = reasons.RANK
 
-    assert rank["unclosed_quote"] < rank["missing_phone"] < rank["opt_out"] < rank["name_length"]
-    assert rank["name_length"] < rank["duplicate_in_file"]
+    assert rank["opt_out"] < rank["unclosed_quote"] < rank["no_consent"] < rank["missing_phone"]
+    assert rank["missing_phone"] < rank["name_length"] < rank["duplicate_in_file"]

@@ -34,7 +34,7 @@ EXPECTED = {
     "us_headerless_pipe.txt": ((15, 15, 0, 0, 0, 0), ("utf-8", "|", None)),
     "fr_prospects.jsonl": ((16, 13, 2, 0, 1, 0), ("utf-8", None, None)),
     "us_walk_ins.xlsx": ((22, 20, 0, 0, 0, 2), (None, None, 3)),
-    "us_crm_export.parquet": ((30, 25, 3, 0, 2, 0), (None, None, None)),
+    "us_crm_export.parquet": ((30, 25, 2, 0, 3, 0), (None, None, None)),
 }
 
 

@@ -32,6 +32,12 @@ def start(role: str, folder: Path, name: str, seconds: float) -> subprocess.Pope
     )
 
 
+def tell(fact: dict[str, Any]) -> None:
+    """Say something to the process that started this one."""
+    sys.stdout.write(json.dumps(fact) + "\n")
+    sys.stdout.flush()
+
+
 def opened(folder: str | Path) -> Store:
     """The store with parts so small that everything happens often."""
     return Store(Database(Path(folder)), SMALL)
@@ -63,7 +69,7 @@ def write(store: Store, name: str, end: float) -> dict[str, Any]:
             checkpoint=Checkpoint(name, {"next": number + 1}),
         )
         number += 1
-        print(json.dumps({"next": number}), flush=True)
+        tell({"next": number})
     return {"pages": number}
 
 
@@ -106,7 +112,7 @@ def main() -> None:
     role, folder, name, seconds = sys.argv[1:]
     play = {"write": write, "read": read, "compact": compact}[role]
     with opened(folder) as store:
-        print(json.dumps(play(store, name, time.monotonic() + float(seconds))), flush=True)
+        tell(play(store, name, time.monotonic() + float(seconds)))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, StoreError
 from dialframe.frames import APPOINTMENTS, CALLBACKS, CALLS, DNC_CHECKS, LEADS
 from dialframe.store import Store, bad_record
+from dialframe.store.database import Database
 from dialframe.store.erasure import REPLACED, Forgotten
+from dialframe.store.sealing import Sizes
 from store.made import OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 PERSON = "+12125550142"
@@ -30,12 +33,20 @@ WRITINGS = (
 )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A store in which a person has left traces in every table."""
-    with Store.open(tmp_path / "part") as opened:
+@pytest.fixture(params=["in the tail", "in parts"])
+def store(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A store in which a person has left traces in every table, sealed or not."""
+    sealed = request.param == "in parts"
+    sizes = Sizes(seal_rows=1, close_rows=1, part_rows=4, small_parts=99, patches=99)
+    with Store(Database(tmp_path / "part"), sizes if sealed else Sizes()) as opened:
         fill(opened, 1)
         yield opened
+
+
+def everything(store: Store) -> bytes:
+    """Every byte of every file, and every cell of every part, as parts are compressed."""
+    parts = (pq.read_table(path) for path in store.folder.rglob("*.parquet"))
+    return bytes_of(store.folder) + b"".join(repr(part.to_pylist()).encode() for part in parts)
 
 
 def fill(store: Store, minute: int) -> None:
@@ -75,11 +86,11 @@ def fill(store: Store, minute: int) -> None:
 
 def test_a_forgotten_number_leaves_no_byte(store: Store) -> None:
     """Neither the file nor its log holds the number afterwards, in any writing."""
-    assert PERSON[1:].encode() in bytes_of(store.folder)
+    assert PERSON[1:].encode() in everything(store)
 
     erased = store.forget(PERSON, at=at(2))
 
-    held = bytes_of(store.folder)
+    held = everything(store)
     assert erased == 10
     assert PERSON[1:].encode() not in held
     assert b"2125550142" not in held
@@ -118,10 +129,43 @@ def test_a_later_sync_does_not_bring_it_back(store: Store) -> None:
     fill(store, 5)
 
     assert [(f.name, f.rows, f.versions) for f in store.info().tables[:-1]] == before
-    assert PERSON[1:].encode() not in bytes_of(store.folder)
+    assert PERSON[1:].encode() not in everything(store)
     assert list(store.frame(DNC_CHECKS)["phone"]) == [OTHER, OTHER]
     added = store.append(CALLS, [call(7, to_number=PERSON)], observed_at=at(6), request_id=None)
     assert (added.rows, added.versions, added.forgotten) == (1, 0, 1)
+
+
+def test_replaced_parts_with_the_number_are_deleted_too(tmp_path: Path) -> None:
+    """A file that a merge has replaced, and a reader still holds, does not outlive the erasing."""
+    sizes = Sizes(seal_rows=1, close_rows=1, part_rows=9, small_parts=99, patches=99)
+    with Store(Database(tmp_path / "part"), sizes) as store:
+        for number in range(3):
+            store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+        held = store.batches(CALLS, rows=1)
+        next(held)
+        store.compact()
+        assert len(list((store.folder / "parts").iterdir())) == 4
+
+        store.forget(call(1)["to_number"], at=at(9))
+
+        assert len(list((store.folder / "parts").iterdir())) == 1
+        assert call(1)["to_number"].encode() not in everything(store)
+        held.close()
+        assert list(store.frame(CALLS)["id"]) == [call(0)["id"], call(2)["id"]]
+
+
+def test_what_is_left_is_found_and_named(tmp_path: Path) -> None:
+    """The proof looks at every file of the folder: one that holds the number is an error with its name."""
+    with Store.open(tmp_path / "part") as store:
+        store.append(CALLS, [call(1)], observed_at=at(1), request_id=None)
+        copy = store.folder / "copy.txt"
+        copy.write_text(f"x{call(1)['to_number']}1,{call(1)['to_number']}\n")
+
+        with pytest.raises(StoreError, match=r"copy\.txt: it still holds the number"):
+            store.forget(call(1)["to_number"], at=at(9))
+
+        copy.write_text(f"x{call(1)['to_number']}1\n")
+        store.forget(call(1)["to_number"], at=at(9))
 
 
 def test_a_number_never_seen_can_be_forgotten_ahead(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from dialframe.cli.lead_options import (
     Columns,
     Delimiter,
     Encoding,
+    FailOn,
     Files,
     Form,
     Format,
@@ -40,6 +41,7 @@ from dialframe.cli.lead_options import (
     recipe,
 )
 from dialframe.cli.lead_words import tell
+from dialframe.cli.run import FINDINGS
 from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError
 
@@ -105,15 +107,16 @@ def clean(
     Example:
         dialframe leads clean autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import intake, listing
+    from dialframe.flows import intake
 
     with in_options(), progress() as listen:
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet,
         )  # fmt: skip
-        prepared = listing.prepare(expanded(files), chosen, on_progress=listen)
-        written = intake.write(prepared, out, form=form.value)
+        prepared, written = intake.clean(
+            expanded(files), chosen, out, form=form.value, on_progress=listen
+        )
         _save(prepared, save_mapping)
     tell(prepared, written, reasons=reasons, as_json=as_json)
 
@@ -167,6 +170,7 @@ def import_(
     form: Format = Form.CSV,
     max_age: MaxAge = "31d",
     keep: Keep = None,
+    fail_on: FailOn = None,
     reasons: Show = None,
     column: Columns = None,
     mapping: Mapping = None,
@@ -206,6 +210,8 @@ def import_(
             on_progress=listen,
         )
     tell(brought.prepared, brought.files, reasons=reasons, brought=brought, as_json=as_json)
+    if fail_on is not None and any(brought.ledger.counts[name] for name in fail_on.outcomes):
+        raise typer.Exit(FINDINGS)
 
 
 @app.command("reasons")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, say
+from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say
+from dialframe.errors import ConfigError
+from dialframe.frames.columns import TABLES, Table
 from dialframe.privacy import mask_phone
 
 app = typer.Typer(
-    help="The local store: what is in it, erasing a number, giving space back.",
+    help="The local store: what is in it, erasing, deleting old rows, publishing, giving space back.",
     no_args_is_help=True,
 )
 
@@ -57,12 +60,75 @@ def forget(
 
 
 @app.command()
-def vacuum(base_url: BaseUrl = None, store: StoreFolder = None) -> None:
-    """Give the disk the space of what was erased or replaced.
+def prune(
+    older_than: Annotated[
+        str, typer.Option("--older-than", help="Age of what is deleted, such as 730d.")
+    ],
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", help="Only this table; may be repeated. Else all about persons."),
+    ] = None,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete rows created longer ago, in all their versions; a later sync does not bring them back.
+
+    Example:
+        dialframe store prune --older-than 730d
+    """
+    from dialframe.account.instants import age
+
+    before = datetime.now(UTC) - age("--older-than", older_than)
+    names = [_table(name) for name in table] if table else None
+    with connect(base_url, store) as account:
+        deleted = account.store.prune(before, names)
+    if as_json:
+        answer({"before": before.isoformat(), "deleted": deleted})
+        return
+    for name, count in deleted.items():
+        say(f"{name:<16} {count} versions deleted")
+
+
+@app.command()
+def publish(
+    url: Annotated[str, typer.Argument(help="Folder or object store, such as s3://bucket/calls.")],
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write what is new as Delta tables, for engines that run on many machines.
+
+    Example:
+        dialframe store publish s3://bucket/dialing
+    """
+    with progress() as listen, connect(base_url, store) as account:
+        written = account.store.publish(url, on_progress=listen)
+    if as_json:
+        answer({"url": url, "written": written})
+        return
+    for name, count in written.items():
+        say(f"{name:<16} {count} versions written")
+
+
+@app.command()
+def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+    """Merge small files, and give the disk the space of what was erased or replaced.
 
     Example:
         dialframe store vacuum
     """
     with connect(base_url, store) as account:
+        before = account.store.info().size_bytes
         account.store.vacuum()
-    say("done")
+        after = account.store.info().size_bytes
+    if as_json:
+        answer({"size_bytes_before": before, "size_bytes": after})
+    else:
+        say(f"{before:,} bytes before, {after:,} now")
+
+
+def _table(name: str) -> Table:
+    if name not in TABLES:
+        raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
+    return TABLES[name]

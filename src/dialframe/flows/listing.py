@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,8 @@ from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, silent
 from dialframe.flows.files import write_csv
-from dialframe.leads import Cleaned, ColumnMap, FieldRule, LeadFile, Policy
+from dialframe.leads import Cleaned, ColumnMap, LeadFile, Rules
+from dialframe.leads.column_map import Columns
 from dialframe.leads.layout import HeaderChoice
 from dialframe.leads.writing import Form
 from dialframe.reports.lead_page import render
@@ -33,18 +34,16 @@ class Recipe:
         delimiter: Delimiter of the files, where it is told.
         sheet: Sheet of a workbook, where it is told.
         header: `auto`, `none`, or the physical line of the header.
-        policy: Decisions that are not the contract's.
-        field_rules: Rules of the account for single fields.
+        rules: Policy, rules of the account for single fields, blocked countries.
     """
 
     region: str
-    mapping: ColumnMap | Mapping[str, str] | None = None
+    mapping: ColumnMap | Mapping[str, Columns] | None = None
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
     header: HeaderChoice = "auto"
-    policy: Policy | None = None
-    field_rules: tuple[FieldRule, ...] = ()
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +104,7 @@ def prepare(
         LeadFileError: A file cannot be read, or has no phone column.
         ApiError: The service refused the check.
     """
-    files = [_read(path, recipe) for path in paths]
+    files = [file for path in paths for file in _read(path, recipe)]
     cleaned = _clean(files, recipe, (), on_progress)
     if account is None:
         return Prepared(cleaned)
@@ -129,24 +128,15 @@ def _screened(
     """
     checks: list[pd.DataFrame] = []
     asked: set[str] = set()
-    while numbers := [phone for phone in _numbers(cleaned) if phone not in asked]:
+    while numbers := [phone for phone in leads.numbers_to_screen(cleaned) if phone not in asked]:
         asked.update(numbers)
         checks.append(account.check_dnc(numbers, max_age=max_age, on_progress=on_progress))
         if len(_listed(checks[-1])):
             listed = pd.concat([_listed(part) for part in checks])
-            cleaned = without_others(_clean(files, recipe, listed, on_progress), frozenset(listed))
+            cleaned = _clean(files, recipe, listed, on_progress)
     if not checks:
         checks.append(account.check_dnc([], max_age=max_age, on_progress=on_progress))
     return Prepared(cleaned, pd.concat(checks, ignore_index=True))
-
-
-def _numbers(cleaned: Cleaned) -> list[str]:
-    """The numbers of clean leads, and their second ones: those are not dialled from here, but sent."""
-    return list(dict.fromkeys([*cleaned.clean["phone"], *_others(cleaned)]))
-
-
-def _others(cleaned: Cleaned) -> list[str]:
-    return [phone for phone in cleaned.clean["phone_other"].unique() if phone]
 
 
 def _listed(checks: pd.DataFrame) -> pd.Series:
@@ -154,26 +144,20 @@ def _listed(checks: pd.DataFrame) -> pd.Series:
     return checks.loc[checks["listed"].fillna(True), "phone"]  # noqa: FBT003 - pandas' own word
 
 
-def without_others(cleaned: Cleaned, listed: frozenset[str]) -> Cleaned:
-    """The same without second numbers that are listed; their leads carry a warning."""
-    bad = cleaned.clean["phone_other"].isin(listed)
-    if not bad.any():
-        return cleaned
-    frame = cleaned.clean.copy()
-    frame.loc[bad, "phone_other"] = ""
-    before = frame.loc[bad, "_warnings"]
-    frame.loc[bad, "_warnings"] = (before + ";phone_other_on_dnc").str.removeprefix(";")
-    return replace(cleaned, clean=frame)
-
-
-def _read(path: Path, recipe: Recipe) -> LeadFile:
-    return leads.read(
-        path,
-        encoding=recipe.encoding,
-        delimiter=recipe.delimiter,
-        header=recipe.header,
-        sheet=recipe.sheet,
-    )
+def _read(path: Path, recipe: Recipe) -> list[LeadFile]:
+    """The tables at a path: one, or those of a folder or an archive, of which nothing can be told."""
+    told = (recipe.encoding, recipe.delimiter, recipe.sheet)
+    if recipe.header == "auto" and not any(part is not None for part in told):
+        return leads.read_all(path)
+    return [
+        leads.read(
+            path,
+            encoding=recipe.encoding,
+            delimiter=recipe.delimiter,
+            header=recipe.header,
+            sheet=recipe.sheet,
+        )
+    ]
 
 
 def _clean(
@@ -186,8 +170,9 @@ def _clean(
         files,
         region=recipe.region,
         mapping=recipe.mapping,
-        policy=recipe.policy,
-        field_rules=recipe.field_rules,
+        policy=recipe.rules.policy,
+        field_rules=recipe.rules.field_rules,
+        blocked_countries=recipe.rules.blocked_countries,
         do_not_call=listed,
         on_progress=on_progress,
     )

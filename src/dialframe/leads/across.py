@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dialframe.leads.assess import Assessed, Finding
+from dialframe.leads.findings import Assessed, Finding
 from dialframe.leads.reasons import BY_CODE, RANK
 
 

@@ -54,7 +54,7 @@ OPTED_OUT: Final = _listed(
 #: Words that allow calls in both kinds of column.
 OPTED_IN: Final = _listed(
     "opt in | opt-in | optin | opted in | opted-in | granted | subscribed | allowed | permitted"
-    " | callable | ok to call | okay to call | can call | may call | not opted out | not on dnc"
+    " | callable | ok to call | okay to call | can call | may call | not opted out"
     " | aceptado | acepta | accepte | erteilt | erlaubt | aceito | aceita | autorizado"
     " | accettato | 同意 | 同意する | 同意済 | 同意済み | 同意あり | 許可 | 承諾"
 )
@@ -85,7 +85,7 @@ _LISTED: Final = _listed(
     " | llamadas | appels | anrufe | ligacoes | permanent | 登録 | 登録済 | 登録済み | 該当 | 対象 | 死亡"
 )
 _UNLISTED: Final = _listed(
-    "not listed | unlisted | not registered | unregistered | not on list | not on the list"
+    "not listed | not on dnc | unlisted | not registered | unregistered | not on list | not on the list"
     " | no match | not found | no hit | clear | cleared | clean | safe | not flagged | not matched"
     " | not blocked | allow | accept | none | no opt out | no opt-out | eligible | ok to dial"
     " | no inscrito | no inscrita | no registrado | non inscrit | nicht eingetragen"

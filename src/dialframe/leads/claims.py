@@ -10,7 +10,7 @@ from dialframe.leads.column_map import FIELDS, SINGLE
 from dialframe.leads.evidence import Evidence, country_share
 from dialframe.leads.headers import plain
 from dialframe.leads.lead_file import LeadFile
-from dialframe.leads.likeness import header_score, is_wrong_number_flag, phone_rank
+from dialframe.leads.likeness import header_score, is_call_flag, is_wrong_number_flag, phone_rank
 
 #: How much the header counts, and how much the cells.
 HEADER_WEIGHT: Final = 0.6
@@ -19,6 +19,7 @@ CONTENT_WEIGHT: Final = 0.4
 REQUIRED: Final = 0.6
 _UNKNOWN: Final = 0.5
 _MOSTLY: Final = 0.5
+_SURELY: Final = 0.8
 _WHOLE_HEADER: Final = 0.9
 #: Content without which not even the right header is believed.
 _LEAST_CONTENT: Final = {
@@ -54,6 +55,9 @@ def claim_columns(
             if name == "opt_out" and name not in told and is_wrong_number_flag(column):
                 # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
                 header = 1.0 if seen.answer >= _MOSTLY else 0.0
+            if name == "consent" and name not in told and is_call_flag(column):
+                # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
+                header = 1.0 if seen.answer >= _SURELY else 0.0
             if not header:
                 continue
             content = _content(name, seen)

@@ -10,16 +10,20 @@ import numpy as np
 import pandas as pd
 
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.errors import LeadFileError
+from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.across import Judged, judge
-from dialframe.leads.assess import Assessed, assess
+from dialframe.leads.assess import assess
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columns import map_columns
+from dialframe.leads.findings import Assessed
 from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
+
+#: Columns of one file as they are told, or None to find them.
+Told = ColumnMap | Mapping[str, Columns] | None
 
 _STEP: Final = "lead files cleaned"
 _INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
@@ -33,7 +37,7 @@ def clean(
     files: LeadFile | Sequence[LeadFile],
     *,
     region: str | None,
-    mapping: ColumnMap | Mapping[str, Columns] | None = None,
+    mapping: Told | Sequence[Told] = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
     field_rules: Sequence[FieldRule] = (),
@@ -50,7 +54,8 @@ def clean(
     Args:
         files: One file, or several that are cleaned against each other in this order.
         region: ISO 3166 region of national numbers, or None.
-        mapping: Columns by field, as for `map_columns`; for all files.
+        mapping: Columns by field, as for `map_columns`: one for all files, or a list of one each
+            (such as `saved_mapping` of each, None where there is none).
         policy: Decisions that are not the contract's.
         blocked_countries: Regions whose numbers are rejected.
         field_rules: Further rules of the account.
@@ -64,12 +69,13 @@ def clean(
     listed = [files] if isinstance(files, LeadFile) else list(files)
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
+    told = _each(mapping, len(listed))
     known = check_region(region)
     blocked = [str(check_region(country)) for country in blocked_countries]
     assessed = []
     for done, file in enumerate(listed):
         on_progress(Progress(_STEP, done, len(listed)))
-        columns = map_columns(file, region=known, mapping=mapping)
+        columns = map_columns(file, region=known, mapping=told[done])
         assessed.append(
             assess(
                 file,
@@ -86,6 +92,16 @@ def clean(
     cleaned = _cleaned(assessed, judged, known)
     on_progress(Progress(_STEP, len(listed), len(listed)))
     return cleaned
+
+
+def _each(mapping: Told | Sequence[Told], files: int) -> list[Told]:
+    if mapping is None or isinstance(mapping, ColumnMap | Mapping):
+        return [mapping] * files
+    if len(mapping) != files:
+        raise ConfigError(
+            f"there are {len(mapping)} mappings for {files} files; pass one each, or one for all"
+        )
+    return list(mapping)
 
 
 def _cleaned(assessed: Sequence[Assessed], judged: Judged, region: str | None) -> Cleaned:

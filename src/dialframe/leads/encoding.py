@@ -28,6 +28,8 @@ LEGACY: Final = (
     "big5",
     "mac_roman",
     "cp850",
+    "iso8859_2",
+    "cp866",
 )
 #: What people call a code page that has another name here.
 NAMES: Final = {"cp932": "shift_jis"}
@@ -49,7 +51,9 @@ _NUL_SHARE: Final = 0.05
 _NUL_SURE_SHARE: Final = 0.3
 _NUL_OTHER_SHARE: Final = 0.3
 _SAMPLE_BYTES: Final = 2**16
-_SINGLE_BYTE: Final = frozenset({"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850"})
+_SINGLE_BYTE: Final = frozenset(
+    {"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850", "iso8859_2", "cp866"}
+)
 _SURE: Final = 1.0
 _BASE_TRUST: Final = 0.7
 _PREFERRED_MARGIN: Final = 0.03

@@ -195,7 +195,7 @@ NOT_PHONE: Final = listed(
     "type | typ | tipo | ext | extension | country | code | date | time | count | status"
     "| carrier | consent | not | opt | out | area | prefix | id | notes | note | comment | dnc"
     "| source | permission | allow | vorwahl | indicatif | sent | verified | valid | validated"
-    "| score | provider | operator | model | make | os | plan | app | preference"
+    "| score | provider | operator | model | make | os | plan | preference"
     "| attempts | calls | duration | minutes | hours | timezone | optin | optout | label"
     "| description | created | updated | modified | timestamp | hash | masked"
     "| prefijo | lada | ddd | npa | prefisso | flag | ok | okay | may | can | allowed"

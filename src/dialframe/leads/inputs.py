@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from dialframe.contract.limits import CUSTOM_FIELDS
 from dialframe.errors import ConfigError
-from dialframe.leads.assess import LEAD_COLUMNS
 from dialframe.leads.cleaned import Cleaned
+from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.lead_file import META
 
 #: Fields of a lead input that have a column of their own (contract, "Lead input fields").

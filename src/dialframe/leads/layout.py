@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import headers
 from dialframe.leads.records import Records
 
 #: What `header=` may say: find it, there is none, its physical line (1-based), or the names.
 HeaderChoice = Literal["auto", "none"] | int | Sequence[str]
+
+#: Most columns of a table; no list has so many, and each costs time.
+MOST_COLUMNS: Final = 32_768
 
 _SEARCHED_RECORDS: Final = 30
 _TOP_RECORDS: Final = 10
@@ -87,10 +90,16 @@ def lay_out(records: Records, choice: HeaderChoice = "auto", *, own: bool = Fals
 
     Raises:
         ConfigError: No record begins on the line given.
+        LeadFileError: The table has too many columns.
     """
     cells = records.cells
     filled = [at for at, row in enumerate(cells) if not is_blank(row)]
     usual = _usual_width(records, filled)
+    if usual > MOST_COLUMNS:
+        raise LeadFileError(
+            f"the table has {usual:,} columns, more than {MOST_COLUMNS:,}; pass its delimiter, or "
+            "keep the columns that matter"
+        )
     at, header, confidence = (
         (0, tuple(cells[0]), 1.0) if own else _header(records, filled, choice, usual)
     )

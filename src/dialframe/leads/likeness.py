@@ -23,7 +23,7 @@ _FRILLS: Final = frozenset(
 _NOT_BARE: Final = frozenset({"id", "country", "land"}) | headers.VAGUE_NUMBERS
 _MAIL_STATUS: Final = frozenset(
     {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
-    | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2"}
+    | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2", "not", "no"}
 )
 _OTHER_MAIL: Final = frozenset(
     {"emergency", "spouse", "agent", "rep", "manager", "owner", "old", "previous", "wrong", "bad"}
@@ -35,6 +35,13 @@ _WRONG_FLAGS: Final = headers.listed(
     "| invalid phone | number disconnected | phone disconnected | is wrong number | not in service"
     "| wrong number flag | bad phone flag | dead number | numero equivocado | telefono erroneo"
     "| mauvais numero | faux numero | falsche nummer | numero errado | numero invalido | 番号違い"
+)
+#: Headers that are a permission where their cells are answers.
+_CALL_FLAGS: Final = headers.listed(
+    "call | calls | contact | phone | telephone | dial | ring | calling | by phone | call yes no"
+    "| call y n | phone calls | llamar | llamadas | contactar | telefono | anrufen | anruf | anrufe"
+    "| telefon | telefonisch | appeler | appel | appels | telephone | ligar | ligacao | ligacoes"
+    "| telefone | contatar | 電話 | 架電 | 連絡"
 )
 #: Phones by parts of Japanese headers, in the order of preference.
 _KINDS_BY_PART: Final = tuple(
@@ -91,6 +98,11 @@ def is_wrong_number_flag(header: str) -> bool:
     return plain(header) in _WRONG_FLAGS
 
 
+def is_call_flag(header: str) -> bool:
+    """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
+    return plain(header) in _CALL_FLAGS
+
+
 def _phone(words: str, tokens: Sequence[str]) -> float:
     if words in headers.NAMES["phone_other"] or is_not_phone(words):
         return 0.0
@@ -106,6 +118,8 @@ def _phone(words: str, tokens: Sequence[str]) -> float:
 
 
 def _fax(words: str, tokens: Sequence[str]) -> float:
+    if _MAIL_STATUS.intersection(tokens) - {"2", "no"}:
+        return 0.0
     found = any(
         token.startswith(("fax", "telefax", "facsim", "telecop")) or token.endswith("fax")
         for token in tokens

@@ -197,7 +197,7 @@ def _close(
             if state == CLEAN and _belongs(lines, dialect, shape, (start, at), cells, next_record):
                 return cells, CLEAN, at + 1
             broken = state != OPEN
-        if own.state == CLEAN and shape.begins(own.cells):
+        if own.state in (CLEAN, OPEN) and shape.begins(own.cells):
             next_record = next_record or at
             if broken:
                 break

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dialframe.leads.headers import OTHER_CHANNEL, plain
-from dialframe.leads.remark_words import JAPANESE, listed_words
+from dialframe.leads.headers import plain
+from dialframe.leads.remark_words import JAPANESE, OTHER_CHANNELS, listed_words
 from dialframe.leads.remarks import prohibits
 
 _PART: Final = 0.8
@@ -63,7 +63,8 @@ _STEM_ENDS: Final = ("sperre", "verbot", "widerspruch", "sperrliste")
 _DETAILS: Final = listed_words(
     "date time times at on reason source ip url datum fecha hours timestamp method channel text"
     " version data heure horario uhrzeit number name email by quelle fuente fonte type id"
-    " back callback count attempts last first"
+    " back callback count attempts last first language wording statement disclosure clause form"
+    " page message certificate token proof document"
 )
 _CALL_WORDS: Final = listed_words(
     "call calls calling phone phones telephone dnc donotcall llamar llamadas telefono anruf anrufe"
@@ -105,18 +106,22 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
         return _PART
     if _negates(tokens):
         return 0.0
-    if _CONSENT_WORDS.intersection(tokens) or " opt in " in f" {words} " or _may_call(tokens):
+    if _CONSENT_WORDS.intersection(tokens) or _opts_in(words) or _may_call(tokens):
         return _PART
     if _WISHES.intersection(tokens) and _WISHED.intersection(tokens):
         return _PART
     return _PART if any(part in words.replace(" ", "") for part in _ALLOWED_PARTS) else 0.0
 
 
+def _opts_in(words: str) -> bool:
+    return any(f" {said} " in f" {words} " for said in ("opt in", "opted in", "opts in"))
+
+
 def _of_another_channel(tokens: Sequence[str]) -> bool:
     """Whether a header speaks of mail or messages alone: a word for calls beside them wins."""
     if _CALL_WORDS.intersection(tokens):
         return False
-    return bool((OTHER_CHANNEL - _DETAILS).intersection(tokens))
+    return bool(OTHER_CHANNELS.intersection(tokens))
 
 
 def _negates(tokens: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ CONSENT: Final = (
     "consent | opt in | optin | opted in | permission | allow calls | call consent | phone consent"
     "| ok to call | can call | okay to call | ok to phone | ok to contact | can we call"
     "| may we call | callable | contactable | call allowed | allow phone calls | accepts calls"
-    "| contact by phone | phone allowed | wants calls | may call | call permission"
+    "| opt | contact by phone | phone allowed | wants calls | may call | call permission"
     "| marketing consent | tcpa consent | phone opt in | consent to call | has consent | tcpa"
     "| may we contact you | can we contact you | ok to ring | calls allowed | calling allowed"
     "| gdpr | gdpr consent | gdpr ok | gdpr status | marketing prefs | marketing preferences"

@@ -43,7 +43,16 @@ _TAIL: Final = re.compile(
 _WIDE: Final = str.maketrans("（）［］；／，", "()[];/,")
 _WORDS: Final = re.compile(r"[^\W\d_]{1,}")
 _MASKED: Final = re.compile(r"[?…*]|(?<=\d)[xX]{2,}|[xX]{3,}(?=\d)|\b[xX]{3,}\b")
+_ABROAD: Final = re.compile(r"\(?00\s?(?=[1-9])")
 _DIGITS_ONLY: Final = re.compile(r"\d+")
+#: A cell in which no second number can hide, and reasons that say that there is no first.
+_ONE_NUMBER: Final = re.compile(r"[\d\s().+'-]*")
+_NOTHING_IN_IT: Final = frozenset(
+    {"missing_phone", "phone_too_short", "phone_too_long", "invalid_phone", "phone_placeholder"}
+    | {"phone_precision_lost", "phone_ambiguous_region"}
+)
+_LEAST_DIGITS: Final = 5
+_MOST_DIGITS: Final = 25
 _LONGEST_EXTENSION: Final = 7
 _EXACT_DIGITS: Final = 15
 
@@ -88,15 +97,30 @@ def read_phone(cell: str, region: str | None) -> PhoneReading:
     return reading if remark is None else reading._replace(remark=remark)
 
 
+def numbers_of(cell: str, reading: PhoneReading, region: str | None) -> tuple[str, ...]:
+    """All valid numbers of a cell that has been read, in E.164; for a prohibition's reach.
+
+    The reading has the answer for a cell of one number; the others are read again.
+    """
+    if reading.e164 and reading.remark is None and "phone_split" not in reading.warnings:
+        return (reading.e164,)
+    if reading.reason in _NOTHING_IN_IT and _ONE_NUMBER.fullmatch(cell):
+        return ()
+    return every_number(cell, region)
+
+
 def every_number(cell: str, region: str | None) -> tuple[str, ...]:
     """All valid numbers in the cell in E.164, whatever is said about them; for a prohibition's reach."""
     text = _undo_spreadsheet(_unwrap(cell))
     found: dict[str, None] = {}
-    for part in (text, *_parts(text)):
+    for part in dict.fromkeys((text, *_parts(text))):
         tail = _TAIL.fullmatch(part)
         bare = _REMARK.sub(" ", tail[1] if tail else part).strip()
-        for candidate in (part, bare, re.sub(r"[^\d+]", "", part)):
-            reading = read_number(candidate, region) if candidate else Reading()
+        for candidate in dict.fromkeys((part, bare, re.sub(r"[^\d+]", "", part))):
+            digits = sum(char.isdecimal() for char in candidate)
+            if not _LEAST_DIGITS <= digits <= _MOST_DIGITS:
+                continue
+            reading = read_number(candidate, region)
             if reading.valid and reading.e164 and not is_placeholder(reading.e164):
                 found[reading.e164] = None
                 break
@@ -227,6 +251,9 @@ def _readable(text: str, region: str | None) -> PhoneReading | None:
         candidates.append(_REMARK.sub(" ", tail[1]).strip())
     if _DIGITS_ONLY.fullmatch(bare):
         candidates.append(f"0{bare}")
+    if _ABROAD.match(bare):
+        # 00 is how most of the world begins a number abroad, and no number of a country begins so.
+        candidates.append(_ABROAD.sub("+", bare))
     for candidate in candidates:
         reading = read_number(candidate, region)
         if reading.valid:

@@ -34,6 +34,9 @@ _RARE_IDEOGRAPH: Final = 0.2
 _JIS_LEVEL_2_LEAD: Final = 0x98
 _BIG5_LEVEL_2_LEAD: Final = 0xC9
 
+#: Letters that stand before one other letter only: `õ` otherwise is the `ő` of another code page.
+_FOLLOWED: Final = {"õ": "e"}
+
 Neighbours = tuple[str, str, str]
 
 
@@ -76,6 +79,8 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         if _breaks_case(before, char, after):
             return _CASE_BREAK
         lower = char.lower()
+        if lower in _FOLLOWED and after.lower() != _FOLLOWED[lower]:
+            return _OTHER_LANGUAGE
         own = 1.0 if lower in best else _OTHER_LANGUAGE if lower in others else _NO_LANGUAGE
         return own * (crowded if _is_high(before) and _is_high(after) else 1.0)
 
@@ -187,6 +192,8 @@ _FAMILIES: Final[dict[str, Callable[[str], float]]] = {
     "cp1250": _central,
     "cp1251": _cyrillic,
     "koi8-r": _cyrillic,
+    "iso8859_2": _central,
+    "cp866": _cyrillic,
     "cp932": lambda text: _ideographs(text, letters.JAPANESE_COMMON, "shift_jis", 1.0),
     "euc_jp": lambda text: _ideographs(text, letters.JAPANESE_COMMON, "shift_jis", 1.0),
     "gb18030": lambda text: _ideographs(text, letters.SIMPLIFIED_COMMON, "gb2312", 0.3),

@@ -21,9 +21,9 @@ _LITERAL_LINES: Final = 2
 _REGULAR_SHARE: Final = 0.8
 
 #: A quote at the beginning of a cell that is still open at the end of the line.
-_OPENS: Final = re.compile(r'(?:^|[^\w\s"])\s*"[^"]*(?:""[^"]*)*$')
+_OPENS: Final = re.compile(r'(?:^|[^\w\s"]|\t)\s*"[^"]*(?:""[^"]*)*$')
 #: The line that it closes on: nothing but text before the quote, the end of a cell behind it.
-_CLOSES: Final = re.compile(r'[^"]*(?:""[^"]*)*"\s*(?:[^\w\s"]|$)')
+_CLOSES: Final = re.compile(r'[^"]*(?:""[^"]*)*"\s*(?:[^\w\s"]|\t|$)')
 
 
 def joined(lines: Sequence[str], *, inside: bool) -> list[str]:

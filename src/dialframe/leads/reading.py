@@ -36,6 +36,8 @@ Format = Literal["auto", "csv"]
 
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
 _JSON_SEARCHED_CHARS: Final = 2**16
+#: Characters of which a file may consist and still be empty.
+_NOTHING: Final = "\x00\t\n\r \ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _read(
                 return in_blocks
             table = _text(source, text, form, delimiter, quote, header)
     except LeadFileError as problem:
-        if problem.path is not None:
+        if problem.path:
             raise
         raise LeadFileError(
             f"{source.path}: {problem}", path=source.path, line=problem.line
@@ -182,6 +184,8 @@ def _keyed(keyed: structured.Keyed, header: HeaderChoice = "auto") -> _Table:
 
 def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     decoded = encodings.decode(source.data, encoding)
+    if not decoded.text.strip(_NOTHING):
+        raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
     if plausible.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
     return decoded

@@ -169,7 +169,6 @@ WARNINGS: Final[tuple[Warned, ...]] = (
         "phone_split", "the phone cell holds more than one number; the first valid one is used"
     ),
     Warned("phone_fallback", "the preferred phone column is not valid; a further one is used"),
-    Warned("phone_other_on_dnc", "the second number is on a do-not-call list and was left out"),
     Warned(
         "phone_other_forbidden",
         "a second number must not be called and was left out",

@@ -20,48 +20,79 @@ def listed_words(text: str) -> frozenset[str]:
 
 
 #: Prohibitions of a call, wherever they stand in a text.
-CALLS: Final = _phrases(
-    "do not call | don t call | dont call | do no call | donotcall | do not phone | don t phone"
-    "| dont phone | donotphone | do not ring | don t ring | do not dial | don t dial"
-    "| do not telephone | never call | never phone | no more calls | no phone calls"
-    "| no telephone calls | no marketing calls | no sales calls | no cold calls"
-    "| no unsolicited calls | no telemarketing | no telemarketers | stop calling | stop calls"
-    "| stop phoning | stop ringing | quit calling | cease calling | cease calls | not to be called"
-    "| not be called | not to be phoned | not be phoned | not to call | not call again"
-    "| not want calls | not want any calls | not want to be called | not wish to be called"
-    "| not like to be called | t want calls | t want to be called | not be called again"
-    "| off the calling list | off calling list | from calling list | from call list"
-    "| from the call list | from the calling list | from our call list | from your call list"
-    "| from all call lists | off the call list | off call list | no longer call | not phone again"
-    "| cannot be called | can not be called | can t be called | must not be called"
-    "| may not be called | should not be called | refuses calls | refused calls | calls refused"
-    "| calls blocked | no calls please | no calls ever | no calls at all | please no calls"
-    "| not callable | uncallable"
-    "| no llamar | no llame | no llamen | no llames | no llamarle | no volver a llamar"
-    "| no quiere llamadas | no desea llamadas | no acepta llamadas | no mas llamadas"
-    "| no quiere que le llamen | no quiere que la llamen | no quiere que lo llamen"
-    "| no desea ser llamado | no desea ser llamada | no quiere ser llamado | no telefonear"
-    "| dejar de llamar | dejen de llamar | no quiere recibir llamadas | rechaza llamadas"
-    "| no desea recibir llamadas | sin llamadas | no quiere que llamemos"
-    "| ne pas appeler | ne plus appeler | ne pas rappeler | ne plus rappeler"
-    "| ne pas telephoner | ne plus telephoner | ne jamais appeler | pas d appel | pas d appels"
-    "| plus d appel | plus d appels | refuse les appels | arreter d appeler | stop appel"
-    "| stop appels | ne veut pas etre appele | ne veut plus etre appele | n appelez plus"
-    "| ne souhaite pas etre appele | ne souhaite plus etre appele | ne m appelez plus"
-    "| ne souhaite pas etre appelee | ne souhaite plus etre appelee | ne pas demarcher"
-    "| pas de demarchage | refus d appel | refus demarchage | oppose au demarchage"
-    "| opposee au demarchage | opposition au demarchage | opposition demarchage"
-    "| nicht anrufen | nicht mehr anrufen | nie anrufen | nie mehr anrufen | keine anrufe"
-    "| kein anruf | keine anrufe mehr | keine werbeanrufe | keine telefonanrufe"
-    "| keine telefonwerbung | nicht angerufen werden | nicht mehr angerufen werden"
-    "| nicht telefonieren | nicht anzurufen | niemals anrufen | anrufsperre | telefonsperre"
-    "| anrufverbot | telefonverbot | nicht telefonisch kontaktieren | wunscht keine anrufe"
-    "| nicht zuruckrufen | keine telefonate | darf nicht angerufen werden"
-    "| nao ligar | nao ligue | nao liguem | nao ligar mais | nao telefonar | nao chamar"
-    "| nao chamare | nunca ligar | nao quer ligacoes | nao deseja ligacoes | sem ligacoes"
-    "| nao quer receber ligacoes | nao deseja receber ligacoes | parar de ligar | parem de ligar"
-    "| nao aceita ligacoes | nao quer chamadas | nao deseja chamadas | nao me ligue"
-    "| non chiamare | non telefonare | non richiamare"
+CALLS: Final = (
+    _phrases(
+        "no further calls | no further phone calls | no more phone calls | do not call | don t call | dont call | do no call | donotcall | do not phone | don t phone"
+        "| dont phone | donotphone | do not ring | don t ring | do not dial | don t dial"
+        "| do not telephone | never call | never phone | no more calls | no phone calls"
+        "| no telephone calls | no marketing calls | no sales calls | no cold calls"
+        "| no unsolicited calls | no telemarketing | no telemarketers | stop calling | stop calls"
+        "| stop phoning | stop ringing | quit calling | cease calling | cease calls | not to be called"
+        "| not be called | not to be phoned | not be phoned | not to call | not call again"
+        "| not want calls | not want any calls | not want to be called | not wish to be called"
+        "| not like to be called | t want calls | t want to be called | not be called again"
+        "| off the calling list | off calling list | from calling list | from call list"
+        "| from the call list | from the calling list | from our call list | from your call list"
+        "| from all call lists | off the call list | off call list | no longer call | not phone again"
+        "| cannot be called | can not be called | can t be called | must not be called"
+        "| may not be called | should not be called | refuses calls | refused calls | calls refused"
+        "| calls blocked | no calls please | no calls ever | no calls at all | please no calls"
+        "| not callable | uncallable"
+        "| no llamar | no llame | no llamen | no llames | no llamarle | no volver a llamar"
+        "| no quiere llamadas | no desea llamadas | no acepta llamadas | no mas llamadas"
+        "| no quiere que le llamen | no quiere que la llamen | no quiere que lo llamen"
+        "| no desea ser llamado | no desea ser llamada | no quiere ser llamado | no telefonear"
+        "| dejar de llamar | dejen de llamar | no quiere recibir llamadas | rechaza llamadas"
+        "| no desea recibir llamadas | sin llamadas | no quiere que llamemos"
+        "| ne pas appeler | ne plus appeler | ne pas rappeler | ne plus rappeler"
+        "| ne pas telephoner | ne plus telephoner | ne jamais appeler | pas d appel | pas d appels"
+        "| plus d appel | plus d appels | refuse les appels | arreter d appeler | stop appel"
+        "| stop appels | ne veut pas etre appele | ne veut plus etre appele | n appelez plus"
+        "| ne souhaite pas etre appele | ne souhaite plus etre appele | ne m appelez plus"
+        "| ne souhaite pas etre appelee | ne souhaite plus etre appelee | ne pas demarcher"
+        "| pas de demarchage | refus d appel | refus demarchage | oppose au demarchage"
+        "| opposee au demarchage | opposition au demarchage | opposition demarchage"
+        "| nicht anrufen | nicht mehr anrufen | nie anrufen | nie mehr anrufen | keine anrufe"
+        "| kein anruf | keine anrufe mehr | keine werbeanrufe | keine telefonanrufe"
+        "| keine telefonwerbung | nicht angerufen werden | nicht mehr angerufen werden"
+        "| nicht telefonieren | nicht anzurufen | niemals anrufen | anrufsperre | telefonsperre"
+        "| anrufverbot | telefonverbot | nicht telefonisch kontaktieren | wunscht keine anrufe"
+        "| nicht zuruckrufen | keine telefonate | darf nicht angerufen werden"
+        "| nao ligar | nao ligue | nao liguem | nao ligar mais | nao telefonar | nao chamar"
+        "| nao chamare | nunca ligar | nao quer ligacoes | nao deseja ligacoes | sem ligacoes"
+        "| nao quer receber ligacoes | nao deseja receber ligacoes | parar de ligar | parem de ligar"
+        "| nao aceita ligacoes | nao quer chamadas | nao deseja chamadas | nao me ligue"
+        "| non chiamare | non telefonare | non richiamare | no llamarla | no llamarlo | no la llames"
+        "| n appelez pas | ne l appelez pas | ne m appelez pas | ne l appelez plus | ne pas l appeler"
+        "| ne plus l appeler | ne pas me rappeler | ne pas m appeler | ne plus m appeler"
+        "| ne veut pas d appels | ne veut plus d appels | ne veut pas qu on l appelle"
+        "| rufen sie nicht mehr an | rufen sie nicht an | ruft nicht mehr an | nicht mehr ruckrufen"
+        "| que nao ligue | que nao liguem | nao quer que ligue | nao quer que liguem"
+        "| que nao telefonem | nao liguem mais | nao ligue mais"
+    )
+    + tuple(
+        f"no {pronoun} {verb}"
+        for pronoun in (
+            "le",
+            "la",
+            "lo",
+            "me",
+            "les",
+            "los",
+            "las",
+            "nos",
+            "se le",
+            "se la",
+            "se lo",
+        )
+        for verb in ("llame", "llamen", "llamar", "llamemos", "llames", "vuelvan a llamar")
+    )
+    + tuple(
+        f"no {wish} que {pronoun}llame{ending}"
+        for wish in ("quiere", "desea")
+        for pronoun in ("", "le ", "la ", "lo ", "les ")
+        for ending in ("", "n", "mos")
+    )
 )
 #: Prohibitions of contact: a call unless another channel is named beside them.
 CONTACT: Final = _phrases(
@@ -110,6 +141,14 @@ WHOLE: Final = _phrases(
     "stop | no calls | no call | stopp | suppress | tps | ctps | tps yes | litigator | robinson"
     "| widerspruch | widersprochen | gesperrt | sperre | liste rouge | opposition | oposicion"
     "| opted-out | do not | dnd | repep | opt-out | cease | hard dnc | soft dnc | oppose"
+)
+#: The same in columns of wishes (`Contact Preference`), and the words of their headers.
+UNWISHED: Final = _phrases(
+    "no contact | never | do not | no communication | no communications | no marketing"
+    "| sin contacto | ningun contacto | aucun contact | kein kontakt | sem contato | nao contatar"
+)
+WISHES: Final = listed_words(
+    "preference preferences preferred prefers prefs preferencia preference"
 )
 #: Words that may be a refusal and may be something else: decided by policy.
 DOUBTFUL: Final = _phrases(
@@ -237,10 +276,15 @@ DENIALS: Final = listed_words(
 )
 #: Words before `not be called` that make it a report: `could not be contacted`.
 HAPPENED: Final = listed_words("could did was were had have has would")
+#: Words before a state that make it an offer: `you may opt out at any time`, `how to opt out`.
+OFFERS: Final = listed_words(
+    "may can could might option right how able link free wish puede peut kann pode"
+)
 #: `Remove him from the list`: the verb, what stands between, the list, and how far it may stand.
 REMOVE: Final = listed_words(
-    "remove removed removal removing take taken delete deleted borrar quitar eliminar retirer"
-    " supprimer streichen loschen remover retirar tirar"
+    "remove removed removal removing take taken delete deleted deletion borrar quitar eliminar"
+    " eliminacion borrado retirer retrait suppression supprimer streichen loschen loschung"
+    " austragen remover remocao exclusao retirar tirar"
 )
 FROM: Final = listed_words("from off de du des aus von da das do dos")
 LISTS: Final = listed_words(
@@ -273,7 +317,7 @@ FILLERS: Final = listed_words(
 )
 #: Pieces of text of which every refusing cell holds one, without accents.
 ANCHORS: Final = _phrases(
-    "call|phon|ring|dial|contact|dnc|d.n.c|d n c|ndnc|opt|subscribe|stop|cease|black|suppress"
+    "call|never|communic|rufen|ruft|phon|ring|dial|contact|dnc|d.n.c|d n c|ndnc|opt|subscribe|stop|cease|black|suppress"
     "|tps|telemarket|solicit|sollicit|marketing|remov|take|disturb|alone|consent|litigat|blocklist|list"
     "|llam|llem|telef|molest|robinson|baja|publicidad|appel|deranger|demarch|liste|desinscr"
     "|desabon|opposi|oppose|anruf|anzuruf|angeruf|ruckruf|kontakt|werb|sperr|widers|einwillig|verstorb"

@@ -24,8 +24,8 @@ from dialframe.leads.headers import OTHER_CHANNEL, plain
 #: What a cell can say; each is a reason code.
 Remark = Literal["opt_out", "opt_out_unclear", "deceased", "wrong_number"]
 #: What of it counts in a column: anything; of names, no single word that may be one; of things and
-#: of other channels, only prohibitions of calls in so many words.
-Scope = Literal["any", "names", "calls"]
+#: of other channels, only prohibitions of calls in so many words; of wishes, more than anything.
+Scope = Literal["any", "names", "calls", "wishes"]
 Stance = Literal["yes", "no", "unclear"]
 
 _LONGEST: Final = 4000
@@ -82,13 +82,13 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     stances = [_stance(tokens, scope) for tokens in pieces]
     if "yes" in stances:
         return "opt_out"
-    japanese = {said for part, said in _japanese().items() if part in plain(cell).replace(" ", "")}
+    japanese = _said_in_japanese(cell)
     if "opt_out" in japanese:
         return "opt_out"
     bare = [_bare(tokens) for tokens in pieces]
     if scope != "calls" and (_set("DECEASED").intersection(bare) or "deceased" in japanese):
         return "deceased"
-    if scope == "any":
+    if scope in ("any", "wishes"):
         if any(one in _set("WRONG") for one in bare) or "wrong_number" in japanese:
             return "wrong_number"
         if any(one in _set("DOUBTFUL") for one in bare):
@@ -113,16 +113,16 @@ def read_stance(cell: str) -> Stance | None:
     """
     stances = [_stance(tokens, "any") for tokens in _pieces(cell)]
     wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
-    japanese = any(
-        said == "opt_out" and part in plain(cell).replace(" ", "")
-        for part, said in _japanese().items()
-    )
-    return "yes" if japanese else next((one for one in wanted if one in stances), None)
+    if "opt_out" in _said_in_japanese(cell):
+        return "yes"
+    return next((one for one in wanted if one in stances), None)
 
 
 def scope_of(header: str) -> Scope:
     """What of a remark counts in the column: in names of things and of other channels, less."""
     tokens = set(plain(header).split())
+    if tokens & words.WISHES:
+        return "wishes"
     if tokens & words.CALL_WORDS:
         return "any"
     return "calls" if tokens & (_NAMES_OF_THINGS | _channels()) else "any"
@@ -131,6 +131,13 @@ def scope_of(header: str) -> Scope:
 def prohibits(tokens: Sequence[str]) -> Stance | None:
     """What the words of a header or of one piece of a cell say; see `read_stance`."""
     return _stance(tokens, "any")
+
+
+def _said_in_japanese(cell: str) -> set[str]:
+    if cell.isascii():
+        return set()
+    text = plain(cell).replace(" ", "")
+    return {said for part, said in _japanese().items() if part in text}
 
 
 @cache
@@ -162,7 +169,9 @@ def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
     for wanted in ("yes", "unclear", "no"):
         if wanted in found:
             return wanted
-    if scope == "any" and (_bare(tokens) in _set("WHOLE") or " ".join(tokens) in _set("WHOLE")):
+    if scope == "wishes" and " ".join(tokens) in _set("UNWISHED"):
+        return "yes"
+    if scope in ("any", "wishes") and {_bare(tokens), " ".join(tokens)} & _set("WHOLE"):
         return "yes"
     return None
 
@@ -192,6 +201,11 @@ def _removal(tokens: Sequence[str]) -> tuple[int, int, str] | None:
 
 def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
     if _is_denied(tokens, stop) or (kind == "STATES" and _is_negated(tokens, start)):
+        return "no"
+    before = tokens[start - 1] if start else ""
+    if before == "to" and start > 1:
+        before = tokens[start - 2]
+    if kind == "STATES" and before in words.OFFERS:
         return "no"
     if start and tokens[start] == "not" and tokens[start - 1] in words.HAPPENED:
         return "no"

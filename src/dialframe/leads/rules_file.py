@@ -33,6 +33,8 @@ _LINE_TYPES: Final = frozenset(TYPES.values())
 def load_rules(path: str | Path) -> Rules:
     """The rules of a file; its form is TOML, or JSON where its name ends in `.json`.
 
+    JSON that is a list is the list of field rules alone.
+
     Raises:
         ConfigError: The file cannot be read, or says something that is no rule; the sentence names
             the place.
@@ -45,6 +47,8 @@ def load_rules(path: str | Path) -> Rules:
         raise ConfigError(f"the rules file {path} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{path} is neither TOML nor JSON: {problem}") from None
+    if isinstance(told, list):
+        told = {"field": told}
     if not isinstance(told, dict):
         raise ConfigError(f"{path} must hold tables: {', '.join(_TOP)}")
     return read_rules(told, str(path))

@@ -16,12 +16,11 @@ from dialframe.phones import normalise
 
 _SAMPLE_ROWS: Final = 200
 _AREA_DIGITS: Final = 5
-_LOCAL_DIGITS: Final = 9
+_WHOLE_DIGITS: Final = 15
 _PIECE_DIGITS: Final = 5
 _MOSTLY: Final = 0.6
 _VALID: Final = 0.5
 _SURELY_VALID: Final = 0.8
-_CHANGED: Final = 0.5
 _NEAR: Final = 4
 
 
@@ -96,7 +95,7 @@ def _is_local(sample: pd.DataFrame, column: str) -> bool:
     words = plain(column)
     if words not in headers.LOCAL_NAMES and not header_score(column, "phone"):
         return False
-    return _share_of_digits(sample[column], 2, _LOCAL_DIGITS) >= _MOSTLY
+    return _share_of_digits(sample[column], 2, _WHOLE_DIGITS) >= _MOSTLY
 
 
 def _runs(
@@ -130,14 +129,13 @@ def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
 def _valid_share(
     sample: pd.DataFrame, group: Sequence[str], regions: list[str | None] | str | None
 ) -> float:
-    """Share of the joined numbers that are valid; none where joining changes nothing."""
+    """Share that is valid of the numbers that joining changes; whole numbers stay as they are."""
     rows = list(zip(*(sample[name].tolist() for name in group), strict=True))
     joined = [join_parts(row) for row in rows]
-    filled = [at for at, text in enumerate(joined) if text]
-    changed = [at for at in filled if joined[at] != str(rows[at][-1]).strip()]
-    if not filled or len(changed) < _CHANGED * len(filled):
+    changed = [at for at, text in enumerate(joined) if text and text != str(rows[at][-1]).strip()]
+    if not changed:
         return 0.0
     # What begins with `?` lacks digits, and phonenumbers would read it without them.
-    texts = ["" if joined[at].startswith("?") else joined[at] for at in filled]
-    own = regions if isinstance(regions, str | None) else [regions[at] for at in filled]
+    texts = ["" if joined[at].startswith("?") else joined[at] for at in changed]
+    own = regions if isinstance(regions, str | None) else [regions[at] for at in changed]
     return float(normalise(texts, region=own)["valid"].fillna(value=False).mean())

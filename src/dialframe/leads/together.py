@@ -42,12 +42,17 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         )
     rows = _offsets([one.records for one in files])
     places = _offsets([len(one.frame) for one in files])
-    named = [one.frame.set_axis(first.frame.columns, axis=1) for one in files]
-    skipped = [_renumbered(one, first, at) for one, at in zip(files, rows, strict=True)]
+    names = max((list(one.frame.columns) for one in files), key=len)
+    skipped = [
+        _named(one.skipped, len(one.frame.columns), names).assign(_row=one.skipped["_row"] + at)
+        for one, at in zip(files, rows, strict=True)
+    ]
     least = min(files, key=lambda one: one.decisions.delimiter_confidence).decisions
     return LeadFile(
         path=path,
-        frame=pd.concat(named, ignore_index=True),
+        frame=pd.concat(
+            [_named(one.frame, len(one.frame.columns), names) for one in files], ignore_index=True
+        ),
         header=first.header,
         lines=np.concatenate([one.lines for one in files]),
         rows=np.concatenate([one.rows + at for one, at in zip(files, rows, strict=True)]),
@@ -73,10 +78,12 @@ def _offsets(counts: Sequence[int]) -> list[int]:
     return [sum(counts[:at]) for at in range(len(counts))]
 
 
-def _renumbered(file: LeadFile, first: LeadFile, offset: int) -> pd.DataFrame:
-    names = [*first.frame.columns, *file.skipped.columns[file.frame.shape[1] :]]
-    skipped = file.skipped.set_axis(names, axis=1)
-    return skipped.assign(_row=skipped["_row"] + offset)
+def _named(frame: pd.DataFrame, width: int, names: list[str]) -> pd.DataFrame:
+    """The frame with the names of the widest one, its own columns filled up with empty ones."""
+    own = frame.set_axis([*names[:width], *frame.columns[width:]], axis=1)
+    for place in range(width, len(names)):
+        own.insert(place, names[place], pd.array([""] * len(own), dtype="str"))
+    return own
 
 
 def _moved(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> Mapping[int, Value]:

@@ -79,7 +79,7 @@ _OPEN: Final = (
 _CLOSE: Final = "</sheetData></worksheet>"
 
 #: What XML cannot hold, and what would read as its replacement.
-_UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_x[0-9A-Fa-f]{4}_")
+_UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 @contextmanager
@@ -134,8 +134,7 @@ def _cell(text: str, column: int, number: int) -> str:
 
 
 def _spelled(found: re.Match[str]) -> str:
-    text = found[0]
-    return f"_x{ord(text):04X}_" if len(text) == 1 else f"_x005F{text}"
+    return f"_x{ord(found[0]):04X}_"
 
 
 def _letters(column: int) -> str:

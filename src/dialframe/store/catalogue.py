@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -156,16 +157,21 @@ def sealed_to(connection: sqlite3.Connection, layout: Layout, seq: int) -> None:
     )
 
 
-def scope_number(connection: sqlite3.Connection, layout: Layout, value: str | None) -> int | None:
-    """Number of a campaign in a table's heads, given on first sight."""
-    if value is None:
-        return None
-    pair = (layout.table.name, value)
-    connection.execute("INSERT OR IGNORE INTO scope (table_name, value) VALUES (?, ?)", pair)
-    (number,) = connection.execute(
-        "SELECT number FROM scope WHERE table_name = ? AND value = ?", pair
-    ).fetchone()
-    return int(number)
+def scope_numbers(
+    connection: sqlite3.Connection, layout: Layout, values: Iterable[str]
+) -> dict[str, int]:
+    """Numbers of campaigns in a table's heads, given on first sight."""
+    wanted = sorted(set(values))
+    known = "SELECT value, number FROM scope WHERE table_name = ? AND value IN (SELECT value FROM json_each(?))"  # fmt: skip
+    pair = (layout.table.name, json.dumps(wanted))
+    found = dict(connection.execute(known, pair).fetchall())
+    if len(found) < len(wanted):
+        connection.executemany(
+            "INSERT OR IGNORE INTO scope (table_name, value) VALUES (?, ?)",
+            [(layout.table.name, value) for value in wanted],
+        )
+        found = dict(connection.execute(known, pair).fetchall())
+    return found
 
 
 def _part(row: tuple[Any, ...]) -> Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +38,7 @@ def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
     def work() -> int:
         with writing_parts(database, shelf) as (connection, made):
             erased = forget(connection, shelf, made, phone, at)
+            _count_erasure(connection)
         _delete_files(database, shelf)
         database.compact()
         prove(database, shelf, phone)
@@ -70,6 +72,7 @@ def discard(
                 + prune_quarantine(connection, BY_NAME[name], before)
                 for name in tables
             }
+            _count_erasure(connection)
         _delete_files(database, shelf)
         database.compact()
         return deleted
@@ -99,6 +102,18 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
             known.owns(layout, row) or known.without(layout, row) is not row for _, row in suspects
         ):
             raise _left(shelf.folder / part.name)
+
+
+def erasures(connection: sqlite3.Connection) -> int:
+    """How often something was erased from the store; from 1, so that none is known from never asked."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'erasures'").fetchone()
+    return 1 if row is None else int(row[0])
+
+
+def _count_erasure(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO meta VALUES ('erasures', ?)", (str(erasures(connection) + 1),)
+    )
 
 
 def _left(path: Path) -> StoreError:

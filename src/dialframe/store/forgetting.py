@@ -193,7 +193,8 @@ def _rewrite_parts(
         if not drop.any() and not changed:
             return None
         count += int(drop.sum()) + len(changed)
-        _rehash(connection, layout, [(seq, row) for seq, row in changed.values()])
+        if not layout.ledger:
+            _rehash(connection, layout, list(changed.values()))
         table = _with_rows(table, layout, {place: row for place, (_, row) in changed.items()})
         return table.filter(pa.array(~drop))
 

@@ -59,6 +59,14 @@ PHONES: Final = frozenset({"phone", "from_number", "to_number"})
 CODED: Final = frozenset(
     {"id", "campaign_id", "lead_id", "request_id", "date", "timezone", "delivery_id", "type"}
 )
+#: Columns of text with few different values, which are read as places in a list of those.
+FEW: Final = frozenset(
+    {
+        "api_version", "campaign_id", "dialer_mode", "direction", "disposition",
+        "disposition_code", "from_number", "hangup_cause", "service_type", "source", "status",
+        "timezone", "type", "request_id", "_request_id",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

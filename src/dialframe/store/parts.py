@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from dialframe.frames.columns import Kind
 from dialframe.store.encode import Value
-from dialframe.store.layout import FOREVER, SCHEMA_VERSION, Layout
+from dialframe.store.layout import FEW, FOREVER, SCHEMA_VERSION, Layout
 
 FOLDER: Final = "parts"
 SUFFIX: Final = ".parquet"
@@ -39,6 +39,9 @@ TYPES: Final[dict[Kind, pa.DataType]] = {
     "boolean": pa.bool_(),
     "json": pa.large_string(),
 }
+
+#: Arrow type of a text column with few values while rows are picked and put in order.
+CODED: Final = pa.dictionary(pa.int32(), pa.string())
 
 Times = tuple[Value, Value]
 
@@ -113,6 +116,20 @@ def schema(layout: Layout) -> pa.Schema:
     )
 
 
+def coded(layout: Layout, names: Sequence[str]) -> pa.Schema:
+    """Columns of `schema`, those with few different values as places in a list of them."""
+    full = schema(layout)
+    return pa.schema(
+        [pa.field(name, CODED) if name in FEW else full.field(name) for name in names]
+    )
+
+
+def plain(layout: Layout, names: Sequence[str]) -> pa.Schema:
+    """Columns of `schema`."""
+    full = schema(layout)
+    return pa.schema([full.field(name) for name in names])
+
+
 class Shelf:
     """The folder of one store's parts."""
 
@@ -152,6 +169,8 @@ class Shelf:
         layout: Layout,
         columns: Sequence[str] | None = None,
         times: Times = (None, None),
+        *,
+        few: bool = False,
     ) -> pa.Table:
         """Rows of a part, whole row groups that may hold a range of the time column.
 
@@ -160,15 +179,17 @@ class Shelf:
             layout: Its table.
             columns: Columns wanted, None for all.
             times: First value of the time column wanted and the first one not wanted.
+            few: Whether columns with few different values come as in `coded`.
 
         Raises:
             Damaged: The file is not what was written.
             Vanished: It is not there.
         """
-        wanted = schema(layout)
-        names = wanted.names if columns is None else list(columns)
+        names = schema(layout).names if columns is None else list(columns)
+        wanted = coded(layout, names) if few else plain(layout, names)
+        dictionaries = [name for name in names if few and name in FEW]
         try:
-            file = pq.ParquetFile(self._checked(part))
+            file = pq.ParquetFile(self._checked(part), read_dictionary=dictionaries)
             present = [name for name in names if name in file.schema_arrow.names]
             groups = _groups(file, layout, times)
             table = (
@@ -182,10 +203,10 @@ class Shelf:
             raise Damaged(part, f"it cannot be read: {type(error).__name__}") from None
         # A column that the table gained since the part was written is null in it.
         arrays = [
-            table[name] if name in present else pa.nulls(table.num_rows, wanted.field(name).type)
-            for name in names
+            table[field.name] if field.name in present else pa.nulls(table.num_rows, field.type)
+            for field in wanted
         ]
-        return pa.table(arrays, schema=pa.schema([wanted.field(name) for name in names]))
+        return pa.table(arrays, names=names).cast(wanted)
 
     def verify(self, part: Part) -> None:
         """Hash a part again.
@@ -195,6 +216,10 @@ class Shelf:
             Vanished: It is not there.
         """
         self._verified.clear()
+        self.check(part)
+
+    def check(self, part: Part) -> None:
+        """Hash a part, unless this store has done so since the file was last touched; raises as `verify`."""
         try:
             self._checked(part)
         except FileNotFoundError:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from dialframe.store.catalogue import Patches, live_parts, read_patches
 from dialframe.store.encode import Value, microseconds
 from dialframe.store.layout import FOREVER, Layout
-from dialframe.store.parts import Part, Shelf, integers, ordered, schema
+from dialframe.store.parts import Part, Shelf, coded, integers, ordered, plain
 from dialframe.store.tail import read_tail
 
 DTYPES = {
@@ -105,6 +105,7 @@ def snapshot(
     )
     loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.tie_shown)))
     tail = read_tail(connection, layout, where, values).select(loaded)
+    tail = tail.cast(coded(layout, loaded))
     patches = read_patches(connection, layout)
     return Snapshot(layout, selection, names, loaded, parts, patches, tail)
 
@@ -124,16 +125,17 @@ def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
     tables = [table for table in pieces(shelf, taken) if table.num_rows]
     if not tables:
         return empty(taken.layout, taken.columns)
-    return pa.concat_tables(
-        group[0] if len(group) == 1 else _merged(taken.layout, group)
-        for group in _overlapping(taken.layout, tables)
-    ).select(taken.columns)
+    shown = plain(taken.layout, taken.columns)
+    groups = _overlapping(taken.layout, tables)
+    whole_groups = (
+        group[0] if len(group) == 1 else _merged(taken.layout, group) for group in groups
+    )
+    return pa.concat_tables(table.select(taken.columns).cast(shown) for table in whole_groups)
 
 
 def empty(layout: Layout, columns: Sequence[str]) -> pa.Table:
     """No rows, in one empty chunk: some of pandas cannot join a column that has none at all."""
-    full = schema(layout)
-    wanted = pa.schema([full.field(name) for name in columns])
+    wanted = plain(layout, columns)
     arrays = [pa.array([], field.type) for field in wanted]
     return pa.Table.from_batches([pa.record_batch(arrays, schema=wanted)])
 
@@ -195,7 +197,7 @@ def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
     needed |= dict.fromkeys(["_until", "_gone"] if part.history else [])
     if taken.selection.campaign is not None and layout.campaign_column is not None:
         needed[layout.campaign_column] = None
-    table = shelf.load(part, layout, list(needed), taken.range)
+    table = shelf.load(part, layout, list(needed), taken.range, few=True)
     mask = _mask(taken, part, table, patched=patched)
     table = table.select(taken.loaded)
     return table if mask is None else table.filter(pa.array(mask))
@@ -223,7 +225,7 @@ def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any
     if end is not None:
         masks.append(_true(pc.less(moments, end)))
     if taken.selection.campaign is not None and taken.layout.campaign_column is not None:
-        named = table[taken.layout.campaign_column]
+        named = table[taken.layout.campaign_column].cast(pa.large_string())
         masks.append(_true(pc.equal(named, taken.selection.campaign)))
     mask = np.logical_and.reduce(masks) if masks else None
     return None if mask is None or mask.all() else mask

@@ -19,7 +19,7 @@ from dialframe.store.database import Database
 from dialframe.store.facts import Check, last_checks, last_checks_by
 from dialframe.store.layout import BY_NAME, FOREVER, Layout
 from dialframe.store.lock import shared
-from dialframe.store.parts import Damaged, Part, Shelf, Vanished, integers, ordered
+from dialframe.store.parts import Damaged, Part, Shelf, Vanished, integers, ordered, plain
 from dialframe.store.read import Selection, Snapshot, pieces, snapshot, whole
 from dialframe.store.sealing import LEASE
 from dialframe.store.tail import read_tail
@@ -102,10 +102,12 @@ def read_last_checks(
 def _batches(
     database: Database, shelf: Shelf, taken: Snapshot, rows: int
 ) -> Iterator[pa.RecordBatch]:
+    shown = plain(taken.layout, taken.columns)
     try:
         for piece in pieces(shelf, taken):
-            table = piece.select(taken.columns) if piece.num_rows else piece
-            yield from table.to_batches(max_chunksize=rows) if piece.num_rows else ()
+            for start in range(0, piece.num_rows, rows):
+                table = piece.slice(start, rows).select(taken.columns)
+                yield from table.cast(shown).combine_chunks().to_batches()
     except Vanished as found:
         raise StoreError(
             f"{shelf.folder / found.part.name}: it was replaced while it was read; read again"

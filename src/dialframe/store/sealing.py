@@ -73,19 +73,19 @@ def seal_if_due(database: Database, shelf: Shelf, layout: Layout, rows: int, siz
         Damaged: A part that was to be merged is not what was written.
         Vanished: It is not there.
     """
-    with database.reading() as connection:
-        seq, sealed = counted(connection, layout)
-    if seq - sealed < rows:
-        return False
-    with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
-        if not held:
+    try:
+        with database.reading() as connection:
+            seq, sealed = counted(connection, layout)
+        if seq - sealed < rows:
             return False
-        try:
+        with exclusive(database.folder / PARTS_LOCK, wait=False) as held:
+            if not held:
+                return False
             done = seal(database, shelf, layout, sizes)
             merge(database, shelf, layout, sizes)
             sweep(database, shelf)
-        except StoreError:
-            return False
+    except StoreError:
+        return False
     return done
 
 

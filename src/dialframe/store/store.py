@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.frames.columns import Table
 from dialframe.store import facts, sealing, write
@@ -43,6 +44,7 @@ from dialframe.store.retention import PERSONAL, floor_of, young_enough
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
@@ -325,6 +327,35 @@ class Store:
         layout = BY_NAME[table.name]
         return as_frame(read_history(self._database, self._shelf, layout, keys))
 
+    def query(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        as_of: datetime | None = None,
+    ) -> pa.Table:
+        """The answer of DuckDB to a SELECT over the tables, all of one moment.
+
+        Args:
+            sql: The statement; tables have their names (`calls`, `leads`), values are `$name`.
+            parameters: The values by name.
+            as_of: Tables as last observed by this instant.
+
+        Raises:
+            StoreError: The statement is wrong, or a file is damaged.
+        """
+        from dialframe.store.query import run
+
+        return run(self._database, self._shelf, sql, parameters, as_of)
+
+    @contextmanager
+    def duckdb(self, *, as_of: datetime | None = None) -> Iterator[DuckDBPyConnection]:
+        """A DuckDB connection over the tables as of one moment, for as long as the block runs."""
+        from dialframe.store.query import connected
+
+        with connected(self._database, self._shelf, as_of) as connection:
+            yield connection
+
     def campaign_ids(self, *tables: Table) -> set[str]:
         """Every campaign id that versions of these tables ever named."""
         layouts = [BY_NAME[table.name] for table in tables]
@@ -392,6 +423,35 @@ class Store:
         """
         names = PERSONAL if tables is None else tuple(table.name for table in tables)
         return discard(self._database, self._shelf, names, microseconds(before))
+
+    def publish(
+        self,
+        url: str,
+        *,
+        tables: Sequence[Table] | None = None,
+        options: Mapping[str, str] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> dict[str, int]:
+        """Write the tables' versions as Delta tables below a URL, those that are not there yet.
+
+        Args:
+            url: Folder or object store (`s3://bucket/prefix`).
+            tables: The tables; None for all.
+            options: Settings of the object store, as delta-rs names them; else the environment's.
+            on_progress: Told the versions written of each table.
+
+        Returns:
+            How many versions were written of each table.
+
+        Raises:
+            ConfigError: The extra `delta` is not installed.
+            StoreError: The object store refuses, or a file is damaged.
+        """
+        from dialframe.store.publish import publish
+
+        names = tuple(BY_NAME) if tables is None else tuple(table.name for table in tables)
+        tell = on_progress or silent
+        return publish(self._database, self._shelf, url, names, options or {}, tell)
 
     def compact(self) -> None:
         """Seal what is not sealed yet, merge small files, delete replaced ones."""

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dialframe.store.catalogue import add_patches, count_on, counted, scope_number
+from dialframe.store.catalogue import add_patches, count_on, counted, scope_numbers
 from dialframe.store.encode import Bad, Row, Value, digest_of
 from dialframe.store.late import Late, append_late
 from dialframe.store.layout import FOREVER, Layout
@@ -158,27 +158,18 @@ def _append_fresh(
         for seq, row in enumerate(rows, start=last + 1)
     ]
     insert_versions(connection, layout, versions)
-    scopes = _scopes(connection, layout, rows)
+    campaigns = [_campaign(layout, row) for row in rows]
+    named = (value for value in campaigns if isinstance(value, str))
+    scopes = scope_numbers(connection, layout, named)
     put_heads(
         connection,
         layout,
         [
-            (version, row.digest, scopes.get(_campaign(layout, row)))
-            for version, row in zip(versions, rows, strict=True)
+            (version, row.digest, scopes.get(campaign) if isinstance(campaign, str) else None)
+            for version, row, campaign in zip(versions, rows, campaigns, strict=True)
         ],
     )
     count_on(connection, layout, last + len(rows), stamp.observed_at)
-
-
-def _scopes(
-    connection: sqlite3.Connection, layout: Layout, rows: Sequence[Row]
-) -> dict[Value, int | None]:
-    values = {_campaign(layout, row) for row in rows}
-    return {
-        value: scope_number(connection, layout, value)
-        for value in values
-        if isinstance(value, str)
-    }
 
 
 def _campaign(layout: Layout, row: Row) -> Value:

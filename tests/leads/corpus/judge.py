@@ -27,9 +27,7 @@ SUITES = {
 def cases(every: int = 1) -> Iterator[Case]:
     """The whole corpus, or every so-manieth file of it."""
     for suite, (makers, count, _) in SUITES.items():
-        for at, case in enumerate(draw(suite, makers, count)):
-            if at % every == 0:
-                yield case
+        yield from draw(suite, makers, count, every)
 
 
 def fault(case: Case, folder: Path) -> str | None:

@@ -15,10 +15,10 @@ Maker = Callable[[Random, str], Case]
 _GENERAL: Final = tuple(values.KINDS)
 
 
-def draw(suite: str, makers: dict[str, Maker], count: int) -> Iterator[Case]:
-    """`count` files of a suite, its makers in turn."""
+def draw(suite: str, makers: dict[str, Maker], count: int, every: int = 1) -> Iterator[Case]:
+    """`count` files of a suite, its makers in turn, or every so-manieth of them."""
     names = list(makers)
-    for at in range(count):
+    for at in range(0, count, every):
         name = names[at % len(names)]
         yield makers[name](Random(f"{suite} {name} {at}"), name)  # noqa: S311 - data for tests
 

@@ -1,0 +1,196 @@
+"""What `dialframe leads` says on a terminal and as JSON; knows the outcome, decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dialframe.cli.face import answer, say
+from dialframe.contract.limits import CUSTOM_FIELDS
+from dialframe.errors import ConfigError
+
+if TYPE_CHECKING:
+    from dialframe.flows.intake import BroughtIn
+    from dialframe.flows.listing import Prepared
+
+#: Lines shown of a reason that was asked for.
+LINES_SHOWN: Final = 20
+_LEDGER: Final = ("sent", "accepted", "refused", "unknown")
+
+
+def tell(
+    prepared: Prepared,
+    files: Mapping[str, Path],
+    *,
+    reasons: Sequence[str] | None = None,
+    brought: BroughtIn | None = None,
+    as_json: bool,
+) -> None:
+    """What was decided, what was set aside and why, what was sent, which files there are.
+
+    Raises:
+        ConfigError: There is no such reason.
+    """
+    if as_json:
+        answer(facts(prepared, files, reasons=reasons, brought=brought))
+        return
+    _tell_files(prepared)
+    _tell_outcome(prepared)
+    for reason in reasons or ():
+        _tell_lines(prepared, reason)
+    _tell_checks(prepared)
+    if brought is not None:
+        _tell_ledger(brought)
+    for name, path in files.items():
+        say(f"  {name.replace('_', ' '):<16} {path}")
+
+
+def facts(
+    prepared: Prepared,
+    files: Mapping[str, Path],
+    *,
+    reasons: Sequence[str] | None = None,
+    brought: BroughtIn | None = None,
+) -> dict[str, Any]:
+    """The same as one object for machines."""
+    from dialframe import leads
+    from dialframe.flows import lead_tables
+
+    cleaned = prepared.cleaned
+    told = leads.report(cleaned)
+    found: dict[str, Any] = {
+        **cleaned.counts,
+        "reasons": cleaned.reasons,
+        "examples": {
+            reason["code"]: reason["examples"]
+            for listed in told["reasons"].values()
+            for reason in listed
+        },
+        "warnings": cleaned.warnings,
+        "inputs": told["files"],
+        "leftovers": told["leftovers"],
+    }
+    if reasons:
+        found["lines"] = {
+            reason: lead_tables.lines(cleaned, _known(reason), LINES_SHOWN).to_dict("records")
+            for reason in reasons
+        }
+    if prepared.checks is not None:
+        found["checks"] = lead_tables.screening(prepared)
+    if brought is not None:
+        ledger = brought.ledger
+        found |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
+    if files:
+        found["files"] = {name: str(path) for name, path in files.items()}
+    return found
+
+
+def _tell_files(prepared: Prepared) -> None:
+    from dialframe.flows import lead_tables
+
+    for file in prepared.cleaned.files:
+        say(
+            f"{file.name}: {file.records:,} records; {'; '.join(lead_tables.decided(file.decisions))}"
+        )
+        rows = lead_tables.columns_of(file)
+        _grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
+        others = file.columns.leftovers
+        if others:
+            say(f"  other columns, kept as custom fields: {', '.join(others)}")
+        if len(others) > CUSTOM_FIELDS:
+            say(
+                f"  that is {len(others)}: an import takes {CUSTOM_FIELDS}, chosen with --keep NAME"
+            )
+
+
+def _tell_outcome(prepared: Prepared) -> None:
+    from dialframe.flows import lead_tables
+
+    why = lead_tables.reasons(prepared.cleaned)
+    for outcome in prepared.cleaned.reasons:
+        own = why[why["outcome"] == outcome]
+        if own.empty:
+            continue
+        say(f"\n{_words(outcome)}: {own['records'].sum():,}")
+        shown = own[["records", "reason", "first_lines", "meaning"]]
+        _grid([(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True)
+    warned = lead_tables.warnings(prepared.cleaned)
+    if len(warned):
+        say("\nclean, and mended:")
+        _grid([(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True)
+    counts = prepared.cleaned.counts
+    parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
+    say(f"\n{counts['records']:,} records: {parts}")
+
+
+def _tell_lines(prepared: Prepared, reason: str) -> None:
+    from dialframe.flows import lead_tables
+    from dialframe.leads.reasons import BY_CODE
+
+    found = lead_tables.lines(prepared.cleaned, _known(reason), LINES_SHOWN)
+    say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
+    _grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
+    if not len(found):
+        say("  no record")
+
+
+def _words(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
+def _grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
+    """Rows under each other without lines; the last column takes what is left of the width."""
+    if not rows:
+        return
+    grid = Table.grid(padding=(0, 2))
+    for at in range(len(rows[0])):
+        last = at == len(rows[0]) - 1
+        grid.add_column(justify="right" if right and at == 0 else "left", no_wrap=not last,
+                        min_width=6 if right and at == 0 else None, overflow="fold")  # fmt: skip
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)
+
+
+def _tell_checks(prepared: Prepared) -> None:
+    from dialframe.flows import lead_tables
+
+    if prepared.checks is None:
+        return
+    found = lead_tables.screening(prepared)
+    say(
+        f"Do-Not-Call: {found['numbers']:,} numbers have an answer, the oldest of "
+        f"{found['oldest_at'] or 'no day'}; {found['listed']:,} are listed"
+        + (f"; {found['unanswered']:,} have none and are set aside" if found["unanswered"] else "")
+    )
+
+
+def _tell_ledger(brought: BroughtIn) -> None:
+    from dialframe.flows import lead_tables
+
+    ledger = brought.ledger
+    counts = ledger.counts
+    say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
+    why = lead_tables.refusals(ledger)
+    _grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
+    if ledger.not_sent["set_aside"]:
+        say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")
+    if counts["unknown"]:
+        say(
+            "What is unknown is settled by the same command, run again: it asks with the same keys"
+        )
+
+
+def _known(reason: str) -> str:
+    from dialframe.leads.reasons import BY_CODE
+
+    if reason not in BY_CODE:
+        raise ConfigError(
+            f"--show {reason}: there is no such reason; dialframe leads reasons lists them"
+        )
+    return reason

@@ -1,0 +1,182 @@
+"""The store's versions as Delta tables for engines on many machines; appends what is new, knows no engine.
+
+Each table is an append-only log of observed versions: `seq`, the table's columns, `_observed_at`,
+`_request_id`, `_gone`. A row's current version is the one with the highest `_observed_at`, then `seq`. A
+publication and what it covers are one Delta commit under this store's own application id, so a killed one is
+neither lost nor doubled. After a number was erased here the tables are written anew and old files deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.config import OnProgress, Progress
+from dialframe.errors import ConfigError, StoreError
+from dialframe.store.catalogue import counted, live_parts
+from dialframe.store.damage import refused
+from dialframe.store.database import Database
+from dialframe.store.erasing import erasures
+from dialframe.store.layout import BY_NAME, Layout
+from dialframe.store.lock import exclusive, shared
+from dialframe.store.parts import Damaged, Part, Shelf, Vanished, schema
+from dialframe.store.sealing import LEASE
+from dialframe.store.tail import read_tail
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+PUBLISH_LOCK: Final = "lock.publish"
+MISSING: Final = "publishing needs the extra: pip install 'dialframe[delta]'"
+#: Statistics in Delta's log would keep the numbers of people who are to be forgotten.
+STATISTICS: Final = "seq,_observed_at"
+
+
+def publish(
+    database: Database,
+    shelf: Shelf,
+    url: str,
+    tables: Sequence[str],
+    options: Mapping[str, str],
+    tell: OnProgress,
+) -> dict[str, int]:
+    """Bring the Delta tables below a URL up to date.
+
+    Args:
+        database: The catalogue.
+        shelf: The parts.
+        url: Folder or object store (`s3://bucket/prefix`); each table goes below it by its name.
+        tables: Names of the tables.
+        options: Settings of the object store, as delta-rs names them.
+        tell: Told the versions written of each table.
+
+    Returns:
+        How many versions were written of each table.
+
+    Raises:
+        ConfigError: The extra is not installed.
+        StoreError: The object store refuses, or a part is damaged.
+    """
+    try:
+        from deltalake.exceptions import DeltaError
+    except ImportError:
+        raise ConfigError(MISSING) from None
+    written: dict[str, int] = {}
+    with exclusive(database.folder / PUBLISH_LOCK, wait=True):
+        for name in tables:
+            place = f"{url.rstrip('/')}/{name}"
+            try:
+                written[name] = _table(database, shelf, BY_NAME[name], place, dict(options))
+            except (DeltaError, OSError) as error:
+                raise StoreError(f"{place}: {error}") from error
+            tell(Progress(f"publish {name}", written[name], written[name]))
+    return written
+
+
+def _table(
+    database: Database, shelf: Shelf, layout: Layout, place: str, options: dict[str, str]
+) -> int:
+    from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+
+    with shared(database.folder / LEASE):
+        with database.reading() as connection:
+            app, generation = _identity(connection), erasures(connection)
+            known = _known(place, options)
+            whole = known is None or _version(known, f"{app}-erased") != generation
+            since = 0 if whole or known is None else _version(known, app)
+            last, _ = counted(connection, layout)
+            parts = [p for p in live_parts(connection, layout) if p.seqs[1] > since]
+            tail = read_tail(connection, layout, "seq > ?", [since])
+        if last == since and not whole:
+            return 0
+        source = _Counted(database, shelf, layout, parts, tail, since)
+        write_deltalake(
+            place,
+            pa.RecordBatchReader.from_batches(_shown(layout), source.batches()),
+            mode="overwrite" if whole else "append",
+            schema_mode="overwrite" if whole else "merge",
+            configuration={"delta.dataSkippingStatsColumns": STATISTICS} if whole else None,
+            storage_options=options,
+            commit_properties=CommitProperties(
+                app_transactions=[
+                    Transaction(app, last),
+                    Transaction(f"{app}-erased", generation),
+                ]
+            ),
+        )
+    if whole and known is not None:
+        made = DeltaTable(place, storage_options=options)
+        made.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+    return source.rows
+
+
+class _Counted:
+    """Batches of versions after a `seq`, counted as they go."""
+
+    def __init__(
+        self,
+        database: Database,
+        shelf: Shelf,
+        layout: Layout,
+        parts: Sequence[Part],
+        tail: pa.Table,
+        since: int,
+    ) -> None:
+        self.rows = 0
+        self._database, self._shelf, self._layout = database, shelf, layout
+        self._parts, self._tail, self._since = parts, tail, since
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        shown = _shown(self._layout)
+        for table in self._tables():
+            fresh = table.filter(pc.greater(table["seq"], self._since))
+            self.rows += fresh.num_rows
+            yield from fresh.select(shown.names).cast(shown).to_batches()
+
+    def _tables(self) -> Iterator[pa.Table]:
+        for part in self._parts:
+            try:
+                yield self._shelf.load(part, self._layout)
+            except Damaged as found:
+                raise refused(self._database, self._shelf, part, str(found)) from None
+            except Vanished:
+                raise StoreError(
+                    f"{part.name}: it was replaced meanwhile; publish again"
+                ) from None
+        yield self._tail
+
+
+def _shown(layout: Layout) -> pa.Schema:
+    """The columns that are published, text with short offsets, as every engine has them."""
+    hidden = ("_key", "_until")
+    return pa.schema(
+        [
+            field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field
+            for field in schema(layout)
+            if field.name not in hidden
+        ]
+    )
+
+
+def _identity(connection: Any) -> str:
+    """This store's application id in Delta's log: different for each store, and no secret."""
+    (key,) = connection.execute("SELECT value FROM meta WHERE name = 'forget_key'").fetchone()
+    return "dialframe-" + hashlib.sha256(f"publish:{json.loads(key)}".encode()).hexdigest()[:16]
+
+
+def _known(place: str, options: dict[str, str]) -> DeltaTable | None:
+    from deltalake import DeltaTable
+
+    if not DeltaTable.is_deltatable(place, storage_options=options):
+        return None
+    return DeltaTable(place, storage_options=options)
+
+
+def _version(table: DeltaTable, app: str) -> int:
+    found = table.transaction_version(app)
+    return 0 if found is None else int(found)

@@ -1,0 +1,157 @@
+"""SQL over a store's tables: DuckDB reads the parts where they lie; it never owns the format, and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from dialframe.errors import StoreError
+from dialframe.store.catalogue import Patches
+from dialframe.store.damage import refuse_lost, refused
+from dialframe.store.database import Database
+from dialframe.store.encode import microseconds
+from dialframe.store.layout import FOREVER, LAYOUTS, Layout
+from dialframe.store.lock import shared
+from dialframe.store.parts import Damaged, Part, Shelf, Vanished
+from dialframe.store.read import Selection, snapshot
+from dialframe.store.sealing import LEASE
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY: Final = "1GB"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    layout: Layout
+    parts: tuple[Part, ...]
+    patches: Patches
+    tail: pa.Table
+
+
+@contextmanager
+def connected(
+    database: Database, shelf: Shelf, as_of: datetime | None, memory: str = MEMORY
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB connection in which each table of the store is a view, all of one moment.
+
+    It sees nothing else of this machine: neither other files nor the network.
+
+    Args:
+        database: The catalogue.
+        shelf: The parts.
+        as_of: Rows as last observed by this instant; None for the latest.
+        memory: How much DuckDB may use before it writes to its temporary folder.
+
+    Raises:
+        StoreError: A part is damaged.
+    """
+    import duckdb
+
+    with shared(database.folder / LEASE):
+        tables = _tables(database, shelf, as_of)
+        connection = duckdb.connect()
+        try:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute(f"SET memory_limit = '{memory}'")
+            for table in tables:
+                _make_view(connection, shelf, table, as_of)
+            _shut_in(connection, shelf)
+            yield connection
+        finally:
+            connection.close()
+
+
+def run(
+    database: Database,
+    shelf: Shelf,
+    sql: str,
+    parameters: Mapping[str, Any] | None,
+    as_of: datetime | None,
+) -> pa.Table:
+    """The answer to one SELECT.
+
+    Raises:
+        StoreError: The statement is wrong, or a part is damaged.
+    """
+    import duckdb
+
+    with connected(database, shelf, as_of) as connection:
+        try:
+            found = connection.sql(sql, params=dict(parameters or {}))
+            if found is not None:
+                return found.to_arrow_table()
+        except duckdb.Error as error:
+            raise StoreError(f"the query cannot be answered: {error}") from None
+    raise StoreError("the query cannot be answered: only a SELECT has rows")
+
+
+def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[_Table]:
+    selection = Selection(as_of=as_of)
+    found = []
+    with database.reading() as connection:
+        for layout in LAYOUTS:
+            refuse_lost(connection, layout, as_of)
+            taken = snapshot(connection, layout, selection)
+            tail = taken.tail.select(taken.columns)
+            found.append(_Table(layout, taken.parts, taken.patches, tail))
+    for table in found:
+        for part in table.parts:
+            try:
+                shelf.check(part)
+            except Damaged as damaged:
+                raise refused(database, shelf, part, str(damaged)) from None
+            except Vanished:
+                raise StoreError(
+                    f"{shelf.folder / part.name}: it was replaced while it was read; ask again"
+                ) from None
+    return found
+
+
+def _make_view(
+    connection: duckdb.DuckDBPyConnection, shelf: Shelf, table: _Table, as_of: datetime | None
+) -> None:
+    name = table.layout.table.name
+    columns = ", ".join(f'"{column.name}"' for column in table.layout.columns)
+    connection.register("arriving", table.tail)
+    connection.execute(f"CREATE TABLE _tail_{name} AS SELECT {columns} FROM arriving")
+    connection.unregister("arriving")
+    sources = [f"SELECT {columns} FROM _tail_{name}"]
+    if table.parts:
+        followed = pa.table({"seq": table.patches.seqs, "until": table.patches.untils})
+        connection.register("arriving", followed)
+        connection.execute(f"CREATE TABLE _patch_{name} AS SELECT * FROM arriving")
+        connection.unregister("arriving")
+        files = ", ".join(_quoted(str(shelf.folder / part.name)) for part in table.parts)
+        condition = _condition(table.layout, as_of)
+        parquet = f"read_parquet([{files}], union_by_name = true)"
+        sources.append(f"SELECT {columns} FROM {parquet} WHERE {condition}")
+    connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(sources)}")
+
+
+def _condition(layout: Layout, as_of: datetime | None) -> str:
+    """Which versions of the parts count."""
+    followed = f"SELECT seq FROM _patch_{layout.table.name}"
+    if as_of is None:
+        return f"seq NOT IN ({followed})"
+    at = microseconds(as_of)
+    return (
+        f"epoch_us(_observed_at) <= {at} AND coalesce(_until, {FOREVER}) > {at} AND NOT _gone "
+        f"AND seq NOT IN ({followed} WHERE until <= {at})"
+    )
+
+
+def _shut_in(connection: duckdb.DuckDBPyConnection, shelf: Shelf) -> None:
+    connection.execute(f"SET allowed_directories = [{_quoted(str(shelf.folder) + '/')}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,186 @@
+"""`dialframe audit` end to end: status, findings on the screen, a pack that shows every changed byte."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from dialframe import connect, sandbox
+from dialframe.cli.run import run
+from dialframe.privacy import PHONE
+
+KEY = b"a key of the officer's own\n"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Options that name a store of the tiny account, read once; the service is gone."""
+    folder = tmp_path_factory.mktemp("store")
+    with sandbox.start(seed=7, size="tiny", as_of=date(2026, 11, 21)) as service:
+        with connect(service.base_url, service.api_key, folder, environment={}) as account:
+            account.sync()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DIALFRAME_API_KEY", service.api_key)
+            patch.setenv("DIALFRAME_BASE_URL", service.base_url)
+            yield ["--store", str(folder), "--as-of", "2026-11-21T12:00:00Z"]
+
+
+@pytest.fixture(scope="module")
+def pack(store: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A signed pack of the federal rules."""
+    room = tmp_path_factory.mktemp("packs")
+    (room / "key").write_bytes(KEY)
+    status = run(
+        [
+            "audit",
+            *store,
+            "--rules",
+            "us",
+            "-o",
+            str(room / "pack"),
+            "--zip",
+            "--key",
+            str(room / "key"),
+        ]
+    )
+    assert status == 3
+    return room / "pack"
+
+
+def _told(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def test_violations_end_with_status_3_and_are_shown(
+    store: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a folder the gravest findings are on the screen, numbers masked."""
+    assert run(["audit", *store, "--rules", "us"]) == 3
+    said = capsys.readouterr().out
+    assert "Findings, gravest first" in said
+    assert "violation" in said
+    assert "555" not in said
+
+
+def test_a_period_without_calls_ends_with_0(store: list[str], tmp_path: Path) -> None:
+    """Nothing in the period, nothing to find; --fail-on never ends with 0 whatever is found."""
+    early = ["--since", "2020-01-01", "--until", "2020-02-01"]
+    assert run(["audit", *store, "--rules", "us-tsr-hours", *early]) == 0
+    assert run(["audit", *store, "--rules", "us", "--fail-on", "never"]) == 0
+
+
+def test_the_same_audit_twice_gives_the_same_bytes(
+    store: list[str], pack: Path, tmp_path: Path
+) -> None:
+    """Folder and zip, file by file; a zip name writes the zip alone."""
+    key = str(pack.parent / "key")
+    again = tmp_path / "pack.zip"
+    assert run(["audit", *store, "--rules", "us", "-o", str(again), "--key", key]) == 3
+    assert again.read_bytes() == pack.with_name("pack.zip").read_bytes()
+
+
+def test_a_whole_pack_is_verified_with_its_key(
+    pack: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Folder and zip; another key, and a missing signature, are said."""
+    key = pack.parent / "key"
+    for path in (pack, pack.with_name("pack.zip")):
+        assert run(["audit", "verify", str(path), "--key", str(key), "--json"]) == 0
+        assert _told(capsys)["signed"] == "yes"
+    other = pack.parent / "other"
+    other.write_bytes(b"another key of somebody else")
+    assert run(["audit", "verify", str(pack), "--key", str(other)]) == 3
+
+
+def test_a_changed_byte_anywhere_is_found(pack: Path, tmp_path: Path) -> None:
+    """Drawn places in every file of the folder, and in the zip; added and missing files too."""
+    draw = random.Random(11)
+    copy = tmp_path / "copy"
+    shutil.copytree(pack, copy)
+    for file in sorted(copy.iterdir()):
+        content = file.read_bytes()
+        for _ in range(4):
+            place = draw.randrange(len(content))
+            changed = bytearray(content)
+            changed[place] ^= 1 << draw.randrange(8)
+            file.write_bytes(bytes(changed))
+            assert run(["audit", "verify", str(copy)]) == 3, (file.name, place)
+        file.unlink()
+        assert run(["audit", "verify", str(copy)]) == (3 if file.name != "manifest.sig" else 0)
+        file.write_bytes(content)
+    (copy / "more.csv").write_text("x")
+    assert run(["audit", "verify", str(copy)]) == 3
+    zipped = tmp_path / "pack.zip"
+    content = pack.with_name("pack.zip").read_bytes()
+    for _ in range(10):
+        changed = bytearray(content)
+        changed[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        zipped.write_bytes(bytes(changed))
+        assert run(["audit", "verify", str(zipped)]) == 3
+
+
+def test_the_pack_holds_numbers_and_the_report_none(pack: Path) -> None:
+    """Whole numbers are evidence; the page may be handed on."""
+    assert PHONE.search((pack / "findings.csv").read_text())
+    assert not PHONE.search((pack / "report.html").read_text())
+    assert all(path.stat().st_mode & 0o077 == 0 for path in pack.iterdir())
+
+
+def test_pseudonyms_are_the_same_for_the_same_number(store: list[str], tmp_path: Path) -> None:
+    """With a key no number is in the pack, and rows of one number still join."""
+    (tmp_path / "key").write_bytes(KEY)
+    out = tmp_path / "pack"
+    hidden = ["--pseudonyms", str(tmp_path / "key"), "-o", str(out)]
+    assert run(["audit", *store, "--rules", "us", *hidden]) == 3
+    texts = {path.name: path.read_text() for path in out.iterdir()}
+    assert not [name for name, text in texts.items() if PHONE.search(text)]
+    assert "number-" in texts["findings.csv"]
+    assert run(["audit", "verify", str(out)]) == 0
+
+
+def test_two_audits_are_compared_with_their_causes(
+    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With another rule book the findings that differ are named, and the book as the cause."""
+    own = tmp_path / "own.toml"
+    own.write_text(
+        '[[change]]\nid = "us-tsr-hours"\nby = "An officer"\nwhy = "a stricter house"\n'
+        "on = 2026-11-01\n[change.parameters]\n"
+        'windows = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"], '
+        "start = 09:00:00, end = 20:00:00 }]\n"
+    )
+    out = tmp_path / "later"
+    assert run(["audit", *store, "--rules", "us", "--own", str(own), "-o", str(out)]) == 3
+    capsys.readouterr()
+    assert run(["audit", "diff", str(pack), str(out), "--json"]) == 0
+    changes = _told(capsys)["changes"]
+    assert isinstance(changes, list)
+    assert {change["because"] for change in changes} == {"the rule book"}
+    assert "new" in {change["change"] for change in changes}
+    assert run(["audit", "diff", str(pack), str(pack)]) == 0
+    assert "no finding differs" in capsys.readouterr().out
+
+
+def test_what_is_no_pack_or_no_day_is_said(
+    store: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence and status 2."""
+    assert run(["audit", "verify", str(tmp_path / "none")]) == 2
+    assert run(["audit", *store, "--since", "yesterday"]) == 2
+    assert run(["audit", *store, "--rules", "atlantis"]) == 2
+    (tmp_path / "mine.txt").write_text("keep")
+    assert run(["audit", *store, "--rules", "us", "-o", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    for words in (
+        "there is no pack",
+        "no day and no instant",
+        "is no jurisdiction",
+        "belong to no pack",
+    ):
+        assert words in said

@@ -1,0 +1,213 @@
+"""`dialframe leads` says what it decided, where the wrong line is, and takes what a person decides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from dialframe.cli.run import run
+
+LIST = "Phone,Name,City\n(212) 555-0142,Ada,Berlin\n(212) 555-0143,Bob,Rome\n"
+
+
+@pytest.fixture(autouse=True)
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A list of two leads."""
+    path = tmp_path / "list.csv"
+    path.write_text(LIST)
+    return path
+
+
+def test_one_wrong_line_is_found_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One bad record in many is named with its line, and `--show` says more; the number is masked."""
+    path = tmp_path / "list.csv"
+    rows = [f"(212) 555-01{at % 100:02d},Ada {at},x" for at in range(3000)]
+    rows[1233] = "(212) 555-019,Ada,x"
+    path.write_text("\n".join(["Phone,Name,City", *rows]) + "\n")
+
+    assert run(["leads", "check", str(path), "--show", "phone_too_short"]) == 0
+    out = capsys.readouterr().out
+    assert "1 phone_too_short line 1235 digits are missing" in " ".join(out.split())
+    assert "list.csv:1235" in out
+    assert "digits are missing; correct the number" in out
+    assert "555-019" not in out
+    assert list(tmp_path.iterdir()) == [path]
+
+    assert run(["leads", "check", str(path), "--show", "phone_too_short", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [one["line"] for one in facts["examples"]["phone_too_short"]] == [1235]
+    assert [one["line"] for one in facts["lines"]["phone_too_short"]] == [1235]
+
+
+def test_decisions_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sheet, sheets left alone, header line and columns with their confidence are on the screen."""
+    book = openpyxl.Workbook()
+    first = book.active
+    assert first is not None
+    first.title = "Leads"
+    for row in (["Phone", "Name"], ["(212) 555-0142", "Ada"]):
+        first.append(row)
+    second = book.create_sheet("More")
+    second.append(["something else"])
+    book.save(tmp_path / "list.xlsx")
+
+    assert run(["leads", "check", str(tmp_path / "list.xlsx")]) == 0
+    out = capsys.readouterr().out
+    for words in ("workbook", "sheet 'Leads'", "LEFT ALONE", "'More'", "--sheet", "header line 1"):
+        assert words in out, words
+
+
+def test_encoding_and_delimiter_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A guess comes with its confidence, and with the next best one."""
+    path = tmp_path / "list.csv"
+    path.write_bytes("Telefon;Name\n0171 3920001;Jörg Müller\n0171 3920002;Ute\n".encode("cp1252"))
+
+    assert run(["leads", "check", str(path), "--region", "DE", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["inputs"]
+    assert told["decisions"]["encoding"] == "cp1252"
+    assert told["decisions"]["dialect"]["delimiter"] == ";"
+    assert told["columns"]["confidence"]["phone"] > 0.5
+
+    assert run(["leads", "check", str(path), "--region", "DE"]) == 0
+    out = capsys.readouterr().out
+    assert "cp1252 (" in out
+    assert "semicolon" in out
+
+
+def test_what_a_person_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Delimiter by its name, no header, the column."""
+    path = tmp_path / "list.txt"
+    path.write_text("(212) 555-0142\tAda\n(212) 555-0143\tBob\n")
+    told = ["--delimiter", "tab", "--header", "none", "--column", "phone=column_1", "--json"]
+
+    assert run(["leads", "check", str(path), *told]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["clean"] == 2
+    assert facts["inputs"][0]["decisions"]["header_line"] is None
+
+
+def test_several_files_and_patterns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pattern is every file that it matches, and files are cleaned against each other."""
+    for name in ("a1.csv", "a2.csv", "b.csv"):
+        (tmp_path / name).write_text(LIST)
+
+    assert (
+        run(["leads", "check", str(tmp_path / "a*.csv"), str(tmp_path / "a1.csv"), "--json"]) == 0
+    )
+    facts = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in facts["inputs"]] == ["a1.csv", "a2.csv"]
+    assert (facts["records"], facts["duplicates"]) == (4, 2)
+
+    assert run(["leads", "check", str(tmp_path / "z*.csv")]) == 2
+    assert "no file matches" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "parquet", "jsonl"])
+def test_formats(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """Outputs in the format asked for can be cleaned again, and the report is for people too."""
+    out = tmp_path / "out"
+
+    assert run(["leads", "clean", str(file), "--out", str(out), "--format", form, "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert Path(files["clean"]).suffix == f".{form}"
+    assert Path(files["report_page"]).read_text().startswith("<!doctype html>")
+    assert run(["leads", "check", files["clean"], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["clean"] == 2
+
+
+def test_mapping_is_kept_for_the_next_list(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was told once needs not be told again."""
+    saved = str(tmp_path / "mapping.json")
+    told = ["--column", "full_name=City", "--save-mapping", saved]
+
+    assert run(["leads", "check", str(file), *told]) == 0
+    capsys.readouterr()
+    assert run(["leads", "check", str(file), "--mapping", saved, "--json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["inputs"]
+    assert one["columns"]["fields"]["full_name"] == ["City"]
+
+
+def test_rules_of_the_account(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rules file decides what is refused."""
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[[field]]\nfield = "custom_fields.City"\npattern = "Berlin"\n')
+
+    assert run(["leads", "check", str(file), "--rules", str(rules), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["reasons"]["rejected"] == {"field_rule": 1}
+    assert facts["examples"]["field_rule"][0]["line"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--header", "first"], "--header takes"),
+        (["--show", "nonsense"], "dialframe leads reasons"),
+        (["--mapping", "nowhere.json"], "nowhere.json"),
+        (["--rules", "nowhere.toml"], "nowhere.toml"),
+        (["--format", "doc"], "--format"),
+    ],
+    ids=lambda value: str(value[0]) if isinstance(value, list) else "",
+)
+def test_wrong_options_are_named(
+    file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    words: str,
+) -> None:
+    """What cannot be is refused with status 2, in words that name the option."""
+    assert run(["leads", "clean", str(file), "--out", str(tmp_path / "out"), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_messages_speak_of_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A person at the command line is not told Python."""
+    path = tmp_path / "list.csv"
+    path.write_text("Name,City\nAda,Berlin\nBob,Rome\n")
+
+    assert run(["leads", "check", str(path)]) == 1
+    err = capsys.readouterr().err
+    assert "--column phone=" in err
+    assert "mapping=" not in err
+
+
+def test_too_many_columns_cost_no_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than 20 custom fields end an import before anything is asked or written."""
+    path = tmp_path / "list.csv"
+    names = [f"Measure {at}" for at in range(25)]
+    path.write_text(",".join(["Phone", *names]) + "\n(212) 555-0142" + ",1" * 25 + "\n")
+    monkeypatch.setenv("DIALFRAME_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_some_secret")
+    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
+    campaign = "cmp_00000000-0000-4000-8000-000000000003"
+    status = run(
+        ["leads", "import", str(path), "--campaign", campaign, "--out", str(tmp_path / "o")]
+    )
+    err = capsys.readouterr().err
+
+    assert status == 2
+    assert "--keep NAME" in err
+    assert "Measure 24" in err
+    assert list((tmp_path / "o").iterdir()) == []

@@ -1,0 +1,70 @@
+"""Tables that a spreadsheet cannot run, and folders of one run at a time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dialframe.errors import StoreError
+from dialframe.flows import exporting
+from dialframe.flows.files import LOCK, alone, write_csv
+
+
+def test_table_opens_without_running_anything(tmp_path: Path) -> None:
+    """Texts that begin like a formula carry an apostrophe; numbers, nulls and E.164 stay."""
+    frame = pd.DataFrame(
+        {
+            "phone": pd.array(["+12125550142", None], dtype="str"),
+            "name": pd.array(["=1+1", "-x"], dtype="str"),
+            "mixed": pd.Series(["@y", 3], dtype=object),
+            "count": pd.array([-5, None], dtype="Int64"),
+        }
+    )
+    lines = write_csv(frame, tmp_path / "x.csv").read_text().splitlines()
+
+    assert lines[1:] == ["+12125550142,'=1+1,'@y,-5", ",'-x,3,"]
+
+
+def test_export_opens_without_running_anything(tmp_path: Path) -> None:
+    """The same holds for stored tables that are exported as CSV; Parquet keeps every text."""
+    frame = pd.DataFrame({"full_name": pd.array(["=cmd|' /C calc'!A0"], dtype="str")})
+
+    assert "'=cmd" in exporting.write(frame, tmp_path / "leads.csv").read_text()
+    kept = pd.read_parquet(exporting.write(frame, tmp_path / "leads.parquet"))
+    assert kept["full_name"].tolist() == ["=cmd|' /C calc'!A0"]
+
+
+def test_second_run_is_refused_and_a_later_one_is_not(tmp_path: Path) -> None:
+    """The lock goes with its holder, and its file with it."""
+    with alone(tmp_path / "out"):
+        with (
+            pytest.raises(StoreError, match="another run is writing into"),
+            alone(tmp_path / "out"),
+        ):
+            raise AssertionError
+        assert [path.name for path in (tmp_path / "out").iterdir()] == [LOCK]
+    with alone(tmp_path / "out"):
+        pass
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_killed_holder_holds_nothing(tmp_path: Path) -> None:
+    """A run that was killed leaves a file without a lock."""
+    code = (
+        "import os, signal, sys; from pathlib import Path; from dialframe.flows.files import alone\n"
+        "with alone(Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], check=False, env={"PYTHONPATH": source}
+    )
+
+    assert done.returncode == -9
+    assert (tmp_path / LOCK).exists()
+    with alone(tmp_path):
+        pass
+    assert not (tmp_path / LOCK).exists()

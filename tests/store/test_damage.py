@@ -1,0 +1,306 @@
+"""Parts that are damaged, missing or half written: named, set aside, rebuilt, and never a wrong answer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS, DNC_CHECKS, LEADS
+from dialframe.store import Checkpoint, Store
+from dialframe.store.database import Database
+from dialframe.store.parts import FOLDER
+from dialframe.store.sealing import Sizes
+from store.made import at, bytes_of, call, lead, phone
+
+#: Every part holds ten rows, so that one of several can be damaged.
+TENS = Sizes(seal_rows=10, close_rows=1, part_rows=10, small_parts=99, patches=10**6)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Thirty calls in three parts, each page at its own minute, and a walk that is done."""
+    with Store(Database(tmp_path / "part"), TENS) as opened:
+        for first in (0, 10, 20):
+            page(opened, first, first)
+        opened.save(Checkpoint("calls", {"done": True}))
+        yield opened
+
+
+def page(store: Store, first: int, minute: int) -> int:
+    """Ten calls, observed at a minute; gives the number of new versions."""
+    records = [call(number) for number in range(first, first + 10)]
+    return store.append(CALLS, records, observed_at=at(minute), request_id=None).versions
+
+
+def files(store: Store) -> list[Path]:
+    """The parts of the calls, oldest rows first."""
+    with store._database.reading() as connection:
+        found = connection.execute("SELECT name FROM part WHERE dead = 0 ORDER BY first_time")
+        return [store.folder / FOLDER / name for (name,) in found]
+
+
+def flip(path: Path, place: int) -> None:
+    """Change one byte of a file."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x10
+    path.write_bytes(content)
+
+
+def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
+    """Whichever byte it is, a reader that verifies the part says so."""
+    path = files(store)[1]
+    whole = path.read_bytes()
+    with store._database.reading() as connection:
+        from dialframe.store.catalogue import live_parts
+        from dialframe.store.layout import BY_NAME
+        from dialframe.store.parts import Damaged
+
+        part = live_parts(connection, BY_NAME["calls"])[1]
+    for place in range(0, len(whole), 97):
+        flip(path, place)
+        with pytest.raises(Damaged, match="checksum differs"):
+            store._shelf.verify(part)
+        path.write_bytes(whole)
+    store._shelf.verify(part)
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "empty", "delete"])
+def test_a_damaged_part_is_named_set_aside_and_read_again(store: Store, harm: str) -> None:
+    """The first reader says which file; what is left is marked incomplete; a whole walk heals it."""
+    path = files(store)[1]
+    if harm == "flip":
+        flip(path, 700)
+    elif harm == "delete":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-9] if harm == "cut" else b"")
+
+    with pytest.raises(StoreError, match=rf"{path.name}: .*set aside.* table calls is incomplete"):
+        store.frame(CALLS)
+
+    assert len(store.frame(CALLS)) == 20
+    assert store.state("calls") is None
+    (lost,) = store.info().damaged
+    assert (lost.file, lost.table, lost.rows) == (path.name, "calls", 10)
+    assert (store.folder / "damaged" / path.name).exists() == (harm != "delete")
+
+    assert [page(store, first, 50) for first in (0, 10, 20)] == [0, 10, 0]
+    assert len(store.frame(CALLS)) == 30
+
+
+def test_a_question_about_lost_history_is_refused(store: Store) -> None:
+    """As of a time of which versions are lost there is no answer; before and after it there is."""
+    flip(files(store)[1], 700)
+    with pytest.raises(StoreError, match="set aside"):
+        store.frame(CALLS, as_of=at(15))
+
+    assert len(store.frame(CALLS, as_of=at(9))) == 10
+    with pytest.raises(
+        StoreError, match=r"calls: versions of that time were lost .* from 2026-03-02"
+    ):
+        store.frame(CALLS, as_of=at(15))
+    with pytest.raises(StoreError, match="versions of that time were lost"):
+        list(store.batches(CALLS, as_of=at(15)))
+    page(store, 10, 50)
+    assert len(store.frame(CALLS, as_of=at(50))) == 30
+
+
+def test_a_walk_under_way_is_not_taken_for_whole(store: Store) -> None:
+    """Checkpoints of a sync that began before the damage are not written: the next one walks it all."""
+    with Store(Database(store.folder), TENS) as sync:
+        assert sync.state("calls") == {"done": True}
+        flip(files(store)[0], 700)
+        with pytest.raises(StoreError, match="set aside"):
+            store.frame(CALLS)
+        sync.save(Checkpoint("calls", {"done": True}))
+        sync.append(
+            CALLS,
+            [call(99)],
+            observed_at=at(60),
+            request_id=None,
+            checkpoint=Checkpoint("calls", {"walk": 1}),
+        )
+
+        assert store.state("calls") is None
+        assert sync.state("calls") is None
+        sync.save(Checkpoint("calls", {"anew": True}))
+    assert store.state("calls") == {"anew": True}
+
+
+def test_an_append_that_meets_a_damaged_part_goes_on(store: Store) -> None:
+    """A late answer needs older versions; where they are lost it is stored as it is."""
+    flip(files(store)[0], 700)
+
+    late = [call(1, status="ringing"), call(25, status="ringing")]
+    added = store.append(CALLS, late, observed_at=at(-5), request_id=None)
+
+    assert added.versions == 2
+    assert store.info().damaged[0].rows == 10
+    frame = store.frame(CALLS).set_index("id")["status"]
+    assert frame[call(1)["id"]] == "ringing"
+    assert frame[call(25)["id"]] == "completed"
+
+
+def test_another_tables_damage_is_its_own(store: Store) -> None:
+    """Leads are read, and keep their checkpoints, while calls are damaged; checks keep their last answers."""
+    store.append(LEADS, [lead(n) for n in range(10)], observed_at=at(1), request_id=None)
+    store.save(Checkpoint("leads", {"done": True}))
+    checks = [
+        {"phone": phone(n), "listed": True, "checked_at": at(n), "request_id": None}
+        for n in range(10)
+    ]
+    store.append(DNC_CHECKS, checks, observed_at=at(9), request_id=None)
+    for path in files(store):
+        if not path.name.startswith("leads"):
+            flip(path, 500)
+
+    with pytest.raises(StoreError, match="table calls is incomplete"):
+        store.frame(CALLS)
+    with pytest.raises(StoreError, match="table dnc_checks is incomplete"):
+        store.frame(DNC_CHECKS)
+
+    assert len(store.frame(LEADS)) == 10
+    assert store.state("leads") == {"done": True}
+    assert len(store.last_checks([phone(n) for n in range(10)])) == 10
+    assert len(store.info().damaged) == 4
+
+
+def test_forgetting_deletes_what_was_set_aside(store: Store) -> None:
+    """Nobody knows what a damaged file holds, so after forgetting a number there is none."""
+    for path in files(store)[:2]:
+        flip(path, 700)
+    with pytest.raises(StoreError, match="set aside"):
+        store.frame(CALLS)
+    flip(files(store)[0], 700)
+
+    store.forget(phone(25), at=at(60))
+
+    assert not list((store.folder / "damaged").iterdir())
+    assert phone(25).encode() not in bytes_of(store.folder)
+    assert store.append(CALLS, [call(25)], observed_at=at(70), request_id=None).forgotten == 1
+
+
+def test_half_written_files_are_swept_away(store: Store) -> None:
+    """Drafts and parts that no transaction names are gone when the store is opened again."""
+    folder = store.folder / FOLDER
+    (folder / "calls-0.parquet.draft").write_bytes(b"PAR1")
+    (folder / "calls-0.parquet").write_bytes(b"PAR1")
+    store.close()
+
+    with Store.open(store.folder) as again:
+        assert sorted(folder.iterdir()) == sorted(files(again))
+        assert len(again.frame(CALLS)) == 30
+
+
+FULL = """
+import resource, sys
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS
+from dialframe.store import Checkpoint, Store
+from dialframe.store.database import Database
+from dialframe.store.sealing import Sizes
+from store.made import at, call
+
+sizes = Sizes(seal_rows=400, close_rows=1, part_rows=400, small_parts=3, patches=50)
+with Store(Database(__import__("pathlib").Path(sys.argv[1])), sizes) as store:
+    number = 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+    try:
+        while number < 400:
+            page = [call(number * 100 + row) for row in range(100)]
+            store.append(CALLS, page, observed_at=at(number), request_id=None,
+                         checkpoint=Checkpoint("calls", {"n": number + 1}))
+            number += 1
+            print(number, flush=True)
+    except StoreError as error:
+        print(error, flush=True)
+    try:
+        store.compact()
+    except StoreError as error:
+        print(error, flush=True)
+    print(len(store.frame(CALLS)), flush=True)
+"""
+
+
+@pytest.mark.parametrize("limit", [100_000, 900_000])
+def test_a_disk_that_takes_no_more_leaves_what_was_there(tmp_path: Path, limit: int) -> None:
+    """Wherever the room ends, in the file, its log or a part: rows and checkpoint are of one page."""
+    folder = tmp_path / "part"
+    Store.open(folder).close()
+    told = subprocess.run(
+        [sys.executable, "-c", FULL, str(folder), str(limit)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    ).stdout.splitlines()
+
+    stored = max([0, *(int(line) for line in told[:-1] if line.isdigit())])
+    assert any("full" in line or "disk" in line for line in told)
+    assert int(told[-1]) == stored * 100
+    with Store.open(folder) as store:
+        assert len(store.frame(CALLS)) == stored * 100
+        assert (store.state("calls") or {"n": 0}) == {"n": stored}
+        assert store.append(CALLS, [call(99_999)], observed_at=at(9), request_id=None).versions
+        store.compact()
+        assert len(store.frame(CALLS)) == stored * 100 + 1
+
+
+READER = """
+import os, sys, urllib.parse
+from pathlib import Path
+import dialframe.store.reading
+from store import made
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS
+from dialframe.store import Store
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+with Store.open(Path(sys.argv[1])) as store:
+    print(len(store.frame(CALLS)), store.state("calls"), len(list(store.batches(CALLS))))
+    for work in (lambda: store.append(CALLS, [], observed_at=made.START, request_id=None),
+                 store.compact, store.vacuum, lambda: store.lock("calls").__enter__()):
+        try:
+            print(work())
+        except StoreError as error:
+            print(error)
+"""
+
+
+def test_a_store_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path: Path) -> None:
+    """A copy on a read-only disk, or somebody else's with a right to read: rows yes, changes in words no."""
+    import shutil
+    import tempfile
+
+    with Store(Database(tmp_path / "part"), TENS) as made:
+        page(made, 0, 0)
+        made.append(CALLS, [call(77)], observed_at=at(1), request_id=None)
+        made.save(Checkpoint("calls", {"done": True}))
+    # Outside of the tests' own folders, which nobody else may enter.
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)
+        folder = Path(root) / "part"
+        shutil.copytree(tmp_path / "part", folder)
+        for path in (folder, *folder.rglob("*")):
+            if os.geteuid() == 0:
+                os.chown(path, 65534, 65534)
+            path.chmod(0o500 if path.is_dir() else 0o400)
+        told = subprocess.run(
+            [sys.executable, "-c", READER, str(folder)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[1],
+        ).stdout.splitlines()
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o700)
+
+    assert told[0].startswith("11 {'done': True} ")
+    assert len(told) == 5
+    assert all("folder" in line or "may not be written" in line for line in told[1:])
