@@ -22,8 +22,45 @@ from pathlib import Path
 import pandas as pd
 import phonenumbers
 
-FIRST = "Ann Bob Cy Di Ed Flo Gus Hal Ida Jo Kay Lee Max Ned Ola Pat Quin Ray Sue Tom José Zoë".split()
-LAST = "Smith Jones Garcia Lee Brown Davis Miller Wilson Moore Taylor O'Neil Núñez van-Dyk".split()
+FIRST = [
+    "Ann",
+    "Bob",
+    "Cy",
+    "Di",
+    "Ed",
+    "Flo",
+    "Gus",
+    "Hal",
+    "Ida",
+    "Jo",
+    "Kay",
+    "Lee",
+    "Max",
+    "Ned",
+    "Ola",
+    "Pat",
+    "Quin",
+    "Ray",
+    "Sue",
+    "Tom",
+    "José",
+    "Zoë",
+]
+LAST = [
+    "Smith",
+    "Jones",
+    "Garcia",
+    "Lee",
+    "Brown",
+    "Davis",
+    "Miller",
+    "Wilson",
+    "Moore",
+    "Taylor",
+    "O'Neil",
+    "Núñez",
+    "van-Dyk",
+]
 CITIES = ["New York", "Los Angeles", "Springfield", "St. Louis", "London", "Portland", "Austin"]
 SHAPES = ["({}) {}-{}", "{}-{}-{}", "{}{}{}", "{}.{}.{}", "+1{}{}{}", "1-{}-{}-{}", "{} {} {}"]
 PLAIN = {name: "".join(c for c in name if c.isascii() and c.isalpha()) for name in FIRST + LAST}
@@ -53,7 +90,11 @@ def rows(count: int, seed: int = 7) -> Iterator[str]:
             phone = "{}-{}-{} x{}".format(*number, randrange(10, 999))
         else:
             phone = choice(["", "n/a", "12345", "call me", "0000000000"])
-        email = f"{PLAIN[first]}.{PLAIN[last]}{at % 9973}@example.com" if chance < 0.95 else choice(["", "x@", "-"])
+        email = (
+            f"{PLAIN[first]}.{PLAIN[last]}{at % 9973}@example.com"
+            if chance < 0.95
+            else choice(["", "x@", "-"])
+        )
         notes = choice(["", "", "web form", '"said ""later"", maybe"', "=1+1", "-"])
         yield f"L{at:07d},{first},{last},{phone},{email},{choice(CITIES)},{randrange(99999):05d},{notes}"
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dialframe.leads import texts
 from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.phone_fields import Regions
 from dialframe.leads.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
+from dialframe.leads.phone_fields import Regions
 from dialframe.leads.reasons import REASONS
 
 SEEDS = [

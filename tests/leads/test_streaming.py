@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads import FieldRule, Policy
 from dialframe.leads.intake import Told
+from leads import row_by_row
 
 NUMBERS = ["212-555-0142", "2125550143", "(212) 555-0144", "+1 212 555 0145", "2125550146.0", "212 555 0147 x12"]  # fmt: skip
 PHONES = [
@@ -18,6 +20,7 @@ PHONES = [
     "DNC 212-555-0148", "212-555-0149 (fax)", "212-555-0150 / 212-555-0151", "(wrong number) 212-555-0152",
     "+1 900 555 0142", "call me", "2125550142", "3023125123", "+49 30 23125 123", '="2125550153"', " 212-555-0142 ",
 ]  # fmt: skip
+OUTCOMES = ("clean", "rejected", "duplicates", "do_not_call", "skipped")
 CELLS = {
     "Ref": ["1", "2", "3", "A-7", "", "n/a", "7.0", "x" * 130],
     "First": ["Ann", "Bob", " Cy ", "José", "", "DNC", "do not call", "x" * 101, "Zoë"],
@@ -74,7 +77,11 @@ def made(seed: int, rows: int, delimiter: str = ",") -> str:
 
 def both(tmp_path: Path, paths: list[Path], how: dict | None = None, **told) -> None:
     """Clean the files both ways and compare every byte of what is written."""
-    whole = leads.clean([leads.read(path) for path in paths], **told)
+    files = [leads.read(path) for path in paths]
+    whole = row_by_row.clean(files, **told)
+    by_columns = leads.clean(files, **told)
+    for name in OUTCOMES:
+        pd.testing.assert_frame_equal(getattr(by_columns, name), getattr(whole, name))
     expected = leads.write(whole, tmp_path / "whole").paths
 
     done = leads.clean_files(paths, tmp_path / "blocks", **told, **(how or {}))

@@ -64,8 +64,10 @@ def lead_file(
     done = 0
     for block, rows in zip(blocks, kept, strict=True):
         for found, own in ((faults, block.faults), (warnings, block.warnings), (raws, block.raws)):
-            places = dict(zip(rows.tolist(), range(done, done + len(rows)), strict=True)) if own else {}
-            found.update({places[row]: what for row, what in own.items() if row in places})  # type: ignore[attr-defined]
+            places = (
+                dict(zip(rows.tolist(), range(done, done + len(rows)), strict=True)) if own else {}
+            )
+            found.update({places[row]: what for row, what in own.items() if row in places})
         done += len(rows)
     lines = [block.starts[rows] + 1 for block, rows in zip(blocks, kept, strict=True)]
     ordinals = [block.first + rows for block, rows in zip(blocks, kept, strict=True)]
@@ -90,7 +92,10 @@ def skipped(surveyed: Surveyed, names: Sequence[str], sep_line: str = "") -> pd.
     found = [*layout.preface, *layout.furniture]
     doubts = [surveyed.aside[at] for at, _ in found]
     cells = [_wide(one.cells, layout.width) for one in doubts]
-    rows = [*[None] * len(layout.preface), *(at - surveyed.first + 1 for at, _ in layout.furniture)]
+    rows = [
+        *[None] * len(layout.preface),
+        *(at - surveyed.first + 1 for at, _ in layout.furniture),
+    ]
     lines = [one.line + 1 for one in doubts]
     codes, raws = [code for _, code in found], [one.raw for one in doubts]
     if sep_line:

@@ -82,7 +82,9 @@ def is_plain(dialect: Dialect, shape: Shape) -> bool:
     """Whether compiled code knows the dialect."""
     signs = [sign for sign in (dialect.delimiter, dialect.quote) if sign]
     short = all(len(sign) == 1 and ord(sign) < _ASCII and sign not in "\r\n" for sign in signs)
-    return short and shape.width > 0 and not (dialect.escape or dialect.skip_space or dialect.starts)
+    return (
+        short and shape.width > 0 and not (dialect.escape or dialect.skip_space or dialect.starts)
+    )
 
 
 def split_blocks(
@@ -258,4 +260,3 @@ def _note(block: Block, row: int, one: _Odd, width: int) -> None:
     if codes:
         block.warnings[row] = codes
     block.doubts[row] = Doubt(one.cells, one.raw, int(block.starts[row]), one.fault)
-

@@ -20,9 +20,9 @@ from dialframe.leads import forbidding, shapes, texts
 from dialframe.leads.assess import MAX_RECORD_BYTES, kept_columns
 from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.notes import Notes
 from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.lead_file import META
+from dialframe.leads.notes import Notes
 from dialframe.leads.phone_choice import choose_phones, row_regions
 from dialframe.leads.rules import FieldRule, Policy
 
@@ -223,4 +223,3 @@ def _rule(
         notes.warn(found, "field_rule")
     else:
         notes.find(found, "field_rule", rule.field, texts.take(cells, found))
-

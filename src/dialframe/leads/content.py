@@ -146,7 +146,7 @@ class LineView(Sequence[str]):
             if place.stop is None and (place.step or 1) == 1:
                 return LineView(self._content, self._first + place.indices(len(self))[0])
             chosen = range(*place.indices(len(self)))
-            if chosen.step == 1 and len(chosen):
+            if chosen.step == 1 and chosen:
                 return self._content.lines_between(self._first + chosen[0], len(chosen))
             return [self[at] for at in chosen]
         if not -len(self) <= place < len(self):

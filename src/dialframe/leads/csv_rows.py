@@ -43,8 +43,8 @@ _BLANK: Final = 32
 _E164_DIGITS: Final = (7, 15)
 
 
-def rows(columns: Sequence[pa.Array]) -> list[np.ndarray]:
-    """Rows of CSV, each ended by CR LF, as arrays of bytes that follow each other.
+def rows(columns: Sequence[pa.Array]) -> list[memoryview]:
+    """Rows of CSV, each ended by CR LF, as pieces that follow each other.
 
     Args:
         columns: Texts without nulls, or whole numbers.
@@ -52,7 +52,8 @@ def rows(columns: Sequence[pa.Array]) -> list[np.ndarray]:
     cells = [_texts(column) for column in columns]
     count = len(cells[0]) if cells else 0
     return [
-        _part([cell.slice(begin, _ROWS) for cell in cells]) for begin in range(0, count, _ROWS)
+        _part([cell.slice(begin, _ROWS) for cell in cells]).data
+        for begin in range(0, count, _ROWS)
     ]
 
 
@@ -158,7 +159,7 @@ def _is_formula(data, begin, stop):
         return True
     if data[begin + 1] == _ZERO:
         return True
+    other = False
     for place in range(begin + 1, stop):
-        if not _ZERO <= data[place] < _ZERO + 10:
-            return True
-    return False
+        other = other or not _ZERO <= data[place] < _ZERO + 10
+    return other

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -61,3 +61,14 @@ def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> Cleane
         decisions=file.decisions,
         columns=columns,
     )
+
+
+def unique_file_names(names: Sequence[str]) -> list[str]:
+    """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
+    unique: list[str] = []
+    for name in names:
+        own, copy = name, 2
+        while own in unique:
+            own, copy = f"{name} ({copy})", copy + 1
+        unique.append(own)
+    return unique

@@ -84,9 +84,7 @@ def damaged(
 
 def forbidding(notes: Notes) -> np.ndarray:
     """Records that must not be called, by what was noted so far."""
-    found = [
-        rows[_FORBIDS[ranks]] for rows, ranks in zip(notes.rows, notes.ranks, strict=True)
-    ]
+    found = [rows[_FORBIDS[ranks]] for rows, ranks in zip(notes.rows, notes.ranks, strict=True)]
     return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
 
@@ -115,8 +113,15 @@ def reach(
     if not len(rows):
         return rows, rows
     own = _of(regions, rows)
-    found = [_spoken(text, read.get(name), rows, own) for name, text in phone_cells(cells, columns).items()]
-    more = [*columns.phone_parts, *columns.fax, *([columns.phone_other] if columns.phone_other else [])]
+    found = [
+        _spoken(text, read.get(name), rows, own)
+        for name, text in phone_cells(cells, columns).items()
+    ]
+    more = [
+        *columns.phone_parts,
+        *columns.fax,
+        *([columns.phone_other] if columns.phone_other else []),
+    ]
     found += [
         _spoken(cells[name], None, rows, own) for name in dict.fromkeys(more) if name not in read
     ]
@@ -139,7 +144,11 @@ def _spoken(
     plain = np.flatnonzero(phones.plain[at])
     found = [(rows[plain], numbers(texts.take(phones.e164, at[plain])))]
     others = np.flatnonzero(~phones.plain[at] & (texts.sizes(texts_) > 0))
-    asked = zip(texts.take(texts_, others).to_pylist(), _each(_of(regions, others), len(others)), strict=True)
+    asked = zip(
+        texts.take(texts_, others).to_pylist(),
+        _each(_of(regions, others), len(others)),
+        strict=True,
+    )
     known: dict[tuple[str, str | None], tuple[str, ...]] = {}
     spoken: list[str] = []
     by: list[int] = []
@@ -181,7 +190,7 @@ def _matching(cells: pa.Array) -> np.ndarray:
     if not len(rows):
         return rows
     found = pc.match_substring_regex(texts.take(cells, rows), SUSPECT.pattern)
-    return rows[found.to_numpy(zero_copy_only=False)]
+    return np.asarray(rows[found.to_numpy(zero_copy_only=False)])
 
 
 def _answers(cells: pa.Array, read: Callable[[str], str]) -> np.ndarray:

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.leads import assembling, plausible, texts
-from dialframe.leads.columnwise import Rows
 from dialframe.leads.blocks import Block
+from dialframe.leads.columnwise import Rows
 from dialframe.leads.content import Content, open_utf8
 from dialframe.leads.delimited import Surveyed, survey
 from dialframe.leads.layout import HeaderChoice
@@ -162,7 +162,10 @@ def _streamed(path: Path, content: Content, told: Told, spool: Spool) -> TakenIn
         decisions=assembling.decisions(surveyed, known),
         sha256=content.sha256,
     )
-    before = [*layout.preface, *([layout.header_record] if layout.header_record is not None else [])]
+    before = [
+        *layout.preface,
+        *([layout.header_record] if layout.header_record is not None else []),
+    ]
     leads = surveyed.records - len(before) - len(layout.furniture)
     taken = TakenIn(file, leads, numbers, surveyed)
     return replace(taken, file=replace(file, frame=_sampled(taken, spool)))
@@ -245,7 +248,10 @@ def _whole(file: LeadFile, spool: Spool) -> TakenIn:
 
 
 def _batch(
-    names: list[str], batch: pa.RecordBatch, notes: dict[str, list[tuple[int, object]]], surveyed: Surveyed | None
+    names: list[str],
+    batch: pa.RecordBatch,
+    notes: dict[str, list[tuple[int, object]]],
+    surveyed: Surveyed | None,
 ) -> Batch:
     """The leads of a block; records that are none are left out."""
     lines = batch.column(_LINE).to_numpy()
@@ -254,16 +260,16 @@ def _batch(
     if surveyed is not None:
         rows = surveyed.leads_between(int(ordinals[0]), len(lines)) if len(lines) else rows
         ordinals = ordinals - surveyed.first + 1
-    columns = {
-        name: texts.take(batch.column(at), rows) for at, name in enumerate(names)
-    }
-    places = {row: at for at, row in enumerate(rows.tolist())} if any(
-        notes[name] for name in ("faults", "warnings", "raws")
-    ) else {}
+    columns = {name: texts.take(batch.column(at), rows) for at, name in enumerate(names)}
+    places = (
+        {row: at for at, row in enumerate(rows.tolist())}
+        if any(notes[name] for name in ("faults", "warnings", "raws"))
+        else {}
+    )
     faults, warnings, raws = (
         {places[row]: what for row, what in notes[name] if row in places}
         for name in ("faults", "warnings", "raws")
     )
-    own = {row: tuple(codes) for row, codes in warnings.items()}  # type: ignore[arg-type]
+    own: dict[int, tuple[str, ...]] = {row: tuple(codes) for row, codes in warnings.items()}  # type: ignore[arg-type]
     judged = Rows(columns, MappingProxyType(faults), MappingProxyType(own), raws)  # type: ignore[arg-type]
     return Batch(judged, lines[rows], ordinals[rows])

@@ -123,7 +123,9 @@ class Notes:
             for row in own[seen[own] > 1].tolist():
                 found.setdefault(row, {})[code] = None
         several = sorted(found)
-        return texts.put(column, np.array(several, np.int64), [";".join(found[at]) for at in several])
+        return texts.put(
+            column, np.array(several, np.int64), [";".join(found[at]) for at in several]
+        )
 
 
 def in_order(

@@ -58,7 +58,11 @@ class OutOfCore:
     def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
         """The next records with their keys and physical lines."""
         batch = pa.RecordBatch.from_arrays(
-            [pa.array(records), pa.array(keys) if isinstance(keys, np.ndarray) else keys, pa.array(lines)],
+            [
+                pa.array(records),
+                pa.array(keys) if isinstance(keys, np.ndarray) else keys,
+                pa.array(lines),
+            ],
             names=["record", "key", "line"],
         )
         self._waiting.append(batch)

@@ -61,8 +61,8 @@ class Outline:
                 for at, record in _records(block, row, row + 1).items()
             }
         found = _records(block, max(0, len(block) - self.tail_records), len(block))
-        kept = list(self.tail.items())[-self.tail_records :]
-        kept = dict(kept) if len(found) < self.tail_records else {}
+        before = list(self.tail.items())[-self.tail_records :]
+        kept = dict(before) if len(found) < self.tail_records else {}
         self.tail = kept | found
         self.records += len(block)
         self.usual += block.usual

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from dialframe.leads import texts
 from dialframe.leads.findings import LEAD_COLUMNS
-from dialframe.leads.notes import Findings, in_order
 from dialframe.leads.lead_file import META
+from dialframe.leads.notes import Findings, in_order
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
 from dialframe.leads.settling import Found
 
@@ -78,7 +78,10 @@ class Part:
         if len(self.silenced):
             silent = np.flatnonzero(np.isin(rows, self.silenced))
             own["phone_other"] = texts.put(own["phone_other"], silent, [""] * len(silent))
-            codes = [[*filter(None, [told]), _SILENCED] for told in texts.take(warnings, silent).to_pylist()]
+            codes = [
+                [*filter(None, [told]), _SILENCED]
+                for told in texts.take(warnings, silent).to_pylist()
+            ]
             warnings = texts.put(warnings, silent, [";".join(both) for both in codes])
         return pa.table(own | self._place("clean", rows) | {"_warnings": warnings})
 
@@ -192,9 +195,7 @@ def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
 def aligned(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The table with these columns; those that it does not have are empty."""
     blank = texts.constant("", len(table))
-    return pa.table(
-        {name: table[name] if name in table.column_names else blank for name in names}
-    )
+    return pa.table({name: table[name] if name in table.column_names else blank for name in names})
 
 
 def column_order(orders: Sequence[Sequence[str]]) -> list[str]:

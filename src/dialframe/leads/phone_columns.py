@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from dialframe.leads import shapes, texts
 from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.reasons import RANK
 from dialframe.leads.phone_fields import Regions
+from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import REASONS
@@ -144,9 +144,7 @@ def _with_zero(
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
-    zeroed = texts.column(
-        [f"0{cell}" if cell.isdigit() else "" for cell in cells.to_pylist()]
-    )
+    zeroed = texts.column([f"0{cell}" if cell.isdigit() else "" for cell in cells.to_pylist()])
     read = read_column(zeroed, _of(regions, rows))
     good = np.flatnonzero(read.outcome == outcomes.VALID)
     if len(good):

@@ -18,11 +18,11 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import dialect as dialects
 from dialframe.leads import encoding as encodings
 from dialframe.leads import plausible, structured, workbook
-from dialframe.leads.escaping import unescape
 from dialframe.leads.assembling import lead_file
 from dialframe.leads.blocks import Block
 from dialframe.leads.content import in_memory
 from dialframe.leads.delimited import OWN, OWN_SEARCHED_CHARS, survey
+from dialframe.leads.escaping import unescape
 from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse

@@ -65,7 +65,8 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
         "counts": cleaned.counts,
         "reasons": {
             outcome: [
-                _reason(code, count, cleaned.examples(outcome, code)) for code, count in codes.items()
+                _reason(code, count, cleaned.examples(outcome, code))
+                for code, count in codes.items()
             ]
             for outcome, codes in cleaned.reasons.items()
         },

@@ -143,7 +143,10 @@ class Settled:
     """What stands against records because of others, asked for in order."""
 
     def __init__(
-        self, found: Sequence[Found], repeated: Mapping[tuple[str, str], Iterator[Again]], silenced: np.ndarray
+        self,
+        found: Sequence[Found],
+        repeated: Mapping[tuple[str, str], Iterator[Again]],
+        silenced: np.ndarray,
     ) -> None:
         self._found, self._silenced = found, silenced
         self._repeated = repeated
@@ -304,7 +307,10 @@ def _barred(
             begin = span[1]
         phones = np.concatenate(more)
         new = (phones != 0) & ~np.isin(phones, every)
-        records, every = np.concatenate([records, forbids[new]]), np.concatenate([every, phones[new]])
+        records, every = (
+            np.concatenate([records, forbids[new]]),
+            np.concatenate([every, phones[new]]),
+        )
     order = np.lexsort((records, every))
     every, records = every[order], records[order]
     first = np.ones(len(every), np.bool_)
@@ -368,7 +374,9 @@ def _first(spoken: list[str], records: list[int]) -> dict[str, int]:
 def _persons(fields: Fields) -> list[str]:
     """E-mail address and name of each record as one key, empty without an address."""
     found = []
-    for email, full, first, last in zip(*(fields[name].to_pylist() for name in _PERSON), strict=True):
+    for email, full, first, last in zip(
+        *(fields[name].to_pylist() for name in _PERSON), strict=True
+    ):
         name = full or f"{first} {last}"
         address = email.strip()
         found.append(f"{address}\n{name.strip()}".casefold() if address else "")
@@ -382,7 +390,7 @@ def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
 def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
     """Rows whose address may be one of those; all with letters beyond ASCII may be."""
     plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False))
-    return ~plain | _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
+    return np.asarray(~plain) | _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
 
 
 def _lower(text: str) -> str:

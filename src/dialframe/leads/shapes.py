@@ -234,10 +234,8 @@ def phones(data, offsets, shapes, cuts):
                 else:
                     commas += 1
                 size = at - last_mark - 1
-                if dots + commas == 1:
-                    thousands = 1 <= size <= 3
-                else:
-                    thousands = thousands and size == 3
+                fits = 1 <= size <= 3 if dots + commas == 1 else size == 3
+                thousands = thousands and fits
                 last_mark = at
             elif byte == _OPEN:
                 pending = True
@@ -265,8 +263,10 @@ def phones(data, offsets, shapes, cuts):
                 continue
         if exponents == 1 and letters == 1:
             continue
-        if letters == 0 and dots + commas == 1 and (
-            others == 0 or (others == 1 and data[begin] == _PLUS)
+        if (
+            letters == 0
+            and dots + commas == 1
+            and (others == 0 or (others == 1 and data[begin] == _PLUS))
         ):
             whole = last_mark - begin - others
             zeros = stop > last_mark + 1

@@ -210,7 +210,11 @@ def _is_contact(data, begin, end):
         byte = data[at]
         if _ZERO <= byte < _ZERO + 10:
             digits += 1
-        elif at == first or (at - first < _CONTACT_LEAD and not opened) or not (byte == _BLANK or byte == _BRACKET or byte == 41 or byte == 45):
+        elif (
+            at == first
+            or (at - first < _CONTACT_LEAD and not opened)
+            or not (byte == _BLANK or byte == _BRACKET or byte == 41 or byte == 45)
+        ):
             return False
     return digits >= _CONTACT_DIGITS
 

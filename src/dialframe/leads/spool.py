@@ -55,9 +55,7 @@ class Spool:
             writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=told))
         return number
 
-    def get(
-        self, number: int, columns: Sequence[int] | None = None
-    ) -> tuple[pa.RecordBatch, Any]:
+    def get(self, number: int, columns: Sequence[int] | None = None) -> tuple[pa.RecordBatch, Any]:
         """A table, perhaps only some of its columns, with its plain values."""
         if number in self.kept:
             return self.kept[number]

@@ -24,10 +24,9 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
 from dialframe.leads import parts
 from dialframe.leads.cleaned import EXAMPLES, CleanedFile, Example, by_count
-from dialframe.leads.cleaning import unique_file_names
 from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columnwise import Assessed, Judging, assess, kept_names
-from dialframe.leads.deciding import decide, facts, listed_numbers
+from dialframe.leads.deciding import decide, facts, listed_numbers, unique_file_names
 from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.intake import Batch, TakenIn, Told, take_in
 from dialframe.leads.lead_file import META
@@ -279,7 +278,9 @@ def _write(
                 "program, nothing was written"
             )
         reasons = {
-            key: by_count(tally.reasons.get(key, {})) for key in COUNT_KEYS.values() if key != "clean"
+            key: by_count(tally.reasons.get(key, {}))
+            for key in COUNT_KEYS.values()
+            if key != "clean"
         }
         return CleanedFiles(
             counts, reasons, by_count(tally.warnings), files, region, tuple(leftovers),
@@ -351,8 +352,7 @@ def _orders(judged: Sequence[_Judged]) -> dict[str, list[str]]:
     ]
     aside = parts.column_order([[*names, *META] for names, _ in own])
     return {
-        key: parts.column_order(clean) if key == "clean" else aside
-        for key in COUNT_KEYS.values()
+        key: parts.column_order(clean) if key == "clean" else aside for key in COUNT_KEYS.values()
     }
 
 

@@ -83,4 +83,4 @@ def picked(values: Sequence[Any], codes: np.ndarray, dtype: Any) -> np.ndarray:
     """The value of each row as an array."""
     table = np.empty(len(values), dtype)
     table[:] = values
-    return table[codes]
+    return np.asarray(table[codes])

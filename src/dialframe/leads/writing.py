@@ -175,9 +175,7 @@ def outputs(
             return
         with ExitStack() as stack:
             sinks = {
-                key: stack.enter_context(
-                    sink(target.form, file, _header(files, key, orders[key]))
-                )
+                key: stack.enter_context(sink(target.form, file, _header(files, key, orders[key])))
                 for key, file in opened.items()
             }
             told.append(fill(Outputs(sinks, orders, rows)))
