@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dialframe.errors import LeadFileError
 from dialframe.leads import assembling, plausible, texts
 from dialframe.leads.blocks import Block
 from dialframe.leads.columnwise import Rows
@@ -107,7 +108,8 @@ def take_in(path: str | os.PathLike[str], told: Told, spool: Spool) -> TakenIn:
         LeadFileError: As `reading.read`, and where the file changed meanwhile.
         ConfigError: As `reading.read`.
     """
-    content = open_utf8(Path(path), told.max_line_bytes) if _may_stream(told) else None
+    is_here = "://" not in os.fspath(path)
+    content = open_utf8(Path(path), told.max_line_bytes) if is_here and _may_stream(told) else None
     if content is not None:
         found = _streamed(Path(path), content, told, spool)
         if found is not None:
@@ -245,6 +247,28 @@ def _whole(file: LeadFile, spool: Spool) -> TakenIn:
         numbers.append(spool.put(batch, _notes(own["f"], own["w"], own["r"], 0)))  # type: ignore[arg-type]
     seen = file.frame.iloc[:: sample_step(len(file.frame))]
     return TakenIn(replace(file, frame=seen), len(file.frame), numbers)
+
+
+def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
+    """The paths with every URL that has wildcards in it as the files that it stands for, in order.
+
+    Raises:
+        LeadFileError: It stands for no file.
+    """
+    found: list[str | Path] = []
+    for path in paths:
+        text = str(path)
+        if "://" not in text or not any(sign in text for sign in "*?["):
+            found.append(path)
+            continue
+        import fsspec
+
+        filesystem, inside = fsspec.core.url_to_fs(text)
+        names = sorted(filesystem.glob(inside))
+        if not names:
+            raise LeadFileError(f"{text} stands for no file; check the URL")
+        found += [filesystem.unstrip_protocol(name) for name in names]
+    return found
 
 
 def _batch(

@@ -58,6 +58,15 @@ class Compared:
         self.spoken[1].extend(_persons(told))
         self.count += len(free)
 
+    def join(self, other: Compared) -> None:
+        """Remember records that were judged elsewhere, behind these."""
+        self.free += other.free
+        self.forbids += [own + self.count for own in other.forbids]
+        self.reach += [(rows + self.count, spoken) for rows, spoken in other.reach]
+        self.spoken[0].extend(other.spoken[0])
+        self.spoken[1].extend(other.spoken[1])
+        self.count += other.count
+
 
 class Part(NamedTuple):
     """Fields of the next records once more, and their physical lines."""
@@ -389,8 +398,9 @@ def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
 
 def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
     """Rows whose address may be one of those; all with letters beyond ASCII may be."""
-    plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False))
-    return np.asarray(~plain) | _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
+    plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False), np.bool_)
+    found = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
+    return np.logical_or(np.logical_not(plain), found)
 
 
 def _lower(text: str) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
@@ -28,7 +28,7 @@ from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columnwise import Assessed, Judging, assess, kept_names
 from dialframe.leads.deciding import decide, facts, listed_numbers, unique_file_names
 from dialframe.leads.findings import LEAD_COLUMNS
-from dialframe.leads.intake import Batch, TakenIn, Told, take_in
+from dialframe.leads.intake import Batch, TakenIn, Told, expanded, take_in
 from dialframe.leads.lead_file import META
 from dialframe.leads.notes import Notes
 from dialframe.leads.partitions import Partitions
@@ -112,6 +112,31 @@ class _Judged:
     sizes: list[int] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """One file to read and to judge."""
+
+    path: str | Path
+    told: Told
+    region: str | None
+    mapping: ColumnMap | Mapping[str, Columns] | None
+    rest: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shipped:
+    """What came of a task, without anything that stays where it ran."""
+
+    judged: _Judged
+    read: list[tuple[pa.RecordBatch, object]]
+    tables: list[tuple[tuple[pa.RecordBatch, object], tuple[pa.RecordBatch, object]]]
+    compared: Compared
+
+
+#: Runs a function for each of some things, anywhere, and gives the answers in their order.
+Workers = Callable[[Callable[[_Task], _Shipped], Sequence[_Task]], Iterable[_Shipped]]
+
+
 def clean_files(
     paths: Sequence[str | Path],
     out_dir: str | Path,
@@ -129,6 +154,7 @@ def clean_files(
     scratch: str | Path | None = None,
     engine: Engine = "auto",
     memory_bytes: int = MEMORY_BYTES,
+    workers: Workers | None = None,
     on_progress: OnProgress = silent,
 ) -> CleanedFiles:
     """Read, clean and write lead files of any size in bounded memory.
@@ -153,6 +179,8 @@ def clean_files(
         scratch: Folder for what does not fit into memory; the system's without it.
         engine: What compares the records with each other; the result is the same.
         memory_bytes: Bytes of leads that may wait in memory before the disk is used.
+        workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does; the result
+            is the same.
         on_progress: Told of records.
 
     Raises:
@@ -170,12 +198,17 @@ def clean_files(
     }
     with tempfile.TemporaryDirectory(prefix="dialframe-", dir=scratch) as folder:
         spool = Spool(Path(folder), memory_bytes)
-        judged = []
-        for path in paths:
-            taken = take_in(path, told or Told(), spool)
-            columns, turned = decide(taken.file, region=known, mapping=mapping)
-            judged.append(_Judged(taken, Judging(columns, known, turned=turned, **rest)))  # type: ignore[arg-type]
-        compared = _judge(judged, spool, on_progress)
+        every = [_Task(path, told or Told(), known, mapping, rest) for path in expanded(paths)]  # type: ignore[arg-type]
+        judged, compared = [], Compared()
+        if workers is None:
+            for task in every:
+                judged.append(_decided(task, spool))
+            _judge(judged, spool, compared, on_progress)
+        else:
+            for shipped in workers(_ship, every):
+                judged.append(_unpacked(shipped, spool))
+                compared.join(shipped.compared)
+                on_progress(Progress(_STEP, compared.count, None))
         with ExitStack() as stack:
             settled = settle(
                 compared,
@@ -188,9 +221,39 @@ def clean_files(
             return _write(judged, settled, spool, target, known)
 
 
-def _judge(judged: Sequence[_Judged], spool: Spool, on_progress: OnProgress) -> Compared:
-    """Judge every block by itself; returns what is compared with others."""
-    total, compared = sum(one.taken.leads for one in judged), Compared()
+def _decided(task: _Task, spool: Spool) -> _Judged:
+    taken = take_in(task.path, task.told, spool)
+    columns, turned = decide(taken.file, region=task.region, mapping=task.mapping)
+    return _Judged(taken, Judging(columns, task.region, turned=turned, **task.rest))  # type: ignore[arg-type]
+
+
+def _ship(task: _Task) -> _Shipped:
+    """Read and judge one file wherever this runs; what came of it, to be sent."""
+    with tempfile.TemporaryDirectory(prefix="dialframe-") as folder:
+        spool, compared = Spool(Path(folder)), Compared()
+        judged = _decided(task, spool)
+        _judge([judged], spool, compared, silent)
+        file = replace(judged.taken.file, faults={}, warnings={}, raws={})
+        return _Shipped(
+            _Judged(replace(judged.taken, file=file), judged.judging, sizes=judged.sizes),
+            [spool.get(number) for number in judged.taken.numbers],
+            [(spool.get(one), spool.get(other)) for one, other in judged.tables],
+            compared,
+        )
+
+
+def _unpacked(shipped: _Shipped, spool: Spool) -> _Judged:
+    numbers = [spool.put(*one) for one in shipped.read]
+    tables = [(spool.put(*one), spool.put(*other)) for one, other in shipped.tables]
+    own = shipped.judged
+    return _Judged(replace(own.taken, numbers=numbers), own.judging, tables, own.sizes)
+
+
+def _judge(
+    judged: Sequence[_Judged], spool: Spool, compared: Compared, on_progress: OnProgress
+) -> None:
+    """Judge every block by itself, and remember what is compared with others."""
+    total = sum(one.taken.leads for one in judged)
     for one in judged:
         for batch in one.taken.batches(spool):
             assessed = assess(batch.rows, one.judging)
@@ -198,7 +261,6 @@ def _judge(judged: Sequence[_Judged], spool: Spool, on_progress: OnProgress) -> 
             one.sizes.append(len(batch.lines))
             compared.add(assessed)
             on_progress(Progress(_STEP, compared.count, total))
-    return compared
 
 
 def _repeats(count: int, engine: Engine, folder: Path, stack: ExitStack) -> Repeats:
