@@ -26,7 +26,7 @@ _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 #: Keys that are parted at once.
 _TAKEN: Final = 1_000_000
 #: Records whose repetitions are handed over at once.
-_SPAN: Final = 4_000_000
+_SPAN: Final = 1_000_000
 _COLUMNS: Final = 4
 _FOUND: Final = 3
 _WORD_BYTES: Final = 8
