@@ -22,11 +22,11 @@ def main(arguments: list[str]) -> None:
             if not wanted or case.suite in wanted
         ]
     for suite, share in shares(found).items():
-        print(f"{suite:10} {share:.3f}")
+        sys.stdout.write(f"{suite:10} {share:.3f}\n")
     if "--faults" in arguments:
         for case, problem in found:
             if problem:
-                print(f"{case.suite} / {case.name}: {problem[:300]}")
+                sys.stdout.write(f"{case.suite} / {case.name}: {problem[:300]}\n")
 
 
 if __name__ == "__main__":

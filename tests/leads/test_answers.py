@@ -99,6 +99,15 @@ WORDS = [
     ("não ligar", "yes", "no"),
     ("autorizado", "no", "yes"),
     ("asked to be removed from the list", "yes", "no"),
+    ("Yes - requested 2021", "yes", "yes"),
+    ("No - ok to call", "no", "no"),
+    ("No, do not call", "yes", "no"),
+    ("Yes (verbal)", "yes", "yes"),
+    ("Sí, por teléfono", "yes", "yes"),
+    ("1 - low", "unclear", "unclear"),
+    ("yes and no", "unclear", "unclear"),
+    ("Yes - email only", "unclear", "unclear"),
+    ("No (by post)", "unclear", "unclear"),
 ]
 
 

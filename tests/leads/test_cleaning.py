@@ -149,6 +149,53 @@ def test_an_opt_out_forbids_every_record_with_the_number(lead_file):
     assert cleaned.do_not_call.sort_values("_row")["_kept_line"].dropna().tolist() == [3, 3, 3]
 
 
+def test_an_opt_out_reaches_other_files_and_rejected_records(tmp_path):
+    """Its second column, its id and its address, also where its own record is no lead."""
+    (tmp_path / "one.csv").write_text(
+        "Id,Name,Mobile,Home,Email,DNC\n1,Ann,12,212-555-0142,ann@example.com,yes\n"
+        "2,Bob,212-555-0143,,,no\n"
+    )
+    (tmp_path / "two.csv").write_text(
+        "Id,Name,Phone,Email\n9,Zed,212-555-0142,\n1,Ann,212-555-0150,\n8,ann,212-555-0151,Ann@Example.com\n"
+        "7,Cy,212-555-0152,ann@example.com\n"
+    )
+    files = [leads.read(tmp_path / "one.csv"), leads.read(tmp_path / "two.csv")]
+
+    cleaned = leads.clean(files, region="US")
+
+    assert cleaned.clean["phone"].tolist() == ["+12125550143", "+12125550152"]
+    aside = cleaned.do_not_call
+    assert aside[["_reason", "_field"]].to_numpy().tolist() == [
+        ["opt_out", "DNC"],
+        ["opt_out_elsewhere", "phone"],
+        ["opt_out_elsewhere", "external_id"],
+        ["opt_out_elsewhere", "email"],
+    ]
+    assert aside["_kept_file"].tolist() == ["", "one.csv", "one.csv", "one.csv"]
+
+
+def test_a_second_number_that_must_not_be_called_is_left_out(lead_file):
+    """Whether it opted out elsewhere or stands on the list; the lead itself stays."""
+    file = lead_file(
+        "Phone,DNC\n212-555-0142 / 212-555-0143,\n212-555-0143,yes\n212-555-0144 / 212-555-0145,\n"
+    )
+
+    cleaned = leads.clean(file, region="US", do_not_call=["212-555-0145"])
+
+    assert cleaned.clean["phone"].tolist() == ["+12125550142", "+12125550144"]
+    assert cleaned.clean["phone_other"].tolist() == ["", ""]
+    assert cleaned.warnings == {"phone_other_forbidden": 2, "phone_split": 2}
+
+
+def test_a_listed_number_does_not_forbid_its_neighbour(lead_file):
+    """A register is about numbers, an opt-out about persons."""
+    file = lead_file("Phone\n212-555-0142 / 212-555-0143\n212-555-0143\n")
+
+    cleaned = leads.clean(file, region="US", do_not_call=["212-555-0142"])
+
+    assert cleaned.clean["phone"].tolist() == ["+12125550143"]
+
+
 def test_numbers_of_a_given_list_are_set_aside(lead_file):
     """In any form; entries that are no numbers match nothing."""
     file = lead_file("phone\n212-555-0142\n212-555-0143\n")

@@ -26,6 +26,21 @@ def test_a_saved_map_is_the_same_map(tmp_path):
     assert (loaded.confidence, loaded.uncertain) == (MAP.confidence, MAP.uncertain)
 
 
+def test_a_joined_phone_column_is_saved_with_its_parts(tmp_path):
+    """And told by its parts, once each, in order; two such maps are equal by them."""
+    joined = ColumnMap(
+        phone=("Cell", "Area + Phone"),
+        country="Land",
+        joined={"Area + Phone": ("Area", "Phone")},
+    )
+    joined.save(tmp_path / "map.json")
+
+    assert ColumnMap.load(tmp_path / "map.json") == joined
+    assert joined.phone_parts == ("Cell", "Area", "Phone")
+    assert joined != ColumnMap(phone=("Cell", "Area + Phone"), country="Land")
+    assert len({joined, ColumnMap.load(tmp_path / "map.json")}) == 1
+
+
 def test_fields_are_those_that_have_columns():
     """Empty fields are left out."""
     assert MAP.fields() == {

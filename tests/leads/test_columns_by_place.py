@@ -25,7 +25,11 @@ def test_columns_of_a_fixed_width(lead_file):
 
 def test_numbers_set_to_the_right():
     """One blank between is enough where every line falls into as many words."""
-    assert column_starts(["  1   2.5 10", " 10  13.5  9", "100 250.0 11", "  7   1.0 12"]) == (0, 4, 10)
+    assert column_starts(["  1   2.5 10", " 10  13.5  9", "100 250.0 11", "  7   1.0 12"]) == (
+        0,
+        4,
+        10,
+    )
 
 
 def test_prose_and_few_lines_have_no_columns():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.leads.corpus.judge import SUITES, cases, fault, shares
 
 _EVERY = 9
@@ -20,9 +19,7 @@ def test_nearly_every_file_is_read_exactly_right(tmp_path):
 
 def test_the_corpus_is_the_same_each_time():
     """Files are drawn by their number, so that a figure can be compared with yesterday's."""
-    first, again = (
-        [case.data for case in cases(50) if case.suite != "xlsx"] for _ in range(2)
-    )
+    first, again = ([case.data for case in cases(50) if case.suite != "xlsx"] for _ in range(2))
 
     assert first == again
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialframe.errors import ConfigError
 from dialframe.leads.dialect import detect
 from dialframe.leads.records import Dialect, split_lines
 
@@ -50,6 +51,32 @@ TRAPS = {
         ",",
     ),
     "brackets around names": (["[Name],[Phone]", "Ann,2125550142"], ","),
+    "notes over lines": (
+        [
+            "name,phone,note",
+            'Ann,2125550142,"one;',
+            "two;x",
+            "three;y",
+            'four;"',
+            "Bob,2125550143,z",
+        ],
+        ",",
+    ),
+    "numbers with blanks": (["1.5 2 3.25", "4 5.5 6", "70 8 9"], " "),
+    "one column of times": (["10:30:00", "11:30:00", "12:30:59"], ""),
+    "one column of instants": (["2024-01-05 10:30:00", "2024-01-06 11:30:00"], ""),
+    "one column of sentences": (
+        ["One day, all was well.", "Then it rained.", "He left, she stayed, and so on."],
+        "",
+    ),
+    "signs of three characters": (["a~|~b~|~c", "d~|~e~|~f", "g~|~h~|~i"], "~|~"),
+    "a bar between blanks": (["a | b | c", "d | e | f"], " | "),
+    "quotes that are tildes": (["~a~;~b, c~", "~d~;~e, f~", "~g~;~h~"], ";"),
+    "markup in quotes": (["id;html", '1;"<p a=""b"">x; y</p>"', '2;"<p>z; w</p>"'], ";"),
+    "many columns in few lines": (
+        [",".join(f"c{n}" for n in range(9000)), ",".join("1" * 9000)],
+        ",",
+    ),
     "a NUL in a cell": (["name,phone", "A\x00nn,2125550142", "Bob,212\x005550143"], ","),
 }
 
@@ -68,6 +95,21 @@ def test_sep_line_is_honoured():
 
     assert found.dialect.delimiter == ";"
     assert found.sep_line
+
+
+@pytest.mark.parametrize(
+    ("word", "delimiter"),
+    [("tab", "\t"), ("\\t", "\t"), ("Comma", ","), ("pipe", "|"), ("semicolon", ";"), (";", ";")],
+)
+def test_delimiters_have_names(word, delimiter):
+    """What is hard to type on a command line can be said."""
+    assert detect(["a b", "c d"], delimiter=word).dialect.delimiter == delimiter
+
+
+def test_a_quote_is_one_character():
+    """More than one is no quote."""
+    with pytest.raises(ConfigError, match="not one character"):
+        detect(["a,b"], quote="''")
 
 
 def test_what_is_told_is_not_doubted():

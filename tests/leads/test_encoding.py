@@ -143,3 +143,23 @@ def test_any_bytes_give_text_or_are_called_binary(data):
     assert all(0 <= at < len(decoded.text) for at in decoded.repaired)
     assert 0 <= decoded.confidence <= 1
     assert isinstance(plausible.is_binary(decoded.text), bool)
+
+
+def test_several_marks_are_all_taken_off():
+    """Two programs put one each."""
+    found = decode("\ufeff\ufeffname,città".encode())
+
+    assert (found.text, found.bom) == ("name,città", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Kovács Gábor,Győr\nSzőke Erzsébet,Szőreg\n", "cp1250"),
+        ("Łukasz Wójcik,Łódź\nMałgorzata Świątek,Gdańsk\n", "iso8859_2"),
+        ("Анна Иванова,Москва\nБорис Петров,Казань\n", "cp866"),
+    ],
+)
+def test_more_code_pages_of_the_east(text, encoding):
+    """Hungarian, Polish and Russian as older programs write them."""
+    assert decode(text.encode(encoding)).text == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import itertools
 import zipfile
 
 from hypothesis import HealthCheck, given, settings
@@ -58,7 +59,7 @@ def check(file: LeadFile) -> None:
 
 def _check_spans(file: LeadFile, starts: list[int]) -> None:
     """A record covers the lines up to the next one only if a cell of it does, or it is faulty."""
-    following = dict(zip(starts, starts[1:], strict=False))
+    following = dict(itertools.pairwise(starts))
     for at, line in enumerate(file.lines.tolist()):
         if line in following and at not in file.faults:
             inside = "\n".join(file.frame.iloc[at].tolist()).replace("\r\n", "\n")
@@ -117,7 +118,8 @@ def test_a_single_open_quote_spoils_one_record(lead_file, noise, delimiter):
     """Records behind the open quote are read as if it were not there."""
     noise = [(_plain(first, delimiter), _plain(second, delimiter)) for first, second in noise]
     rows = [
-        f"{first}{delimiter}212-555-01{at:02d}{delimiter}{second}" for at, (first, second) in enumerate(noise)
+        f"{first}{delimiter}212-555-01{at:02d}{delimiter}{second}"
+        for at, (first, second) in enumerate(noise)
     ]
     broken = f'Zed{delimiter}"212-555-0199{delimiter}x'
     lines = [delimiter.join(("Name", "Phone", "City")), *rows, broken, *rows, *rows]

@@ -42,6 +42,12 @@ def test_ids_count_and_phones_do_not():
     assert not evidence("a1", "b2", "c", "d4").counting
 
 
+def test_a_cell_of_thousands_of_digits_is_no_id():
+    """Nor an error: Python refuses to read so long a number."""
+    assert not evidence(*["9" * 5000] * 5).counting
+    assert not evidence("1", "2", "3", "4", "9" * 5000).counting
+
+
 def test_the_sample_is_spread_over_the_file():
     """A column that changes late is seen to change."""
     cells = ["212-555-0142"] * (SAMPLE_ROWS * 3) + ["a@example.com"] * (SAMPLE_ROWS * 3)

@@ -61,7 +61,7 @@ SPELLINGS: dict[str, str] = {
         |Nicht anrufen|Nicht anrufen?|Bitte nicht anrufen|Keine Anrufe|Kein Anruf|Werbesperre|Anrufsperre|Telefonsperre
         |Kontaktsperre|Robinsonliste|Gesperrt|Sperrvermerk|Sperrkennzeichen|Werbewiderspruch|Widerspruch|Keine Werbung
         |Einwilligung widerrufen|Keine Einwilligung|Darf nicht angerufen werden|Anrufverbot|Verstorben
-        |Não ligar|Nao perturbe|Não Perturbe|Não me perturbe|Não contatar|Não deseja ligações|Descadastrado|Não chamar|Bloqueado
+        |Não ligar|DNCL|LNNTE|Fecha de baja|Date de désinscription|Abmeldedatum|Nao perturbe|Não Perturbe|Não me perturbe|Não contatar|Não deseja ligações|Descadastrado|Não chamar|Bloqueado
         |Non chiamare|Registro delle opposizioni
         |電話不可|連絡不可|架電禁止|架電不可|架電NG|電話NG|電話拒否|電話お断り|営業電話不可|架電停止フラグ|連絡禁止|架電対象外|オプトアウト""",
     "consent": """Consent|CONSENT|Opt In|Opt-In|OptIn|Opted In|HasOptedIn|Consent to call|Call Consent|Phone Consent|TCPA Consent

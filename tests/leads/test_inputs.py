@@ -100,6 +100,41 @@ def test_other_phones_and_opt_outs_are_sent_only_when_asked_for(lead_file):
     }
 
 
+def test_every_number_that_is_sent_can_be_screened(lead_file):
+    """First and second numbers, once each; what is listed is then set aside or left out."""
+    file = lead_file("Phone\n212-555-0142 / 212-555-0143\n212-555-0144\n")
+    cleaned = leads.clean(file, region="US")
+
+    assert leads.numbers_to_screen(cleaned) == ["+12125550142", "+12125550144", "+12125550143"]
+    again = leads.clean(file, region="US", do_not_call=["+12125550143"])
+    assert [one.body for one in leads.lead_inputs(again)] == [
+        {"phone": "+12125550142"},
+        {"phone": "+12125550144"},
+    ]
+
+
+def test_a_column_of_the_same_name_as_our_own_is_kept(lead_file):
+    """`phone_extension` of the file is not blanked by an extension that nobody has."""
+    file = lead_file("Phone,phone_other\n212-555-0142,\n")
+    own = lead_file("Phone,lead_source\n212-555-0142,fair\n", name="own.csv")
+    mapped = leads.clean(own, region="US", mapping={"source": None})
+
+    assert leads.lead_inputs(leads.clean(file, region="US"))[0].body == {"phone": "+12125550142"}
+    assert leads.lead_inputs(mapped)[0].body["custom_fields"] == {"lead_source": "fair"}
+
+
 def test_no_leads_no_inputs(lead_file):
     """An empty list gives an empty list."""
     assert leads.lead_inputs(leads.clean(lead_file("phone\n12\n"), region="US")) == []
+
+
+def test_leftover_named_like_a_field_is_sent_too(lead_file):
+    """A column that is called `full_name` and holds none is a custom field like any other."""
+    text = "phone,first_name,full_name\n212-555-0142,Zoe,-7\n212-555-0143,Ann,-8\n"
+    mapping = {"phone": "phone", "first_name": "first_name", "full_name": None}
+    cleaned = leads.clean(lead_file(text), region="US", mapping=mapping)
+
+    assert [one.body.get("custom_fields") for one in leads.lead_inputs(cleaned)] == [
+        {"full_name": "-7"},
+        {"full_name": "-8"},
+    ]

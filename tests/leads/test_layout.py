@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.layout import Layout, is_blank, lay_out
 from dialframe.leads.records import Records
 
@@ -34,6 +34,28 @@ HEADERS = {
     "one column": (("phone", "2125550142", "2125550143"), 0),
     "one column, no header": (("2125550142", "2125550143"), None),
     "words only": (("colour|shape", "red|round", "blue|square"), 0),
+    "a number above": (("212-555-0199", "Name|Phone|City|E-mail", *LEADS), 1),
+    "a full contact above": (
+        ("Desk|212-555-0199||d@example.com", "Name|Phone|City|E-mail", *LEADS),
+        1,
+    ),
+    "a number above unknown words": (("212-555-0199", "A|B|C|D", *LEADS), 1),
+    "numbers only": (("1|2.5", "2|3.5", "3|4.5"), None),
+    "years above numbers": (("Land|2019|2020", "Rome|1.5|2.5", "Graz|3|4.5"), 0),
+    "codes": (("AB-1234", "CD-5678", "EF-9012"), None),
+    "sentences": (
+        (
+            "One goes to the market.|She finds nothing there at all.",
+            "Two stays at home today.|He reads a book or two.",
+        ),
+        None,
+    ),
+    "marks for none": (("7|NA|-", "8|1.5|x", "9|-|NA"), None),
+    "one record of numbers": (("1|2",), None),
+    "a known word among codes": (
+        ("area|kind|zone", *(f"{n}|geo|US" for n in range(201, 205)), "208|geo|ID", "209|geo|CA"),
+        0,
+    ),
 }
 
 
@@ -45,6 +67,33 @@ def test_the_header_is_found_where_it_is(case):
 
     assert layout.header_record == header
     assert len(layout.leads) == len(rows) - len(layout.preface) - (header is not None)
+
+
+def test_totals_of_a_table_that_is_no_list_are_records():
+    """Only in a list of people is a total nobody."""
+    layout = laid_out("Month|Sales|Costs", "May|10|7", "June|12|8", "Total|22|15")
+
+    assert layout.leads == (1, 2, 3)
+
+
+def test_comments_among_the_leads_are_footers():
+    """A line that begins like a comment and holds no number is no lead."""
+    layout = laid_out("Name|Phone|City|E-mail", LEADS[0], "# called from here on", LEADS[1])
+
+    assert dict(layout.furniture) == {2: "footer"}
+
+
+def test_a_short_first_record_without_a_header_is_a_record():
+    """Only a title, which is much narrower than the table, is left out."""
+    layout = laid_out("1|2|3", "1|2|3|4", "5|6|7|8", "9|10|11|12")
+
+    assert (layout.header_record, layout.leads) == (None, (0, 1, 2, 3))
+
+
+def test_more_columns_than_any_table_has_are_refused():
+    """The delimiter is wrong, or it is no list."""
+    with pytest.raises(LeadFileError, match="40,000 columns, more than 32,768"):
+        laid_out("|".join(["a"] * 40_000))
 
 
 def test_a_second_header_is_no_lead():
@@ -76,6 +125,7 @@ def test_the_header_again_in_the_middle_is_furniture():
         "Generated on 2024-01-05",
         "Source: the fair|||",
         "2 records||| ".replace("2 records", "Records: 2"),
+        "2 records",
     ],
 )
 def test_totals_and_remarks_at_the_end_are_footers(row):

@@ -53,6 +53,11 @@ def test_cells_of_a_record(text, cells):
         ("'a;b';c", Dialect(";", "'"), ["a;b", "c"]),
         ('"a \\"b\\" c",d', Dialect(",", escape="\\"), ['a "b" c', "d"]),
         ('"ends \\\\",d', Dialect(",", escape="\\"), ["ends \\", "d"]),
+        ("a\\,b,c", Dialect(",", escape="\\"), ["a,b", "c"]),
+        ("a\\,b,c\\", Dialect(",", None, escape="\\"), ["a,b", "c\\"]),
+        ('say \\"x\\",b', Dialect(",", escape="\\"), ['say "x"', "b"]),
+        ("ab  c  d", Dialect(" ", None, starts=(0, 4, 7)), ["ab", "c", "d"]),
+        ("ab", Dialect(" ", None, starts=(0, 4, 7)), ["ab", "", ""]),
         ('a"b,c', Dialect(",", None), ['a"b', "c"]),
         ("a,b", Dialect(""), ["a,b"]),
     ],
@@ -209,3 +214,61 @@ def test_raw_text_keeps_its_line_ends():
     lines = Lines(["a", "b", "c"], ["\r\n", "\n", ""])
 
     assert lines.raw(0, 3) == "a\r\nb\nc"
+
+
+NOTED = Shape(4, digits=(1,), ats=(2,))
+
+
+def test_a_closed_note_may_hold_lines_that_look_like_records():
+    """A list pasted into a quoted note stays in it, because the record then has the usual width."""
+    inner = "ask:\nEve,212-555-0150,e@example.com,NY\nFay,212-555-0151,f@example.com,LA\nthanks"
+    text = f'Ann,212-555-0142,a@example.com,"{inner}"\nBob,212-555-0143,b@example.com,x\n'
+
+    records = parsed(text, shape=NOTED)
+
+    assert records.cells[0] == ["Ann", "212-555-0142", "a@example.com", inner]
+    assert records.starts == [0, 4]
+    assert records.faults == {}
+
+
+def test_two_accidents_far_apart_do_not_make_one_note():
+    """A quote that opens on one line and one that closes many leads below enclose no cell."""
+    leads = "".join(f"P{n},212-555-{n:04d},p@example.com,NY\n" for n in range(100, 120))
+    text = f'"Ann,212-555-0142,a@example.com,NY\n{leads}Bob",212-555-0143,b@example.com,LA\n'
+
+    records = parsed(text, shape=NOTED)
+
+    assert len(records.cells) == 22
+    assert set(records.faults) == {0, 21} or set(records.faults) == {0}
+
+
+def test_an_open_quote_above_a_record_with_a_note_spoils_one_record():
+    """The note of the next record is read whole, though its quote is the next one in the file."""
+    text = (
+        'Ann,212-555-0142,"a@example.com,x\n'
+        'Bob,212-555-0143,b@example.com,"called\ntwice"\n'
+        "Cy,212-555-0144,c@example.com,y\n"
+    )
+
+    records = parsed(text, shape=NOTED)
+
+    assert records.faults == {0: "unclosed_quote"}
+    assert records.starts == [0, 1, 3]
+    assert records.cells[1][3] == "called\ntwice"
+
+
+def test_a_record_with_too_many_cells_ends_an_open_one():
+    """It is damaged as well, but it is a record."""
+    records = parsed('1,"2,3\n4,212-555-0142,5,6\n', shape=LEADS)
+
+    assert records.starts == [0, 1]
+
+
+def test_a_word_in_quotes_at_the_beginning_of_a_cell_is_a_word():
+    """Text goes on behind the closing quote: the record is whole, and flagged."""
+    records = parsed('Ann "A",212-555-0142,x\n"Big" Bob,212-555-0143,y\nCy,212-555-0144,z\n')
+
+    assert records.cells[1] == ['"Big" Bob', "212-555-0143", "y"]
+    assert records.starts == [0, 1, 2]
+    assert records.faults == {}
+    assert records.warnings[1] == "stray_quote"

@@ -124,8 +124,14 @@ def test_an_object_store_is_read_through_fsspec():
 
 #: What lies at a path, and the words that refuse it.
 REFUSED = {
-    "archive without tables": (archive(read_md=b"x", more_md=b"y"), "holds no table; it has: read.md, more.md"),
-    "archive in an archive": (archive(**{"in.zip": archive(a_csv=LEEDS)}), "archive inside an archive"),
+    "archive without tables": (
+        archive(read_md=b"x", more_md=b"y"),
+        "holds no table; it has: read.md, more.md",
+    ),
+    "archive in an archive": (
+        archive(**{"in.zip": archive(a_csv=LEEDS)}),
+        "archive inside an archive",
+    ),
     "trap": (archive(a_csv=bytes(70_000_000)), "more than 200 times its size"),
     "cut archive": (archive(a_csv=LEEDS)[:-9], "damaged workbook or archive"),
 }
@@ -158,20 +164,20 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     """Half of one list and half of another is no list."""
     from dialframe.leads import source
 
-    class Growing(source._Packed):
+    class Growing(source.Packed):
         def __iter__(self):
             for chunk in super().__iter__():
                 (tmp_path / "a.csv").write_bytes(LEEDS + LEEDS)
                 yield chunk
 
     (tmp_path / "a.csv").write_bytes(LEEDS)
-    plain = source._Packed
-    source._Packed = Growing
+    plain = source.Packed
+    source.Packed = Growing
     try:
         with pytest.raises(LeadFileError, match="changed while it was read"):
             source.load(tmp_path / "a.csv")
     finally:
-        source._Packed = plain
+        source.Packed = plain
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,52 @@ def test_any_texts_come_back(records):
     assert keyed is not None
     rows = [dict(zip(keyed.names, cells, strict=True)) for cells in keyed.records.cells]
     assert rows == [{name: record.get(name, "") for name in keyed.names} for record in records]
+
+
+#: JSON, with the header and the records that it holds.
+SHAPES = {
+    "lists": (
+        '[["Name","Phone"],["Ann","212-555-0142"]]',
+        ("Name", "Phone"),
+        [["Ann", "212-555-0142"]],
+    ),
+    "a list a line": (
+        '["Name","Phone"]\n["Ann",2125550142]\n',
+        ("Name", "Phone"),
+        [["Ann", "2125550142"]],
+    ),
+    "values": ('["212-555-0142","212-555-0143"]', None, [["212-555-0142"], ["212-555-0143"]]),
+    "below names": ('{"data":{"n":[1,2],"items":[{"a":1},{"a":2}]}}', ("a",), [["1"], ["2"]]),
+    "one line and blank ones": ('{"data":[{"a":1}]}\n\n', ("a",), [["1"]]),
+    "one object": ('{"a":1,\n"b":{"c":2}}', ("a", "b.c"), [["1", "2"]]),
+    "an object of objects": ('{"x":{"a":1},"y":{"a":2}}', ("a",), [["1"], ["2"]]),
+    "two marks": ('\ufeff\ufeff[{"a":1}]', ("a",), [["1"]]),
+    "nothing": ("[]", (), []),
+}
+
+
+@pytest.mark.parametrize("case", sorted(SHAPES))
+def test_shapes_of_json(lead_file, case):
+    """Records are found wherever they are, and none is lost in silence."""
+    text, header, records = SHAPES[case]
+    file = lead_file(text, "leads.json")
+
+    assert file.header == header
+    assert file.frame.to_numpy().tolist() == records
+
+
+def test_names_without_end_are_refused(lead_file):
+    """A table of nine thousand records with a name each is none."""
+    text = "\n".join(f'{{"k{n}":1}}' for n in range(9_000))
+
+    with pytest.raises(LeadFileError, match="9,000 records with 9,000 names"):
+        lead_file(text, "leads.jsonl")
+
+
+def test_a_parquet_file_says_how_large_it_is(lead_file):
+    """A small file that would fill the memory is refused by what it says of itself."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000_000, pa.int8()), pa.array(["x"]))
+    data = parquet(**{f"c{n}": column for n in range(60)})
+
+    with pytest.raises(LeadFileError, match="1,000,000 records of 60 columns"):
+        lead_file(data, "leads.parquet")

@@ -300,6 +300,51 @@ FILES: list[tuple[str, str, str, list[str]]] = [
         [CLEAN + "0142", "rejected"],
     ),
     (
+        "words of refusal that are names, priorities and orders",
+        "Name,Phone,Lead Owner,Prioridad,Order Status,Last SMS\n"
+        "A,212-555-0142,Robinson,Baja,Removed,Reply STOP to opt out\n"
+        "B,212-555-0143,Stop,Alta,Blocked,Hi\n",
+        "US",
+        [CLEAN + "0142", CLEAN + "0143"],
+    ),
+    (
+        "every shape of yes and no",
+        "Name,Phone,DNC\nA,212-555-0142,✓\nB,212-555-0143,✗\nC,212-555-0144,1.0\nD,212-555-0145,0.0\n"
+        "E,212-555-0146,TRUE\nF,212-555-0147,False\nG,212-555-0148,X\nH,212-555-0149,n/a\n"
+        "I,212-555-0150,opted in\nJ,212-555-0151,Sí\n",
+        "US",
+        [
+            *("do_not_call", CLEAN + "0143", "do_not_call", CLEAN + "0145", "do_not_call"),
+            *(CLEAN + "0147", "do_not_call", CLEAN + "0149", CLEAN + "0150", "do_not_call"),
+        ],
+    ),
+    (
+        "what a person wants in French and Spanish",
+        "Nom;Téléphone;Démarchage;Observations\nA;01 99 00 12 34;Accepté;\nB;01 99 00 12 35;Refusé;\n"
+        "C;01 99 00 12 36;Accepté;ne veut plus recevoir d'appels\nD;01 99 00 12 37;Accepté;pas d'appel reçu\n",
+        "FR",
+        ["+33199001234", "do_not_call", "do_not_call", "+33199001237"],
+    ),
+    (
+        "a flag that is called Call",
+        "Name,Phone,Call?\nA,212-555-0142,Y\nB,212-555-0143,N\nC,212-555-0144,\n",
+        "US",
+        [CLEAN + "0142", "do_not_call", "do_not_call"],
+    ),
+    (
+        "some numbers with their area and some without",
+        "Name,Area Code,Phone\nA,212,2125550142\nB,312,312-555-0143\nC,415,555-0144\n",
+        "US",
+        [CLEAN + "0142", "+13125550143", "+14155550144"],
+    ),
+    (
+        "legal text about opting out is no opt-out",
+        "Name,Phone,Consent Language\nA,212-555-0142,You agree to be called. You may opt out at any time.\n"
+        "B,212-555-0143,You agree to be called. You may opt out at any time.\n",
+        "US",
+        [CLEAN + "0142", CLEAN + "0143"],
+    ),
+    (
         "premium lines",
         "Name,Phone\nA,900-555-0142\nB,212-555-0143\n",
         "US",

@@ -37,7 +37,9 @@ def test_a_stray_cell_in_the_far_corner_is_named(lead_file):
         lead_file(workbook((0, 0), (1_048_575, 16_383)), "leads.xlsx")
 
 
-@pytest.mark.parametrize("cells", [((0, 0),), ((0, 0), (999_999, 3)), ((0, 16_383),), ((999, 999),)])
+@pytest.mark.parametrize(
+    "cells", [((0, 0),), ((0, 0), (999_999, 3)), ((0, 16_383),), ((999, 999),)]
+)
 def test_long_and_wide_sheets_are_fine(tmp_path, cells):
     """A million rows, sixteen thousand columns, but not both."""
     check_parts(tmp_path, workbook(*cells))

@@ -12,6 +12,7 @@ import unicodedata
 from typing import Final, Literal
 
 from dialframe.leads.headers import plain
+from dialframe.leads.remark_words import OTHER_CHANNELS
 from dialframe.leads.remarks import read_stance
 
 Answer = Literal["yes", "no", "blank", "unclear"]
@@ -98,6 +99,7 @@ _PLAIN_YES: Final = _listed(
 _BLANKS: Final = frozenset(
     {"", "-", "--", "---", "n/a", "na", "null", "none", "nan", "#n/a", "nil"}
 )
+_EXPLAINED: Final = re.compile(r"\s+[-–—]+\s+|\s*[,;:(]\s*")
 _WHOLE: Final = (".0", ".00")
 #: A day, with or without the time, as lists and databases write it.
 _DATE: Final = re.compile(
@@ -120,7 +122,9 @@ def read_answer(cell: str) -> Answer:
     if word in NO or word in OPTED_IN or word in _UNLISTED:
         return "no"
     stance = read_stance(cell)
-    return stance if stance in ("yes", "no") else "unclear"
+    if stance in ("yes", "no"):
+        return "yes" if stance == "yes" else "no"
+    return _first_word(cell) if stance is None else "unclear"
 
 
 def read_consent(cell: str) -> Answer:
@@ -134,7 +138,8 @@ def read_consent(cell: str) -> Answer:
         return "yes"
     if word in NO or word in OPTED_OUT or read_stance(cell) in ("yes", "unclear"):
         return "no"
-    return _of_channels(word)
+    first = _first_word(cell)
+    return _of_channels(word) if first == "unclear" else first
 
 
 def is_answer(cell: str) -> bool:
@@ -146,6 +151,16 @@ def is_answer(cell: str) -> bool:
 def plain_yes(cell: str) -> bool:
     """Whether the cell is a yes that is nothing else, wherever it stands: `yes`, not `1` or `x`."""
     return _word(cell) in _PLAIN_YES
+
+
+def _first_word(cell: str) -> Answer:
+    """`Yes - requested in May`, `No, ok to call`: the answer before the explanation."""
+    first, *rest = _EXPLAINED.split(cell.strip(), maxsplit=1)
+    word = _word(first)
+    # A single letter or mark before a dash may be a grade or a bullet.
+    if not rest or len(word) < len("no") or OTHER_CHANNELS.intersection(plain(rest[0]).split()):
+        return "unclear"
+    return "yes" if word in YES else "no" if word in NO else "unclear"
 
 
 def _of_channels(word: str) -> Answer:

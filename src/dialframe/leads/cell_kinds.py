@@ -45,6 +45,10 @@ _WHOLE: Final = re.compile(
 _PHONE: Final = re.compile(r"\s*[+(]*\d[\d\s().+/\-]*(?:\s?(?:x|ext\.?)\s?\d+)?\s*")
 _PHONE_DIGITS: Final = range(7, 16)
 _DIGITS: Final = re.compile(r"\d+")
+#: In longer records quotes are not looked for around each cell, which would take the square of it.
+_LONGEST_TEXT: Final = 20_000
+#: Longer cells are sentences, which no pattern tells apart from what they are cut out of.
+_LONG: Final = 2_000
 _REGULAR_SHARE: Final = 0.9
 _SAME_GROUPS_SHARE: Final = 0.5
 
@@ -58,14 +62,11 @@ def is_cell(cell: str, text: str, quote: str | None) -> bool:
     """Whether a cell looks like one: a value of some kind, or quoted in the record's text."""
     if _CELL.fullmatch(cell[:_LONG]) is not None:
         return True
-    return quote is not None and (
-        f"{quote}{cell.replace(quote, quote * 2)}{quote}" in text
-        or (quote in cell and f"{quote}{cell.replace(quote, chr(92) + quote)}{quote}" in text)
+    if quote is None or quote not in text or len(text) > _LONGEST_TEXT:
+        return False
+    return f"{quote}{cell.replace(quote, quote * 2)}{quote}" in text or (
+        quote in cell and f"{quote}{cell.replace(quote, chr(92) + quote)}{quote}" in text
     )
-
-
-#: Longer cells are sentences, which no pattern tells apart from what they are cut out of.
-_LONG: Final = 2_000
 
 
 def whole_share(lines: Sequence[str]) -> float:

@@ -16,6 +16,7 @@ from dialframe.leads.claims import (
 )
 from dialframe.leads.column_map import FIELDS, SINGLE, ColumnMap, Columns, check_fields
 from dialframe.leads.decision import Candidate, MappingDecision, Question, shorten
+from dialframe.leads.doubts import close_seconds, strange_words
 from dialframe.leads.evidence import Evidence, examine
 from dialframe.leads.headers import plain
 from dialframe.leads.lead_file import LeadFile
@@ -98,7 +99,12 @@ def decide(
     if "email" not in chosen and lead_file.header is None:
         chosen["email"] = _email_by_content(evidence, chosen)
     mapped = _column_map(columns, chosen, claims, joined)
-    return MappingDecision(lead_file.name, lead_file.path, mapped, _doubts(mapped, claims))
+    return MappingDecision(
+        lead_file.name,
+        lead_file.path,
+        mapped,
+        close_seconds(mapped, claims) + strange_words(lead_file, mapped),
+    )
 
 
 def _told(
@@ -243,23 +249,6 @@ def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Questio
     )
     every = candidates or tuple(Candidate(column, 0.0) for column in columns)
     return Question("phone", every, why, required=True)
-
-
-def _doubts(mapped: ColumnMap, claims: list[Claim]) -> tuple[Question, ...]:
-    """Fields for which another column fits nearly as well."""
-    return tuple(
-        Question(
-            name,
-            tuple(
-                Candidate(claim.column, claim.score)
-                for claim in claims
-                if claim.field == name and claim.column in (*mapped.fields()[name], rival)
-            ),
-            f"{mapped.fields()[name][0]} was taken for {name}, and {rival} fits nearly as well",
-            required=False,
-        )
-        for name, rival in mapped.uncertain.items()
-    )
 
 
 def _sure(column: str, name: str) -> Claim:

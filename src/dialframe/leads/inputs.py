@@ -56,7 +56,7 @@ def lead_inputs(cleaned: Cleaned, keep: Sequence[str] | None = None) -> list[Lea
     columns = list(cleaned.leftovers if keep is None else dict.fromkeys(keep))
     _check(cleaned, columns, keep)
     frame = cleaned.clean
-    custom = {name: frame[name].tolist() for name in columns}
+    custom = {name: frame[_kept_as(cleaned, name)].tolist() for name in columns}
     custom |= {
         key: frame[name].tolist()
         for name, key in _CUSTOM.items()
@@ -106,6 +106,14 @@ def _check(cleaned: Cleaned, columns: Sequence[str], keep: Sequence[str] | None)
             f"a lead takes {CUSTOM_FIELDS} custom fields and there are {len(columns) + extra}; "
             f"choose at most {room} with keep=[...] from: {listed}"
         )
+
+
+def _kept_as(cleaned: Cleaned, name: str) -> str:
+    """Name in the frame of a leftover: one that is called like a lead's field has a further name."""
+    if name not in LEAD_COLUMNS or name not in cleaned.leftovers:
+        return name
+    further = (f"{name} ({copy})" for copy in range(2, 100))
+    return next((one for one in further if one in cleaned.clean.columns), name)
 
 
 def _body(fields: dict[str, list[str]], custom: dict[str, list[str]], at: int) -> dict[str, Any]:

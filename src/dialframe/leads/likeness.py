@@ -38,10 +38,12 @@ _WRONG_FLAGS: Final = headers.listed(
 )
 #: Headers that are a permission where their cells are answers.
 _CALL_FLAGS: Final = headers.listed(
-    "call | calls | contact | phone | telephone | dial | ring | calling | by phone | call yes no"
-    "| call y n | phone calls | llamar | llamadas | contactar | telefono | anrufen | anruf | anrufe"
-    "| telefon | telefonisch | appeler | appel | appels | telephone | ligar | ligacao | ligacoes"
-    "| telefone | contatar | 電話 | 架電 | 連絡"
+    "call | calls | contact | dial | ring | calling | by phone | call yes no"
+    "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
+    "| telefonisch | appeler | appel | appels | ligar | ligacao | ligacoes"
+    "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
+    "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
+    "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
 )
 #: Phones by parts of Japanese headers, in the order of preference.
 _KINDS_BY_PART: Final = tuple(

@@ -1,8 +1,9 @@
-"""Cells of an XLSX sheet whose number format shows leading zeros (`00000`); knows no values.
+"""Cells of an XLSX sheet whose number format puts digits into places (`00000`, `000-0000`); knows no values.
 
 A post code 02134 or a phone 07700... typed into a spreadsheet is stored as a number without its
-zero, and the zero is only in the cell's format. The reader of values does not tell formats, so they
-are looked up here, and only in workbooks that have such a format at all.
+zero, and the zero is only in the cell's format, as are the brackets and hyphens of a phone. The
+reader of values does not tell formats, so they are looked up here, and only in workbooks that have
+such a format at all.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import re
 import zipfile
 from typing import Final
 
-#: 0-based row and column of a cell to the digits that it shows.
-Padded = dict[tuple[int, int], int]
+#: 0-based row and column of a cell to its format.
+Masks = dict[tuple[int, int], str]
 
 #: First bytes of an archive, which a workbook is.
 ZIP: Final = b"PK\x03\x04"
@@ -25,12 +26,18 @@ _SHEET: Final = re.compile(r"<sheet\b[^>]*>")
 _RELATION: Final = re.compile(r"<Relationship\b[^>]*>")
 _CELL: Final = re.compile(r"<c\b[^>]*>")
 _ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*\"([^\"]*)\"")
-_ZEROS: Final = re.compile(r"0{2,}")
+#: A format of places for digits and of signs between them: no date, no decimals, no thousands.
+_MASK: Final = re.compile(
+    r"(?:\[<=?\d+\](?P<below>(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+);)?(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+"
+)
+_LIMIT: Final = re.compile(r"\[<(?P<same>=?)(?P<number>\d+)\]")
+_SIGN: Final = re.compile(r"[0#? ()+\-/]|\\.|\"[^\"]*\"")
+_PLACES: Final = "0#?"
 _PLACE: Final = re.compile(r"([A-Z]{1,3})(\d+)")
 
 
-def zero_padded(data: bytes, sheet: str) -> Padded:
-    """Cells of the sheet whose format pads with zeros; empty for anything but such an XLSX."""
+def masks(data: bytes, sheet: str) -> Masks:
+    """Cells of the sheet whose format has places for digits; empty for anything but such an XLSX."""
     if not data.startswith(ZIP):
         return {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -44,18 +51,45 @@ def zero_padded(data: bytes, sheet: str) -> Padded:
         return _cells(_read(archive, part), styles)
 
 
-def _padding_styles(xml: str) -> dict[str, int]:
-    """Cell style (its place in the table, as text) to the digits that it shows."""
-    widths = {}
+def masked(digits: str, mask: str) -> str:
+    """The digits of a whole number as the format shows them."""
+    limit = _LIMIT.match(mask)
+    if limit is not None:
+        below, _, above = mask[limit.end() :].partition(";")
+        most = int(limit["number"]) - (not limit["same"])
+        mask = below if int(digits) <= most else above
+    signs = _SIGN.findall(mask)
+    first = next((at for at, sign in enumerate(signs) if sign in _PLACES), 0)
+    left = list(digits)
+    shown: list[str] = []
+    for at in range(len(signs) - 1, -1, -1):
+        sign = signs[at]
+        if sign not in _PLACES:
+            shown.append(sign[1:] if sign.startswith("\\") else sign.strip('"'))
+        elif at == first:
+            rest = "".join(left)
+            shown.append(rest or ("0" if sign == "0" else ""))
+        elif left:
+            shown.append(left.pop())
+        else:
+            shown.append("0" if sign == "0" else "")
+    return "".join(reversed(shown))
+
+
+def _padding_styles(xml: str) -> dict[str, str]:
+    """Cell style (its place in the table, as text) to its format."""
+    codes = {}
     for tag in _FORMAT.findall(xml):
         told = _attributes(tag)
-        if _ZEROS.fullmatch(told.get("formatCode", "")):
-            widths[told.get("numFmtId", "")] = len(told["formatCode"])
+        code = told.get("formatCode", "")
+        places = sum(code.count(place) for place in _PLACES)
+        if places > 1 and _MASK.fullmatch(code) and code.strip("#?"):
+            codes[told.get("numFmtId", "")] = code
     table = _CELL_XFS.search(xml)
-    if not widths or table is None:
+    if not codes or table is None:
         return {}
     formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table.group())]
-    return {str(at): widths[one] for at, one in enumerate(formats) if one in widths}
+    return {str(at): codes[one] for at, one in enumerate(formats) if one in codes}
 
 
 def _part(archive: zipfile.ZipFile, sheet: str) -> str:
@@ -68,8 +102,8 @@ def _part(archive: zipfile.ZipFile, sheet: str) -> str:
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 
-def _cells(xml: str, styles: dict[str, int]) -> Padded:
-    found: Padded = {}
+def _cells(xml: str, styles: dict[str, str]) -> Masks:
+    found: Masks = {}
     for tag in _CELL.findall(xml):
         told = _attributes(tag)
         place = _PLACE.fullmatch(told.get("r", ""))

@@ -72,6 +72,9 @@ def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Recor
     while at < total:
         cells, state = scan(texts[at], dialect)
         stop = at + 1
+        if state == BROKEN and _is_whole(texts[at], dialect, shape):
+            cells, state = _plain(texts[at], dialect), CLEAN
+            records.warnings[len(records.cells)] = "stray_quote"
         if state in (OPEN, BROKEN):
             span = MAX_SPAN_LINES if in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
             cells, state, stop = _close(lines, dialect, shape, at, span)
@@ -87,6 +90,14 @@ def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Recor
         records.stops.append(stop)
         at = stop
     return records
+
+
+def _is_whole(text: str, dialect: Dialect, shape: Shape) -> bool:
+    """Whether the quotes of a line are pairs around words, so that it is a record without them."""
+    cells = _plain(text, dialect)
+    if text.count(dialect.quote or "") % 2 or shape.width < 2 or len(cells) != shape.width:
+        return False
+    return not (shape.digits or shape.ats) or shape.resembles(cells)
 
 
 def _plain(text: str, dialect: Dialect) -> list[str]:

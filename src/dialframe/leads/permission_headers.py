@@ -49,15 +49,18 @@ _WISHES: Final = listed_words(
 _WISHED: Final = listed_words("marketing communication communications comms privacy")
 #: Registers of people who do not want to be called, beside words that say nothing.
 _REGISTERS: Final = listed_words(
-    "dnc dncr ndnc ndncr dnd tps ctps bloctel pacitel robinson robinsonliste repep reus"
-    " naomeperturbe"
+    "dnc dncr dncl lnnte ndnc ndncr dnd tps ctps bloctel pacitel robinson robinsonliste repep reus"
+    " naomeperturbe baja"
 )
 #: Words of columns that tell that numbers were compared with a register, not what came out.
 _SCREENED: Final = listed_words(
     "checked scrubbed screened washed cleaned scrub verified screening"
 )
 #: Words of prohibitions that German and others glue to something.
-_STEMS: Final = ("sperr", "blacklist", "suppress", "widerspr", "widerruf", "anrufverbot")
+_STEMS: Final = (
+    *("sperr", "blacklist", "suppress", "widerspr", "widerruf", "anrufverbot", "abmeld"),
+    *("desinscri", "desabonn", "descadast", "unsubscri", "optout"),
+)
 _STEM_ENDS: Final = ("sperre", "verbot", "widerspruch", "sperrliste")
 #: What is said about a consent, not the consent itself; of an opt-out every filled cell counts.
 _DETAILS: Final = listed_words(

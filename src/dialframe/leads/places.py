@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.source import MAX_LINE_BYTES, Source, check_unpacked, load
+from dialframe.leads.packing import check_unpacked
+from dialframe.leads.source import MAX_LINE_BYTES, Source, load
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

@@ -78,8 +78,12 @@ def quote_of(sample: list[str], delimiter: str) -> str | None:
 def _is_apostrophe(sample: list[str], delimiter: str) -> bool:
     """Whether cells in `'` hold delimiters, and records are regular with it as quote."""
     own = re.escape(delimiter)
-    cell = re.compile(rf"(?:^|{own}\s*)'(?:[^']|'')*{own}(?:[^']|'')*'(?:\s*{own}|$)")
-    places = [at for at, line in enumerate(sample) if "'" in line and cell.search(line)]
+    cell = re.compile(rf"(?:^|{own}[ \t]*+)'((?:[^']++|'')*+)'(?=[ \t]*+(?:{own}|$))")
+    places = [
+        at
+        for at, line in enumerate(sample)
+        if any(delimiter in found[1] for found in cell.finditer(line))
+    ]
     if len(places) < _LITERAL_LINES:
         return False
     regular = _regular([scan(line, Dialect(delimiter, "'")) for line in sample], places)

@@ -23,7 +23,8 @@ from dialframe.leads.blocks import Block
 from dialframe.leads.content import in_memory
 from dialframe.leads.delimited import OWN, OWN_SEARCHED_CHARS, survey
 from dialframe.leads.escaping import unescape
-from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
+from dialframe.leads.header_row import HeaderChoice
+from dialframe.leads.layout import Layout, is_blank, lay_out
 from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
 from dialframe.leads.places import sources

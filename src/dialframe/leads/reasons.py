@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Outcome = Literal["rejected", "do_not_call", "duplicate", "skipped"]
+#: What becomes of a record; `refused` is the service's own answer to one that was sent.
+Outcome = Literal["rejected", "do_not_call", "duplicate", "skipped", "refused"]
 
 #: Every outcome of a record, and the key under which it is counted.
 COUNT_KEYS: Final[dict[str, str]] = {
@@ -156,6 +157,37 @@ REASONS: Final[tuple[Reason, ...]] = (
         "duplicate",
         "an earlier record has the same external id and another number",
         "decide which of the two records holds",
+    ),
+    # What only the service can find (contract, "LeadResult"): answers to records that were sent.
+    Reason(
+        "duplicate_in_request",
+        "refused",
+        "the service found the lead twice in one request",
+        "nothing to do",
+    ),
+    Reason(
+        "duplicate_in_campaign",
+        "refused",
+        "the campaign has the lead already, by its number or its external id",
+        "nothing to do, or update the lead that is there",
+    ),
+    Reason(
+        "not_stored",
+        "refused",
+        "the service could not store the lead",
+        "run the same import again",
+    ),
+    Reason(
+        "unknown_source",
+        "refused",
+        "the campaign does not know the lead's source",
+        "use a source of the campaign, or none",
+    ),
+    Reason(
+        "unrecognised",
+        "refused",
+        "the service gave no reason that it can name",
+        "look at the lead in the service's console",
     ),
 )
 

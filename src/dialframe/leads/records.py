@@ -52,7 +52,7 @@ class Shape:
 
     def begins(self, cells: Sequence[str]) -> bool:
         """Whether the cells may be a record of their own, not a line inside a cell."""
-        return (len(cells) == self.width > 1) or self.resembles(cells)
+        return len(cells) >= self.width > 1 or self.resembles(cells)
 
     def resembles(self, cells: Sequence[str]) -> bool:
         """Whether the cells are a record of their own, perhaps with some too few or too many."""

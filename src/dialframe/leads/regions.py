@@ -7,7 +7,7 @@ this package and some more, as phonenumbers' own table has them.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import phonenumbers
@@ -86,7 +86,7 @@ _ALIASES: Final = {
 }
 
 
-@cache
+@lru_cache(maxsize=4096)
 def read_region(cell: str) -> str | None:
     """The ISO 3166 region that a cell of a country column names, None for none that is known.
 
@@ -98,7 +98,8 @@ def read_region(cell: str) -> str | None:
         return None
     if dialled := _DIALLED.fullmatch(cell.replace("-", "")):
         return _of_code(dialled[1])
-    compact = words.replace(" ", "").upper()
+    # `U.S.A.` is a code; `n/a` is no Namibia.
+    compact = "" if "/" in cell else words.replace(" ", "").upper()
     if compact == "UK":
         return "GB"
     if compact in phonenumbers.SUPPORTED_REGIONS:

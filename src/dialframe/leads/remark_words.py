@@ -22,10 +22,17 @@ def listed_words(text: str) -> frozenset[str]:
 #: Prohibitions of a call, wherever they stand in a text.
 CALLS: Final = (
     _phrases(
-        "no further calls | no further phone calls | no more phone calls | do not call | don t call | dont call | do no call | donotcall | do not phone | don t phone"
+        "not receive calls | not receive any calls | not receive any more calls | no longer wants calls"
+        "| no longer wants to be called | no longer wish to be called | no longer wishes to be called"
+        "| t want any calls | t want any more calls | not wish to receive calls | not want to receive calls"
+        "| no recibir mas llamadas | no recibir llamadas | no quiere mas llamadas"
+        "| ne plus recevoir d appel | ne plus recevoir d appels | ne pas recevoir d appels"
+        "| ne veut plus recevoir d appels | keine weiteren anrufe | keine anrufe erhalten"
+        "| nao receber ligacoes | nao receber mais ligacoes | nao quer mais ligacoes"
+        "| no further calls | no further phone calls | no more phone calls | do not call | don t call | dont call | do no call | donotcall | do not phone | don t phone"
         "| dont phone | donotphone | do not ring | don t ring | do not dial | don t dial"
-        "| do not telephone | never call | never phone | no more calls | no phone calls"
-        "| no telephone calls | no marketing calls | no sales calls | no cold calls"
+        "| do not telephone | never call | never phone | no more calls "
+        " | no marketing calls | no sales calls | no cold calls"
         "| no unsolicited calls | no telemarketing | no telemarketers | stop calling | stop calls"
         "| stop phoning | stop ringing | quit calling | cease calling | cease calls | not to be called"
         "| not be called | not to be phoned | not be phoned | not to call | not call again"
@@ -43,23 +50,25 @@ CALLS: Final = (
         "| no quiere que le llamen | no quiere que la llamen | no quiere que lo llamen"
         "| no desea ser llamado | no desea ser llamada | no quiere ser llamado | no telefonear"
         "| dejar de llamar | dejen de llamar | no quiere recibir llamadas | rechaza llamadas"
-        "| no desea recibir llamadas | sin llamadas | no quiere que llamemos"
+        "| no desea recibir llamadas | no quiere que llamemos"
         "| ne pas appeler | ne plus appeler | ne pas rappeler | ne plus rappeler"
-        "| ne pas telephoner | ne plus telephoner | ne jamais appeler | pas d appel | pas d appels"
+        "| ne pas telephoner | ne plus telephoner | ne jamais appeler  "
         "| plus d appel | plus d appels | refuse les appels | arreter d appeler | stop appel"
         "| stop appels | ne veut pas etre appele | ne veut plus etre appele | n appelez plus"
         "| ne souhaite pas etre appele | ne souhaite plus etre appele | ne m appelez plus"
         "| ne souhaite pas etre appelee | ne souhaite plus etre appelee | ne pas demarcher"
         "| pas de demarchage | refus d appel | refus demarchage | oppose au demarchage"
         "| opposee au demarchage | opposition au demarchage | opposition demarchage"
-        "| nicht anrufen | nicht mehr anrufen | nie anrufen | nie mehr anrufen | keine anrufe"
-        "| kein anruf | keine anrufe mehr | keine werbeanrufe | keine telefonanrufe"
+        "| bitte keine anrufe | wunscht keine anrufe | mochte keine anrufe | will keine anrufe"
+        "| no phone calls please | please no phone calls | wants no phone calls | wants no calls"
+        "| nicht anrufen | nicht mehr anrufen | nie anrufen | nie mehr anrufen "
+        " | keine anrufe mehr | keine werbeanrufe | keine telefonanrufe"
         "| keine telefonwerbung | nicht angerufen werden | nicht mehr angerufen werden"
         "| nicht telefonieren | nicht anzurufen | niemals anrufen | anrufsperre | telefonsperre"
         "| anrufverbot | telefonverbot | nicht telefonisch kontaktieren | wunscht keine anrufe"
         "| nicht zuruckrufen | keine telefonate | darf nicht angerufen werden"
         "| nao ligar | nao ligue | nao liguem | nao ligar mais | nao telefonar | nao chamar"
-        "| nao chamare | nunca ligar | nao quer ligacoes | nao deseja ligacoes | sem ligacoes"
+        "| nao chamare | nunca ligar | nao quer ligacoes | nao deseja ligacoes "
         "| nao quer receber ligacoes | nao deseja receber ligacoes | parar de ligar | parem de ligar"
         "| nao aceita ligacoes | nao quer chamadas | nao deseja chamadas | nao me ligue"
         "| non chiamare | non telefonare | non richiamare | no llamarla | no llamarlo | no la llames"
@@ -101,7 +110,7 @@ CONTACT: Final = _phrases(
     "| not to be contacted | not be contacted | not to contact | not contact again"
     "| not want to be contacted | not wish to be contacted | t want to be contacted"
     "| no further contact | no more contact | no solicitation | no soliciting | no solicitors"
-    "| no marketing | no marketing contact | remove from list | remove from our list"
+    " | no marketing contact | remove from list | remove from our list"
     "| remove from the list | remove from your list | remove from all lists | remove from lists"
     "| removed from list | remove me | take me off | take off list | take off the list"
     "| take off our list | off your list | wants to be removed | asked to be removed"
@@ -122,9 +131,9 @@ CONTACT: Final = _phrases(
 )
 #: States of a person who has refused; `not` before them takes them back.
 STATES: Final = _phrases(
-    "dnc | d n c | dncr | ndnc | opt out | opts out | opted out | opting out | optout | optedout"
+    "dnc | d n c | dncr | dncl | lnnte | ndnc | opt out | opts out | opted out | opting out | optout | optedout"
     "| unsubscribe | unsubscribed | unsubscribes | blacklist | blacklisted | black listed"
-    "| black list | blocklisted | suppression list | suppressed | tps registered | on tps"
+    "| black list | blocklisted | suppression list | tps registered | on tps"
     "| ctps registered | on ctps | tps ctps | tps listed | do not call list | do not call registry"
     "| do not call register | consent withdrawn | consent revoked | withdrew consent"
     "| withdrawn consent | revoked consent | no consent | consent denied | consent refused"
@@ -140,6 +149,8 @@ STATES: Final = _phrases(
 WHOLE: Final = _phrases(
     "stop | no calls | no call | stopp | suppress | tps | ctps | tps yes | litigator | robinson"
     "| widerspruch | widersprochen | gesperrt | sperre | liste rouge | opposition | oposicion"
+    "| sin llamadas | sem ligacoes | pas d appel | pas d appels | kein anruf | keine anrufe"
+    "| no marketing | suppressed | no phone calls | no telephone calls "
     "| opted-out | do not | dnd | repep | opt-out | cease | hard dnc | soft dnc | oppose"
 )
 #: The same in columns of wishes (`Contact Preference`), and the words of their headers.
@@ -275,17 +286,19 @@ DENIALS: Final = listed_words(
     " passed pass negative nein non nao falso faux falsch removed scrub check washed ng0"
 )
 #: Words before `not be called` that make it a report: `could not be contacted`.
-HAPPENED: Final = listed_words("could did was were had have has would")
+HAPPENED: Final = listed_words("could did was were had have has would konnte konnten wurde wurden")
 #: Words before a state that make it an offer: `you may opt out at any time`, `how to opt out`.
 OFFERS: Final = listed_words(
-    "may can could might option right how able link free wish puede peut kann pode"
+    "may can could might option right how able link free wish reply click press stop here puede peut kann pode"
 )
 #: `Remove him from the list`: the verb, what stands between, the list, and how far it may stand.
 REMOVE: Final = listed_words(
-    "remove removed removal removing take taken delete deleted deletion borrar quitar eliminar"
+    "remove removed removal removing delete deleted deletion borrar quitar eliminar"
     " eliminacion borrado retirer retrait suppression supprimer streichen loschen loschung"
     " austragen remover remocao exclusao retirar tirar"
 )
+#: The same with `off` alone: what was taken from a list is a lead.
+TAKE: Final = listed_words("take taken")
 FROM: Final = listed_words("from off de du des aus von da das do dos")
 LISTS: Final = listed_words(
     "list lists database databases db lista listas liste listes datenbank base bases"
@@ -317,7 +330,7 @@ FILLERS: Final = listed_words(
 )
 #: Pieces of text of which every refusing cell holds one, without accents.
 ANCHORS: Final = _phrases(
-    "call|never|communic|rufen|ruft|phon|ring|dial|contact|dnc|d.n.c|d n c|ndnc|opt|subscribe|stop|cease|black|suppress"
+    "call|never|lnnte|communic|rufen|ruft|phon|ring|dial|contact|dnc|d.n.c|d n c|ndnc|opt|subscribe|stop|cease|black|suppress"
     "|tps|telemarket|solicit|sollicit|marketing|remov|take|disturb|alone|consent|litigat|blocklist|list"
     "|llam|llem|telef|molest|robinson|baja|publicidad|appel|deranger|demarch|liste|desinscr"
     "|desabon|opposi|oppose|anruf|anzuruf|angeruf|ruckruf|kontakt|werb|sperr|widers|einwillig|verstorb"

@@ -39,7 +39,16 @@ _NAMES_OF_THINGS: Final = words.listed_words(
     " arbeitgeber empresa compania sociedad societe entreprise organisme address address1 street"
     " adresse strasse direccion calle rue endereco rua city town ort ciudad ville cidade campaign"
     " campana campagne kampagne file website product model title jobtitle brand domain slug store"
+    " order card credit payment item shipment invoice plan device sim subscription warehouse stock"
+    " prioridad priority nivel level interes calidad planta pedido tarjeta pago commande carte"
+    " paiement bestellung zahlung karte konto pagamento cartao priorite prioritat"
     " 会社名 企業名 法人名 住所 勤務先"
+)
+#: Columns of other persons, in which a word may be a surname.
+_PERSONS: Final = words.listed_words(
+    "name owner agent rep manager assigned user salesperson advisor handler nombre propietario"
+    " responsable vendedor nom proprietaire conseiller besitzer betreuer bearbeiter verkaufer"
+    " nome proprietario consultor 担当 営業担当 担当者"
 )
 _LETTER: Final = {
     "a": "aàáâãäå",
@@ -125,6 +134,8 @@ def scope_of(header: str) -> Scope:
         return "wishes"
     if tokens & words.CALL_WORDS:
         return "any"
+    if tokens & _PERSONS:
+        return "names"
     return "calls" if tokens & (_NAMES_OF_THINGS | _channels()) else "any"
 
 
@@ -190,11 +201,12 @@ def _hits(tokens: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 def _removal(tokens: Sequence[str]) -> tuple[int, int, str] | None:
     """`Remove him from the list`, whoever and whichever list."""
-    starts = [at for at, token in enumerate(tokens) if token in words.REMOVE]
+    starts = [at for at, token in enumerate(tokens) if token in words.REMOVE | words.TAKE]
     for start in starts:
         behind = list(tokens[start : start + words.REMOVAL_WORDS])
         ends = [at for at, token in enumerate(behind) if token in words.LISTS]
-        if ends and words.FROM.intersection(behind[: ends[-1]]):
+        away = {"off"} if tokens[start] in words.TAKE else words.FROM
+        if ends and away.intersection(behind[: ends[-1]]):
             return start, start + ends[-1] + 1, "CONTACT"
     return None
 
@@ -207,7 +219,9 @@ def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
         before = tokens[start - 2]
     if kind == "STATES" and before in words.OFFERS:
         return "no"
-    if start and tokens[start] == "not" and tokens[start - 1] in words.HAPPENED:
+    if tokens[start] in ("not", "nicht") and before in words.HAPPENED:
+        return "no"
+    if tokens[start] == "never" and list(tokens[stop : stop + 1]) == ["back"]:
         return "no"
     others = words.OTHER_CHANNELS.intersection(tokens)
     if kind != "CALLS" and others and not words.CALL_WORDS.intersection(tokens):

@@ -42,16 +42,17 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         )
     rows = _offsets([one.records for one in files])
     places = _offsets([len(one.frame) for one in files])
-    names = max((list(one.frame.columns) for one in files), key=len)
+    columns: list[list[str]] = [list(one.frame.columns) for one in files]
+    widest = max(columns, key=len)
     skipped = [
-        _named(one.skipped, len(one.frame.columns), names).assign(_row=one.skipped["_row"] + at)
+        _named(one.skipped, len(one.frame.columns), widest).assign(_row=one.skipped["_row"] + at)
         for one, at in zip(files, rows, strict=True)
     ]
     least = min(files, key=lambda one: one.decisions.delimiter_confidence).decisions
     return LeadFile(
         path=path,
         frame=pd.concat(
-            [_named(one.frame, len(one.frame.columns), names) for one in files], ignore_index=True
+            [_named(one.frame, len(one.frame.columns), widest) for one in files], ignore_index=True
         ),
         header=first.header,
         lines=np.concatenate([one.lines for one in files]),
@@ -59,9 +60,9 @@ def together(path: Path, files: Sequence[LeadFile]) -> LeadFile:
         skipped=pd.concat(skipped, ignore_index=True),
         decisions=replace(first.decisions, delimiter_confidence=least.delimiter_confidence),
         sha256=hashlib.sha256("".join(one.sha256 for one in files).encode()).hexdigest(),
-        faults=_moved([one.faults for one in files], places),
-        warnings=_moved([one.warnings for one in files], places),
-        raws=_moved([one.raws for one in files], places),
+        faults=_shifted([one.faults for one in files], places),
+        warnings=_shifted([one.warnings for one in files], places),
+        raws=_shifted([one.raws for one in files], places),
         parts=tuple(one.path for one in files),
         part_of=np.repeat(np.arange(len(files)), [len(one.frame) for one in files]),
     )
@@ -86,7 +87,7 @@ def _named(frame: pd.DataFrame, width: int, names: list[str]) -> pd.DataFrame:
     return own
 
 
-def _moved(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> Mapping[int, Value]:
+def _shifted(maps: Sequence[Mapping[int, Value]], offsets: Sequence[int]) -> Mapping[int, Value]:
     moved = {
         at + offset: value
         for one, offset in zip(maps, offsets, strict=True)

@@ -14,7 +14,7 @@ import python_calamine as calamine
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
-from dialframe.leads.number_formats import ZIP, Padded, zero_padded
+from dialframe.leads.number_formats import ZIP, Masks, masked, masks
 from dialframe.leads.records import Records, has_many_digits
 from dialframe.leads.workbook_parts import check_parts
 
@@ -23,6 +23,17 @@ EXACT_BELOW: Final = 2**53
 
 _LOOKED_AT_ROWS: Final = 200
 _NAME_POINTS: Final = 3.0
+#: What the readers of archives and sheets raise for content that is not as it should be.
+_DAMAGE: Final = (
+    calamine.CalamineError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,
+)
 _VISIBLE: Final = calamine.SheetVisibleEnum.Visible
 _WORKSHEET: Final = calamine.SheetTypeEnum.WorkSheet
 
@@ -63,12 +74,12 @@ def read_sheet(path: Path, data: bytes, sheet: str | int | None = None) -> Sheet
         names = _wanted(path, book, sheet)
         rows = {name: _rows(book, name) for name in names}
         name = max(rows, key=lambda one: (_likeness(rows[one]), -names.index(one)))
-        _pad(rows[name], zero_padded(data, name))
+        _mask(rows[name], masks(data, name))
     except calamine.PasswordError:
         raise LeadFileError(
             f"{path} has a password; save it without one first", path=path
         ) from None
-    except (calamine.CalamineError, zipfile.BadZipFile, zlib.error, EOFError) as problem:
+    except _DAMAGE as problem:
         raise LeadFileError(f"{path} is a damaged workbook: {problem}", path=path) from None
     if not rows[name]:
         raise LeadFileError(f"{path} is empty: no visible sheet has rows", path=path)
@@ -95,11 +106,11 @@ def shown(cell: object) -> str:
     return str(cell)
 
 
-def _pad(rows: list[list[str]], padded: Padded) -> None:
-    """Give back the leading zeros that a cell's format shows."""
-    for (row, column), digits in padded.items():
+def _mask(rows: list[list[str]], found: Masks) -> None:
+    """Give back the leading zeros and the signs that a cell's format shows."""
+    for (row, column), mask in found.items():
         if row < len(rows) and column < len(rows[row]) and rows[row][column].isdecimal():
-            rows[row][column] = rows[row][column].zfill(digits)
+            rows[row][column] = masked(rows[row][column], mask)
 
 
 def _wanted(path: Path, book: calamine.CalamineWorkbook, sheet: str | int | None) -> list[str]:

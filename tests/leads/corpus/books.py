@@ -8,7 +8,6 @@ from random import Random
 from typing import Any, Final
 
 import xlsxwriter
-
 from tests.leads.corpus import values
 from tests.leads.corpus.case import Case
 from tests.leads.corpus.suites import Maker
@@ -32,7 +31,9 @@ class _Book:
             sheet.hide()
         return sheet
 
-    def row(self, sheet: Any, at: int, stored: list[Any], seen: tuple[str, ...], form: Any = None) -> None:
+    def row(
+        self, sheet: Any, at: int, stored: list[Any], seen: tuple[str, ...], form: Any = None
+    ) -> None:
         for column, value in enumerate(stored):
             if isinstance(value, (dt.date, dt.datetime)):
                 sheet.write_datetime(at, column, value, form)
@@ -45,7 +46,15 @@ class _Book:
 
     def case(self, name: str) -> Case:
         self.book.close()
-        return Case("xlsx", name, "book.xlsx", self.out.getvalue(), self.header, tuple(self.records), tuple(self.lines))
+        return Case(
+            "xlsx",
+            name,
+            "book.xlsx",
+            self.out.getvalue(),
+            self.header,
+            tuple(self.records),
+            tuple(self.lines),
+        )
 
 
 def _head(book: _Book, sheet: Any, at: int, names: tuple[str, ...]) -> None:
@@ -59,8 +68,17 @@ def _numbers(random: Random, name: str) -> Case:
     sheet = book.sheet("Leads")
     _head(book, sheet, 0, ("Name", "Phone", "Score", "VIP"))
     for at in range(random.randrange(2, 40)):
-        digits, score, vip = random.randrange(2_125_550_100, 2_125_550_199), random.choice((1, 2.5, 0.1, 29.02)), random.random() < 0.5
-        book.row(sheet, at + 1, [values.person(random), digits, score, vip], (book_person(sheet, at), str(digits), str(score), "TRUE" if vip else "FALSE"))
+        digits, score, vip = (
+            random.randrange(2_125_550_100, 2_125_550_199),
+            random.choice((1, 2.5, 0.1, 29.02)),
+            random.random() < 0.5,
+        )
+        book.row(
+            sheet,
+            at + 1,
+            [values.person(random), digits, score, vip],
+            (book_person(sheet, at), str(digits), str(score), "TRUE" if vip else "FALSE"),
+        )
     return _with_names(book, name, sheet)
 
 
@@ -79,7 +97,9 @@ def _with_names(book: _Book, name: str, sheet: Any) -> Case:
 def _dates(random: Random, name: str) -> Case:
     book = _Book()
     sheet = book.sheet("Sheet1")
-    form = book.book.add_format({"num_format": random.choice(("yyyy-mm-dd", "dd/mm/yyyy", "d mmm yyyy"))})
+    form = book.book.add_format(
+        {"num_format": random.choice(("yyyy-mm-dd", "dd/mm/yyyy", "d mmm yyyy"))}
+    )
     _head(book, sheet, 0, ("Phone", "Joined"))
     for at in range(random.randrange(2, 40)):
         when = _EPOCH + dt.timedelta(days=random.randrange(2000))

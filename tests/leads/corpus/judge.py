@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dialframe import leads
-from dialframe.errors import LeadFileError
-from dialframe.leads import LeadFile
 from tests.leads.corpus.books import BOOKS
 from tests.leads.corpus.case import SPOILT, Case
 from tests.leads.corpus.suites import MISC, SURVEY, UGLY, W3C, WRANGLING, draw
+
+from dialframe import leads
+from dialframe.errors import LeadFileError
+from dialframe.leads import LeadFile
 
 #: Suites with how many files each has, and the share that must be read exactly right.
 SUITES = {
@@ -56,7 +57,9 @@ def _difference(case: Case, file: LeadFile) -> str | None:
         return f"header {file.header} is not {case.header}"
     if len(file.frame) != len(case.records):
         return f"{len(file.frame)} records are not {len(case.records)}"
-    for at, (row, true) in enumerate(zip(file.frame.itertuples(index=False), case.records, strict=True)):
+    for at, (row, true) in enumerate(
+        zip(file.frame.itertuples(index=False), case.records, strict=True)
+    ):
         if true == SPOILT:
             if at not in file.faults:
                 return f"record {at} has no fault: {tuple(row)}"

@@ -20,7 +20,7 @@ def draw(suite: str, makers: dict[str, Maker], count: int, every: int = 1) -> It
     names = list(makers)
     for at in range(0, count, every):
         name = names[at % len(names)]
-        yield makers[name](Random(f"{suite} {name} {at}"), name)  # noqa: S311 - data for tests
+        yield makers[name](Random(f"{suite} {name} {at}"), name)
 
 
 def _table(random: Random, paper: Paper, *, kind: str | None = None, count: int = 0) -> Paper:
@@ -120,7 +120,14 @@ def _results(random: Random, name: str) -> Case:
     if random.random() < 0.5:
         paper.names(("iteration", "time", "best", "gap"))
     for at in range(random.randrange(2, 40)):
-        paper.row((str(at), f"{random.uniform(0, 9):.4f}", values.whole(random), f"{random.random():.3e}"))
+        paper.row(
+            (
+                str(at),
+                f"{random.uniform(0, 9):.4f}",
+                values.whole(random),
+                f"{random.random():.3e}",
+            )
+        )
     return paper.case("survey", name)
 
 
@@ -136,9 +143,19 @@ SURVEY: Final[dict[str, Maker]] = {
 
 def _any_delimiter(random: Random, name: str) -> Case:
     delimiter = random.choice(("\t", ";", "|", ",", "^", "~", "#", ":", "¬", "\x01"))
-    kind = random.choice(("spending", "countries", "flags", "posts") if delimiter in ":#~^" else _GENERAL)
+    kind = random.choice(
+        ("spending", "countries", "flags", "posts") if delimiter in ":#~^" else _GENERAL
+    )
     kind = "flags" if delimiter in (":", "#") else kind
-    return _table(random, Paper(delimiter=delimiter, end=random.choice(("\n", "\r\n")))).case("wrangling", name) if delimiter in "\t;|," else _table(random, Paper(delimiter=delimiter), kind=kind, count=20).case("wrangling", name)
+    return (
+        _table(random, Paper(delimiter=delimiter, end=random.choice(("\n", "\r\n")))).case(
+            "wrangling", name
+        )
+        if delimiter in "\t;|,"
+        else _table(random, Paper(delimiter=delimiter), kind=kind, count=20).case(
+            "wrangling", name
+        )
+    )
 
 
 def _spaces(random: Random, name: str) -> Case:
@@ -163,14 +180,27 @@ def _space_words(random: Random, name: str) -> Case:
 
 def _one_column(random: Random, name: str) -> Case:
     paper = Paper(quote=None)
-    fill = random.choice((values.whole, values.number, values.word, values.url, values.day, values.code, values.mail, values.instant, values.ip, values.path, values.clock))
+    fill = random.choice(
+        (
+            values.whole,
+            values.number,
+            values.word,
+            values.url,
+            values.day,
+            values.code,
+            values.mail,
+            values.instant,
+            values.ip,
+            values.path,
+            values.clock,
+        )
+    )
     headed = random.random() < 0.4
     if headed:
         paper.names((values.word(random),))
     for _ in range(random.randrange(4, 40)):
         paper.row((fill(random),))
-    case = paper.case("wrangling", name)
-    return case
+    return paper.case("wrangling", name)
 
 
 def _one_column_prose(random: Random, name: str) -> Case:
@@ -186,7 +216,14 @@ def _no_quotes(random: Random, name: str) -> Case:
     paper = Paper(delimiter=random.choice(("\t", "|", ";")), quote=None)
     paper.names(("id", "title", "size"))
     for _ in range(random.randrange(5, 40)):
-        title = random.choice((f'{values.word(random)} 7"', f'the "{values.word(random)}" show', values.word(random), f'"{values.word(random)}" {values.word(random)}'))
+        title = random.choice(
+            (
+                f'{values.word(random)} 7"',
+                f'the "{values.word(random)}" show',
+                values.word(random),
+                f'"{values.word(random)}" {values.word(random)}',
+            )
+        )
         paper.row((values.whole(random), title, values.number(random)))
     return paper.case("wrangling", name)
 
@@ -202,7 +239,9 @@ def _escapes(random: Random, name: str) -> Case:
 
 def _apostrophes(random: Random, name: str) -> Case:
     paper = Paper(delimiter=random.choice(",;|"), quote="'", always=random.random() < 0.7)
-    return _table(random, paper, kind=random.choice(("spending", "products", "translations")), count=25).case("wrangling", name)
+    return _table(
+        random, paper, kind=random.choice(("spending", "products", "translations")), count=25
+    ).case("wrangling", name)
 
 
 def _spaced(random: Random, name: str) -> Case:
@@ -218,8 +257,7 @@ def _two_columns(random: Random, name: str) -> Case:
         paper.names(("source", "target"))
     for _ in range(random.randrange(4, 40)):
         paper.row((values.sentence(random, 7), values.sentence(random, 5)))
-    case = paper.case("wrangling", name)
-    return case
+    return paper.case("wrangling", name)
 
 
 def _code_cells(random: Random, name: str) -> Case:
@@ -241,7 +279,13 @@ def _ragged(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names(("id", "name", "score", "remark", "extra"))
     for _ in range(random.randrange(8, 40)):
-        row = (values.whole(random), values.person(random), values.number(random), values.word(random), values.word(random))
+        row = (
+            values.whole(random),
+            values.person(random),
+            values.number(random),
+            values.word(random),
+            values.word(random),
+        )
         cut = random.choice((5, 5, 5, 4, 3))
         paper.row(row[:cut])
     return paper.case("wrangling", name)
@@ -249,14 +293,22 @@ def _ragged(random: Random, name: str) -> Case:
 
 def _utf16(random: Random, name: str) -> Case:
     paper = Paper(delimiter=random.choice((",", "\t", ";")), end="\r\n")
-    return _table(random, paper, count=15).case("wrangling", name, random.choice(("utf-16", "utf-16-le", "utf-16-be")))
+    return _table(random, paper, count=15).case(
+        "wrangling", name, random.choice(("utf-16", "utf-16-le", "utf-16-be"))
+    )
 
 
 def _cyrillic(random: Random, name: str) -> Case:
     paper = Paper(delimiter=";", end="\r\n")
     paper.names(("Имя", "Город", "Сумма"))
     for _ in range(random.randrange(5, 30)):
-        paper.row((random.choice(("Анна", "Борис", "Вера", "Глеб", "Дарья")), random.choice(("Москва", "Казань", "Омск", "Пермь")), values.whole(random)))
+        paper.row(
+            (
+                random.choice(("Анна", "Борис", "Вера", "Глеб", "Дарья")),
+                random.choice(("Москва", "Казань", "Омск", "Пермь")),
+                values.whole(random),
+            )
+        )
     return paper.case("wrangling", name, "cp1251")
 
 
@@ -280,10 +332,37 @@ WRANGLING: Final[dict[str, Maker]] = {
 # ---- miscellaneous: one table, polluted in one way, and curiosities
 
 
-def _shop(random: Random, paper: Paper, count: int = 25, spoil: Callable[[int, tuple[str, ...]], str | None] | None = None) -> Paper:
-    paper.names(("DATE", "TIME", "Qty", "PRODUCTID", "Price", "ProductType", "ProductDescription", "URL", "Comments"))
+def _shop(
+    random: Random,
+    paper: Paper,
+    count: int = 25,
+    spoil: Callable[[int, tuple[str, ...]], str | None] | None = None,
+) -> Paper:
+    paper.names(
+        (
+            "DATE",
+            "TIME",
+            "Qty",
+            "PRODUCTID",
+            "Price",
+            "ProductType",
+            "ProductDescription",
+            "URL",
+            "Comments",
+        )
+    )
     for at in range(count):
-        row = (values.day(random), values.clock(random)[:5], str(random.randrange(20)), values.code(random), f"${random.randrange(90)}.50", f"{random.choice(values.GIVEN)}'s {values.word(random)}, 10\"", values.sentence(random), values.url(random), "")
+        row = (
+            values.day(random),
+            values.clock(random)[:5],
+            str(random.randrange(20)),
+            values.code(random),
+            f"${random.randrange(90)}.50",
+            f"{random.choice(values.GIVEN)}'s {values.word(random)}, 10\"",
+            values.sentence(random),
+            values.url(random),
+            "",
+        )
         text = spoil(at, row) if spoil else None
         if text is None:
             paper.row(row)
@@ -314,14 +393,28 @@ def _header_only(random: Random, name: str) -> Case:
 
 def _no_shop_header(random: Random, name: str) -> Case:
     paper = _shop(random, Paper())
-    return Case("misc", name, "table.csv", "".join(paper.pieces[1:]).encode(), None, tuple(paper.records), tuple(at - 1 for at in paper.lines))
+    return Case(
+        "misc",
+        name,
+        "table.csv",
+        "".join(paper.pieces[1:]).encode(),
+        None,
+        tuple(paper.records),
+        tuple(at - 1 for at in paper.lines),
+    )
 
 
 def _more_cells(random: Random, name: str) -> Case:
     """One row has a delimiter too many: no cell of it is lost."""
     target = random.randrange(25)
     paper = Paper()
-    paper = _shop(random, paper, spoil=lambda at, row: None if at != target else paper.delimiter.join(map(paper.cell, row)) + ",x")
+    paper = _shop(
+        random,
+        paper,
+        spoil=lambda at, row: (
+            None if at != target else paper.delimiter.join(map(paper.cell, row)) + ",x"
+        ),
+    )
     paper.records[target] = SPOILT
     return paper.case("misc", name)
 
@@ -330,7 +423,11 @@ def _fewer_cells(random: Random, name: str) -> Case:
     """One row has too few cells."""
     paper = Paper()
     target = random.randrange(25)
-    paper = _shop(random, paper, spoil=lambda at, row: None if at != target else ",".join(map(paper.cell, row[:6])))
+    paper = _shop(
+        random,
+        paper,
+        spoil=lambda at, row: None if at != target else ",".join(map(paper.cell, row[:6])),
+    )
     paper.records[target] = paper.records[target][:6]
     return paper.case("misc", name)
 
@@ -339,7 +436,11 @@ def _lines_in_cells(random: Random, name: str) -> Case:
     paper = Paper(delimiter=random.choice(",;"), end=random.choice(("\n", "\r\n")))
     paper.names(("id", "text", "by"))
     for at in range(random.randrange(4, 20)):
-        text = "\n".join(values.sentence(random) for _ in range(random.randrange(1, 6))) if at % 2 else values.sentence(random)
+        text = (
+            "\n".join(values.sentence(random) for _ in range(random.randrange(1, 6)))
+            if at % 2
+            else values.sentence(random)
+        )
         paper.row((values.code(random), text, values.person(random)))
     return paper.case("misc", name)
 
@@ -351,7 +452,11 @@ def _table_in_cell(random: Random, name: str) -> Case:
     where = random.choice((0, 1, -1))
     count = random.randrange(3, 9)
     for at in range(count):
-        inner = "\n".join(random.choice(";|").join(row) for row in values.rows(random, "flags", 5)) if at == where % count else values.word(random)
+        inner = (
+            "\n".join(random.choice(";|").join(row) for row in values.rows(random, "flags", 5))
+            if at == where % count
+            else values.word(random)
+        )
         paper.row((values.whole(random), inner, values.person(random)))
     return paper.case("misc", name)
 
@@ -362,7 +467,13 @@ def _pipes_in_cells(random: Random, name: str) -> Case:
     paper = Paper(delimiter=delimiter, end="\r\n")
     paper.names(("id", "tags", "when"))
     for _ in range(random.randrange(4, 25)):
-        paper.row((values.whole(random), "|".join(values.word(random) for _ in range(random.randrange(2, 7))), values.day(random)))
+        paper.row(
+            (
+                values.whole(random),
+                "|".join(values.word(random) for _ in range(random.randrange(2, 7))),
+                values.day(random),
+            )
+        )
     return paper.case("misc", name)
 
 
@@ -370,7 +481,13 @@ def _commas_in_cells(random: Random, name: str) -> Case:
     paper = Paper(delimiter=";", quote=None)
     paper.names(("id", "list", "amount"))
     for _ in range(random.randrange(4, 25)):
-        paper.row((values.whole(random), ", ".join(values.word(random) for _ in range(random.randrange(2, 5))), values.number(random).replace(".", ",")))
+        paper.row(
+            (
+                values.whole(random),
+                ", ".join(values.word(random) for _ in range(random.randrange(2, 5))),
+                values.number(random).replace(".", ","),
+            )
+        )
     return paper.case("misc", name)
 
 
@@ -378,12 +495,21 @@ def _tilde_quotes(random: Random, name: str) -> Case:
     paper = Paper(delimiter=random.choice(",;|"), quote="~", always=True)
     paper.names(("CMTE_ID", "NAME", "CITY", "AMOUNT"))
     for _ in range(random.randrange(4, 25)):
-        paper.row((values.code(random), f"{random.choice(values.FAMILY)}, {random.choice(values.GIVEN)}", values.city(random), values.whole(random)))
+        paper.row(
+            (
+                values.code(random),
+                f"{random.choice(values.FAMILY)}, {random.choice(values.GIVEN)}",
+                values.city(random),
+                values.whole(random),
+            )
+        )
     return paper.case("misc", name)
 
 
 def _long_delimiter(random: Random, name: str) -> Case:
-    paper = Paper(delimiter=random.choice(("||", "::", "~|~", "|~|", ";;", "^^", "<>", " | ")), quote=None)
+    paper = Paper(
+        delimiter=random.choice(("||", "::", "~|~", "|~|", ";;", "^^", "<>", " | ")), quote=None
+    )
     kind = random.choice(("spending", "posts", "accounts", "countries"))
     return _table(random, paper, kind=kind, count=25).case("misc", name)
 
@@ -408,7 +534,12 @@ def _fixed_width(random: Random, name: str) -> Case:
     paper.names(header)
     paper.pieces[-1] = "".join(map(str.ljust, header, widths)).rstrip() + "\n"
     for _ in range(random.randrange(8, 30)):
-        row = (values.code(random), values.person(random), values.city(random), values.whole(random))
+        row = (
+            values.code(random),
+            values.person(random),
+            values.city(random),
+            values.whole(random),
+        )
         paper.damaged("".join(map(str.ljust, row, widths)).rstrip(), row)
     return paper.case("misc", name)
 
@@ -435,13 +566,25 @@ MISC: Final[dict[str, Maker]] = {
 
 def _small(random: Random, name: str) -> Case:
     paper = Paper(end=random.choice(("\n", "\n", "\r\n")))
-    return _table(random, paper, count=random.randrange(1, 6)).case("w3c", name, last_end=random.random() < 0.8)
+    return _table(random, paper, count=random.randrange(1, 6)).case(
+        "w3c", name, last_end=random.random() < 0.8
+    )
 
 
 def _tiny(random: Random, name: str) -> Case:
     """Two or three columns of short words and one or two rows."""
     paper = Paper()
-    paper.names(random.choice((("A", "B", "C"), ("surname", "givenname"), ("integer", "decimal", "double"), ("id", "type"), ("GID", "On Street", "Species"))))
+    paper.names(
+        random.choice(
+            (
+                ("A", "B", "C"),
+                ("surname", "givenname"),
+                ("integer", "decimal", "double"),
+                ("id", "type"),
+                ("GID", "On Street", "Species"),
+            )
+        )
+    )
     fills = {"integer": "10", "decimal": "10.10", "double": "10.10e10"}
     for _ in range(random.randrange(1, 4)):
         paper.row([fills.get(one, values.word(random)) for one in paper.header or ()])
@@ -452,7 +595,15 @@ def _typed(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names(("date", "time", "number", "boolean", "duration"))
     for _ in range(random.randrange(1, 5)):
-        paper.row((values.day(random), values.clock(random), values.number(random), random.choice(("Y", "N")), f"P{random.randrange(9)}Y{random.randrange(9)}M"))
+        paper.row(
+            (
+                values.day(random),
+                values.clock(random),
+                values.number(random),
+                random.choice(("Y", "N")),
+                f"P{random.randrange(9)}Y{random.randrange(9)}M",
+            )
+        )
     return paper.case("w3c", name)
 
 
@@ -469,7 +620,15 @@ def _multilingual(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names(("Name", "Organisation", "العنوان", "Ville", "城市"))
     for _ in range(random.randrange(2, 12)):
-        paper.row((values.person(random), f"{values.word(random)} Org", random.choice(("القاهرة", "الجيزة")), random.choice(values.ACCENTED), random.choice(("北京", "上海", "深圳"))))
+        paper.row(
+            (
+                values.person(random),
+                f"{values.word(random)} Org",
+                random.choice(("القاهرة", "الجيزة")),
+                random.choice(values.ACCENTED),
+                random.choice(("北京", "上海", "深圳")),
+            )
+        )
     return paper.case("w3c", name)
 
 
@@ -482,7 +641,9 @@ W3C: Final[dict[str, Maker]] = {
 # ---- ugly: lead files with everything that went wrong on their way
 
 
-def _leads(random: Random, paper: Paper, header: tuple[str, ...] | None = None, count: int = 0) -> Paper:
+def _leads(
+    random: Random, paper: Paper, header: tuple[str, ...] | None = None, count: int = 0
+) -> Paper:
     own = header or random.choice(values.LEAD_HEADERS)
     paper.names(own)
     for _ in range(count or random.randrange(5, 60)):
@@ -491,23 +652,46 @@ def _leads(random: Random, paper: Paper, header: tuple[str, ...] | None = None, 
 
 
 def _any_paper(random: Random) -> Paper:
-    return Paper(delimiter=random.choice((",", ";", "\t", "|")), always=random.random() < 0.3, end=random.choice(("\n", "\r\n")))
+    return Paper(
+        delimiter=random.choice((",", ";", "\t", "|")),
+        always=random.random() < 0.3,
+        end=random.choice(("\n", "\r\n")),
+    )
 
 
 def _ugly_dialect(random: Random, name: str) -> Case:
     delimiter = random.choice((",", ";", "\t", "|", "¬", "^", "~", "#", ", ", "||"))
-    paper = Paper(delimiter=delimiter, always=random.random() < 0.3, end=random.choice(("\n", "\r\n", "\r")))
+    paper = Paper(
+        delimiter=delimiter, always=random.random() < 0.3, end=random.choice(("\n", "\r\n", "\r"))
+    )
     return _leads(random, paper).case("ugly", name)
 
 
 def _ugly_encoding(random: Random, name: str) -> Case:
-    encoding = random.choice(("cp1252", "utf-8-sig", "utf-16", "utf-16-le", "cp932", "cp1250", "mac_roman", "gb18030"))
+    encoding = random.choice(
+        ("cp1252", "utf-8-sig", "utf-16", "utf-16-le", "cp932", "cp1250", "mac_roman", "gb18030")
+    )
     header, names = {
         "cp932": (("氏名", "電話番号", "住所"), ("佐藤花子", "鈴木一郎", "高橋健", "田中美咲")),
         "gb18030": (("姓名", "电话", "地址"), ("王小明", "李华", "张伟", "刘洋")),
-        "cp1250": (("Jméno", "Telefon", "Město"), ("Jiří Novák", "Tomáš Dvořák", "Zdeněk Šimůnek", "Věra Horáčková")),
-    }.get(encoding, (("Nombre", "Teléfono", "Ciudad"), tuple(f"{one} {two}" for one in values.ACCENTED for two in ("Núñez", "García", "Brûlé"))))
-    towns = {"cp932": ("東京都港区", "大阪市北区"), "gb18030": ("北京市海淀区", "上海市"), "cp1250": ("Plzeň", "Brno")}.get(encoding, ("León", "Málaga", "Köln"))
+        "cp1250": (
+            ("Jméno", "Telefon", "Město"),
+            ("Jiří Novák", "Tomáš Dvořák", "Zdeněk Šimůnek", "Věra Horáčková"),
+        ),
+    }.get(
+        encoding,
+        (
+            ("Nombre", "Teléfono", "Ciudad"),
+            tuple(
+                f"{one} {two}" for one in values.ACCENTED for two in ("Núñez", "García", "Brûlé")
+            ),
+        ),
+    )
+    towns = {
+        "cp932": ("東京都港区", "大阪市北区"),
+        "gb18030": ("北京市海淀区", "上海市"),
+        "cp1250": ("Plzeň", "Brno"),
+    }.get(encoding, ("León", "Málaga", "Köln"))
     if encoding in ("cp1252", "mac_roman"):
         names = tuple(one for one in names if "Ö" not in one and "Ç" not in one)
     paper = _any_paper(random)
@@ -522,17 +706,43 @@ def _ugly_stray_byte(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names(("Name", "Phone", "City"))
     for at in range(30):
-        paper.row((f"{random.choice(values.ACCENTED)} O§Dea" if at == 20 else random.choice(values.ACCENTED), values.phone(random), values.city(random)))
+        paper.row(
+            (
+                f"{random.choice(values.ACCENTED)} O§Dea"
+                if at == 20
+                else random.choice(values.ACCENTED),
+                values.phone(random),
+                values.city(random),
+            )
+        )
     case = paper.case("ugly", name)
     records = tuple(tuple(cell.replace("§", "’") for cell in row) for row in case.records)
-    return Case("ugly", name, case.file, case.data.replace("§".encode(), b"\x92"), case.header, records, case.lines)
+    return Case(
+        "ugly",
+        name,
+        case.file,
+        case.data.replace("§".encode(), b"\x92"),
+        case.header,
+        records,
+        case.lines,
+    )
 
 
 def _ugly_preamble(random: Random, name: str) -> Case:
     paper = _any_paper(random)
     paper.write(f"{values.city(random)} trade fair {values.day(random)}")
     for _ in range(random.randrange(3)):
-        paper.write(random.choice((f"Exported by: {values.person(random)}", f"Questions: {values.phone(random)}", values.phone(random), f"{values.sentence(random, 6)}", "")))
+        paper.write(
+            random.choice(
+                (
+                    f"Exported by: {values.person(random)}",
+                    f"Questions: {values.phone(random)}",
+                    values.phone(random),
+                    f"{values.sentence(random, 6)}",
+                    "",
+                )
+            )
+        )
     if random.random() < 0.5:
         paper.write("")
     return _leads(random, paper).case("ugly", name)
@@ -542,7 +752,17 @@ def _ugly_footer(random: Random, name: str) -> Case:
     paper = _leads(random, _any_paper(random))
     if random.random() < 0.6:
         paper.write("")
-    paper.write(random.choice((f"Total: {len(paper.records)}", f"{len(paper.records)} records", "End of report", f"Generated on {values.day(random)}", "Confidential, do not pass on")))
+    paper.write(
+        random.choice(
+            (
+                f"Total: {len(paper.records)}",
+                f"{len(paper.records)} records",
+                "End of report",
+                f"Generated on {values.day(random)}",
+                "Confidential, do not pass on",
+            )
+        )
+    )
     return paper.case("ugly", name)
 
 
@@ -664,7 +884,19 @@ def _ugly_quotes(random: Random, name: str) -> Case:
     header = ("Name", "Phone", "Product")
     paper.names(header)
     for _ in range(30):
-        paper.row((random.choice((values.person(random), f'Robert "Bob" {random.choice(values.FAMILY)}', "O'Dea, Pat")), values.phone(random), random.choice(('TV 48"', '5" pipe', "desk", 'the "best" one, he said'))))
+        paper.row(
+            (
+                random.choice(
+                    (
+                        values.person(random),
+                        f'Robert "Bob" {random.choice(values.FAMILY)}',
+                        "O'Dea, Pat",
+                    )
+                ),
+                values.phone(random),
+                random.choice(('TV 48"', '5" pipe', "desk", 'the "best" one, he said')),
+            )
+        )
     return paper.case("ugly", name)
 
 
@@ -674,7 +906,13 @@ def _ugly_characters(random: Random, name: str) -> Case:
     paper.names(("Name", "Phone", "City"))
     for at in range(30):
         odd = ("", "\x00", "\u200b", "\u00a0", "\ufeff")[at % 5]
-        paper.row((f"{random.choice(values.GIVEN)}{odd} {random.choice(values.FAMILY)}", f"{values.phone(random)}{odd if odd != chr(0) else ''}", values.city(random)))
+        paper.row(
+            (
+                f"{random.choice(values.GIVEN)}{odd} {random.choice(values.FAMILY)}",
+                f"{values.phone(random)}{odd if odd != chr(0) else ''}",
+                values.city(random),
+            )
+        )
     return paper.case("ugly", name)
 
 
@@ -691,7 +929,9 @@ def _ugly_marks(random: Random, name: str) -> Case:
         data = b"".join(line + random.choice((b"\n", b"\r\n")) for line in lines[:-1])
     if random.random() < 0.3:
         data += b"\x1a"
-    return Case("ugly", name, case.file, codecs.BOM_UTF8 + data, case.header, case.records, case.lines)
+    return Case(
+        "ugly", name, case.file, codecs.BOM_UTF8 + data, case.header, case.records, case.lines
+    )
 
 
 def _ugly_excel(random: Random, name: str) -> Case:
@@ -699,7 +939,22 @@ def _ugly_excel(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names(("Name", "Phone", "Zip", "Joined"))
     for _ in range(30):
-        paper.row((values.person(random), random.choice(("2.12555E+09", "2125550142.0", "'2125550143", "=\"2125550144\"", values.phone(random))), "02134", random.choice(("44197", "1/2/2024", "Jan-24"))))
+        paper.row(
+            (
+                values.person(random),
+                random.choice(
+                    (
+                        "2.12555E+09",
+                        "2125550142.0",
+                        "'2125550143",
+                        '="2125550144"',
+                        values.phone(random),
+                    )
+                ),
+                "02134",
+                random.choice(("44197", "1/2/2024", "Jan-24")),
+            )
+        )
     return paper.case("ugly", name)
 
 
@@ -708,7 +963,13 @@ def _ugly_padded(random: Random, name: str) -> Case:
     paper = Paper()
     paper.names((" Name ", "Phone", "  City"))
     for _ in range(20):
-        paper.row((f" {values.person(random)}", f"{values.phone(random)} ", random.choice((values.city(random), f" {values.city(random)} "))))
+        paper.row(
+            (
+                f" {values.person(random)}",
+                f"{values.phone(random)} ",
+                random.choice((values.city(random), f" {values.city(random)} ")),
+            )
+        )
     return paper.case("ugly", name)
 
 

@@ -1,0 +1,97 @@
+"""Numbers that are split over columns are put together, and no digit is guessed."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.leads.phone_cells import read_phone
+from dialframe.leads.phone_parts import join_parts, phone_columns
+from dialframe.leads.split_phones import find_joined
+
+#: Cells from left to right, and the text.
+ROWS = [
+    (("212", "555-0142"), "212 555-0142"),
+    (("(212)", "5550142"), "(212) 5550142"),
+    (("212.0", "5550142.0"), "212 5550142"),
+    (("212", "555", "0142"), "212 555 0142"),
+    (("030", "23125123"), "030 23125123"),
+    (("", "555-0142"), "? 555-0142"),
+    (("212", "", "0142"), "? 0142"),
+    (("n/a", "555-0142"), "? 555-0142"),
+    (("212", ""), ""),
+    (("", ""), ""),
+    (("212", "n/a"), ""),
+    (("212", "(312) 555-0142"), "(312) 555-0142"),
+    (("212", "2125550142"), "2125550142"),
+    (("030", "030 23125123"), "030 23125123"),
+    (("030", "+49 30 23125123"), "+49 30 23125123"),
+    (("", "+1 212 555 0142"), "+1 212 555 0142"),
+    (("", "030 23125123"), "030 23125123"),
+]
+
+
+@pytest.mark.parametrize(("cells", "text"), ROWS)
+def test_cells_are_joined(cells, text):
+    """Whole numbers stay, missing first digits are marked, blanks stay blank."""
+    assert join_parts(cells) == text
+
+
+@given(
+    st.sampled_from(["", "n/a", " ", "-"]),
+    st.from_regex(r"[1-9]\d{2}[- ]?\d{4,5}", fullmatch=True),
+)
+def test_a_local_number_without_its_area_is_never_called(area, local):
+    """Not even where its digits are those of a number in some other town."""
+    for region in ("US", "DE", "BR", "JP", "FR", "GB"):
+        assert read_phone(join_parts((area, local)), region).e164 == ""
+
+
+def test_joined_columns_are_one_phone_column():
+    """Beside others, in the order of the map."""
+    frame = pd.DataFrame({"Area": ["212"], "Phone": ["555-0142"], "Cell": ["x"]}, dtype="str")
+    joined = {"Area + Phone": ("Area", "Phone")}
+
+    columns = phone_columns(frame, ("Cell", "Area + Phone"), joined)
+
+    assert {name: text.tolist() for name, text in columns.items()} == {
+        "Cell": ["x"],
+        "Area + Phone": ["212 555-0142"],
+    }
+
+
+def frame(**columns: list[str]) -> pd.DataFrame:
+    """Text columns."""
+    return pd.DataFrame(columns, dtype="str")
+
+
+@pytest.mark.parametrize(
+    ("table", "group"),
+    [
+        (
+            frame(**{"Area Code": ["212", "312"], "Phone": ["555-0142", "555-0143"]}),
+            ("Area Code", "Phone"),
+        ),
+        (frame(Phone=["555-0142"], Area=["212"]), ("Area", "Phone")),
+        (frame(p1=["212"], p2=["555"], Phone=["0142"]), None),
+        (
+            frame(**{"Phone 1": ["212"], "Phone 2": ["555"], "Phone 3": ["0142"]}),
+            ("Phone 1", "Phone 2", "Phone 3"),
+        ),
+        (
+            frame(市外局番=["212"], 市内局番=["555"], 番号=["0142"]),
+            ("市外局番", "市内局番", "番号"),
+        ),
+        (frame(**{"Area Code": ["212"], "Phone": ["212-555-0142"]}), None),
+        (frame(Area=["North"], Phone=["555-0142"]), None),
+        (frame(Area=["7"], Phone=["555-0142"]), None),
+        (frame(**{"Area Code": [""], "Phone": [""]}), None),
+    ],
+)
+def test_split_numbers_are_found_by_header_and_by_trying(table, group):
+    """Only where what is joined are valid numbers, and where joining changes something."""
+    found = find_joined(table, list(table.columns), "US", None)
+
+    assert [columns for columns, _ in found] == ([] if group is None else [group])
