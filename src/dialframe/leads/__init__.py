@@ -21,6 +21,7 @@ from dialframe.leads.inputs import (
     lead_inputs,
     numbers_to_screen,
 )
+from dialframe.leads.intake import Told
 from dialframe.leads.lead_file import Decisions, LeadFile
 from dialframe.leads.mappings import fingerprint, forget_mapping, save_mapping, saved_mapping
 from dialframe.leads.reading import read, read_all
@@ -28,12 +29,14 @@ from dialframe.leads.records import Dialect
 from dialframe.leads.report import report
 from dialframe.leads.rules import FieldRule, Policy, Rules
 from dialframe.leads.rules_file import load_rules
+from dialframe.leads.streaming import CleanedFiles, clean_files
 from dialframe.leads.writing import Form, Written, stem, to_csv, write
 
 __all__ = [
     "Candidate",
     "Cleaned",
     "CleanedFile",
+    "CleanedFiles",
     "ColumnMap",
     "Decisions",
     "Dialect",
@@ -45,8 +48,10 @@ __all__ = [
     "Policy",
     "Question",
     "Rules",
+    "Told",
     "Written",
     "clean",
+    "clean_files",
     "custom_columns",
     "decide",
     "fingerprint",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -15,6 +16,16 @@ from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
 
 _FRAMES: Final = tuple(COUNT_KEYS.values())
+#: Records that a report shows of each reason.
+EXAMPLES: Final = 3
+
+
+class Example(NamedTuple):
+    """Where a record with a reason stands, and the value found there."""
+
+    file: str
+    line: int
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +119,24 @@ class Cleaned:
         codes = self.clean["_warnings"].str.split(";").explode()
         return _tally(codes[codes != ""])
 
+    def examples(self, outcome: str, code: str) -> list[Example]:
+        """The first records with the reason: file, line and value."""
+        frame: pd.DataFrame = getattr(self, outcome)
+        own = frame[frame["_reason"] == code].head(EXAMPLES)
+        return [
+            Example(str(file), int(line), str(value))
+            for file, line, value in zip(own["_file"], own["_line"], own["_value"], strict=True)
+        ]
+
     def __repr__(self) -> str:
         counted = ", ".join(f"{name}={count}" for name, count in self.counts.items())
         return f"Cleaned({counted})"
 
 
-def _tally(codes: pd.Series) -> dict[str, int]:
-    counted = Counter(map(str, codes))
+def by_count(counted: Mapping[str, int]) -> dict[str, int]:
+    """Codes with their numbers, most frequent first."""
     return dict(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _tally(codes: pd.Series) -> dict[str, int]:
+    return by_count(Counter(map(str, codes)))

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.across import Judged, judge
-from dialframe.leads.assess import assess
-from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads import parts, texts
+from dialframe.leads.cleaned import Cleaned
 from dialframe.leads.column_map import ColumnMap, Columns
-from dialframe.leads.columns import map_columns
-from dialframe.leads.findings import Assessed
-from dialframe.leads.lead_file import META, LeadFile
+from dialframe.leads.columnwise import Assessed, Judging, Rows, assess, kept_names
+from dialframe.leads.deciding import decide, facts, listed_numbers, unique_file_names
+from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
-from dialframe.phones import check_region, normalise
-
-#: Columns of one file as they are told, or None to find them.
-Told = ColumnMap | Mapping[str, Columns] | None
+from dialframe.leads.settling import Compared, InMemory, Settled, settle
+from dialframe.leads.settling import Part as Compare
+from dialframe.phones import check_region
 
 _STEP: Final = "lead files cleaned"
-_INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
-_ENDINGS: Final = re.compile(
-    r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
-    re.IGNORECASE,
-)
+#: Columns of one file as they are told, or None to find them.
+Told = ColumnMap | Mapping[str, Columns] | None
 
 
 def clean(
@@ -71,25 +66,30 @@ def clean(
         raise LeadFileError("there is no file to clean; pass at least one")
     told = _each(mapping, len(listed))
     known = check_region(region)
-    blocked = [str(check_region(country)) for country in blocked_countries]
-    assessed = []
+    own = policy or Policy()
+    blocked = frozenset(str(check_region(country)) for country in blocked_countries)
+    judged: list[tuple[Rows, Judging, Assessed]] = []
+    compared = Compared()
     for done, file in enumerate(listed):
         on_progress(Progress(_STEP, done, len(listed)))
-        columns = map_columns(file, region=known, mapping=told[done])
-        assessed.append(
-            assess(
-                file,
-                columns,
-                region=known,
-                policy=policy or Policy(),
-                blocked_countries=blocked,
-                field_rules=field_rules,
-            )
-        )
-    numbers = normalise(list(do_not_call), region=known)["e164"].dropna()
-    unique = (policy or Policy()).repeated_external_id == "duplicate"
-    judged = judge(assessed, frozenset(numbers), ids_are_unique=unique)
-    cleaned = _cleaned(assessed, judged, known)
+        columns, turned = decide(file, region=known, mapping=told[done])
+        judging = Judging(columns, known, own, blocked, tuple(field_rules), turned)
+        rows = _rows(file)
+        judged.append((rows, judging, assess(rows, judging)))
+        compared.add(judged[-1][2])
+
+    def again() -> Iterator[Compare]:
+        for file, (_, _, assessed) in zip(listed, judged, strict=True):
+            yield Compare(assessed.fields, file.lines)
+
+    settled = settle(
+        compared,
+        listed_numbers(do_not_call, known),
+        again,
+        InMemory,
+        ids_are_unique=own.repeated_external_id == "duplicate",
+    )
+    cleaned = _cleaned(listed, judged, settled, known)
     on_progress(Progress(_STEP, len(listed), len(listed)))
     return cleaned
 
@@ -104,164 +104,54 @@ def _each(mapping: Told | Sequence[Told], files: int) -> list[Told]:
     return list(mapping)
 
 
-def _cleaned(assessed: Sequence[Assessed], judged: Judged, region: str | None) -> Cleaned:
-    names = unique_file_names([one.file.name for one in assessed])
-    parts: dict[str, list[pd.DataFrame]] = {outcome: [] for outcome in COUNT_KEYS}
-    for at, one in enumerate(assessed):
-        records = np.arange(judged.begins[at], judged.begins[at + 1])
-        outcomes = np.array([judged.outcome(record) for record in records.tolist()], dtype=object)
-        for outcome in COUNT_KEYS:
-            rows = np.flatnonzero(outcomes == outcome)
-            if outcome == "clean":
-                silenced = judged.silenced.intersection((rows + judged.begins[at]).tolist())
-                drop = {record - judged.begins[at] for record in silenced}
-                parts[outcome].append(_clean_part(one, rows, names[at], drop))
-            elif outcome == "skipped":
-                parts[outcome].append(_skipped_part(one, names[at]))
-            else:
-                parts[outcome].append(_set_aside(one, rows, judged, at, names, assessed))
-    leftovers = dict.fromkeys(name for one in assessed for name in one.columns.leftovers)
+def _cleaned(
+    files: Sequence[LeadFile],
+    judged: Sequence[tuple[Rows, Judging, Assessed]],
+    settled: Settled,
+    region: str | None,
+) -> Cleaned:
+    names = unique_file_names([file.name for file in files])
+    begins = np.cumsum([0, *(len(file.frame) for file in files)]).tolist()
+    tables: dict[str, list[pa.Table]] = {outcome: [] for outcome in COUNT_KEYS}
+    for at, (file, (rows, judging, assessed)) in enumerate(zip(files, judged, strict=True)):
+        found, silenced = settled.between(begins[at], begins[at + 1])
+        notes = assessed.notes
+        part = parts.Part(
+            file=names[at],
+            columns=rows.columns,
+            kept=kept_names(list(rows.columns), judging.columns),
+            fields=assessed.fields,
+            lines=file.lines,
+            rows=file.rows,
+            warnings=notes.warnings(len(file.frame)),
+            findings=parts.with_settled(
+                (notes.rows, notes.ranks, notes.fields, notes.cells), found, assessed.fields
+            ),
+            others=parts.others(found, names, begins),
+            raws=file.raws,
+            silenced=silenced,
+        )
+        for outcome, table in part.tables().items():
+            tables[outcome].append(table)
+        tables["skipped"].append(parts.skipped(file.skipped, names[at], list(rows.columns)))
     return Cleaned(
-        **{COUNT_KEYS[outcome]: _join(frames) for outcome, frames in parts.items()},
-        files=tuple(_facts(one, name) for one, name in zip(assessed, names, strict=True)),
+        **{COUNT_KEYS[outcome]: _frame(own) for outcome, own in tables.items()},
+        files=tuple(
+            facts(file, name, judging.columns, file.records)
+            for file, name, (_, judging, _) in zip(files, names, judged, strict=True)
+        ),
         region=region,
-        leftovers=tuple(leftovers),
+        leftovers=tuple(
+            dict.fromkeys(name for _, judging, _ in judged for name in judging.columns.leftovers)
+        ),
     )
 
 
-def unique_file_names(names: Sequence[str]) -> list[str]:
-    """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
-    unique: list[str] = []
-    for name in names:
-        own, copy = name, 2
-        while own in unique:
-            own, copy = f"{name} ({copy})", copy + 1
-        unique.append(own)
-    return unique
+def _frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    order = parts.column_order([table.column_names for table in tables])
+    return parts.frame([parts.aligned(table, order) for table in tables])
 
 
-def _clean_part(one: Assessed, rows: np.ndarray, name: str, silenced: set[int]) -> pd.DataFrame:
-    """Clean leads of one file; a second number that must not be called is left out."""
-    fields = one.fields
-    if silenced:
-        others = fields["phone_other"].copy()
-        others.iloc[sorted(silenced)] = ""
-        fields = fields.assign(phone_other=others)
-        for row in sorted(silenced):
-            one.warn(row, ["phone_other_forbidden"])
-    meta = {
-        "_file": [name] * len(rows),
-        "_line": one.file.lines[rows],
-        "_row": one.file.rows[rows],
-        "_outcome": ["clean"] * len(rows),
-        "_warnings": [_warnings(one, row) for row in rows.tolist()],
-    }
-    return _with_meta(fields, rows, meta)
-
-
-def _set_aside(
-    one: Assessed,
-    rows: np.ndarray,
-    judged: Judged,
-    at: int,
-    names: Sequence[str],
-    assessed: Sequence[Assessed],
-) -> pd.DataFrame:
-    """Original cells of records that are not clean, with why."""
-    records = (rows + judged.begins[at]).tolist()
-    found = [judged.findings[record] for record in records]
-    kept = [judged.kept.get(record) for record in records]
-    places = [None if record is None else judged.file_of(record) for record in kept]
-    lines = [
-        None
-        if record is None or place is None
-        else int(assessed[place].file.lines[record - judged.begins[place]])
-        for record, place in zip(kept, places, strict=True)
-    ]
-    meta = {
-        "_file": [names[at]] * len(rows),
-        "_line": one.file.lines[rows],
-        "_row": one.file.rows[rows],
-        "_outcome": [judged.outcome(record) for record in records],
-        "_reason": [findings[0].code for findings in found],
-        "_field": [findings[0].field for findings in found],
-        "_value": [findings[0].value for findings in found],
-        "_all_reasons": [_codes(finding.code for finding in findings) for findings in found],
-        "_warnings": [_warnings(one, row) for row in rows.tolist()],
-        "_kept_file": ["" if place is None else names[place] for place in places],
-        "_kept_line": lines,
-        "_raw": [one.file.raws.get(row, "") for row in rows.tolist()],
-    }
-    return _with_meta(one.file.frame, rows, meta)
-
-
-def _skipped_part(one: Assessed, name: str) -> pd.DataFrame:
-    skipped = one.file.skipped
-    records = skipped[skipped["_row"].notna().to_numpy()]
-    count = len(records)
-    meta = {
-        "_file": [name] * count,
-        "_line": records["_line"],
-        "_row": records["_row"],
-        "_outcome": ["skipped"] * count,
-        "_reason": records["_code"],
-        "_all_reasons": records["_code"],
-        "_raw": records["_raw"],
-    }
-    meta |= {column: [""] * count for column in ("_field", "_value", "_warnings", "_kept_file")}
-    meta |= {"_kept_line": [None] * count}
-    cells = records[[column for column in records.columns if column in one.file.frame.columns]]
-    return _with_meta(cells, np.arange(count), {column: meta[column] for column in META})
-
-
-def _with_meta(cells: pd.DataFrame, rows: np.ndarray, meta: Mapping[str, Any]) -> pd.DataFrame:
-    added = pd.DataFrame(
-        {
-            name: pd.array(list(values), dtype="Int64" if name in _INTEGERS else "str")
-            for name, values in meta.items()
-        }
-    )
-    return pd.concat([cells.iloc[rows].reset_index(drop=True), added], axis=1)
-
-
-def _join(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The files' records one behind the other; columns that a file does not have are empty."""
-    if len(frames) == 1:
-        return frames[0]
-    names = dict.fromkeys(name for frame in frames for name in frame.columns)
-    meta = [name for name in names if name in META]
-    ordered = [name for name in names if name not in META] + meta
-    aligned = [frame.reindex(columns=ordered) for frame in frames]
-    both = pd.concat(
-        [frame.astype({name: _dtype(name) for name in ordered}) for frame in aligned],
-        ignore_index=True,
-    )
-    texts = {name: "" for name in ordered if name not in _INTEGERS}
-    return both.fillna(texts)
-
-
-def _dtype(name: str) -> str:
-    return "Int64" if name in _INTEGERS else "str"
-
-
-def _facts(one: Assessed, name: str) -> CleanedFile:
-    file = one.file
-    return CleanedFile(
-        path=file.path,
-        name=name,
-        stem=_ENDINGS.sub("", file.name) or file.name,
-        sha256=file.sha256,
-        records=file.records,
-        header=file.header,
-        names=tuple(map(str, file.frame.columns)),
-        decisions=file.decisions,
-        columns=one.columns,
-    )
-
-
-def _warnings(one: Assessed, row: int) -> str:
-    return _codes(one.warnings.get(row, ()))
-
-
-def _codes(codes: Iterable[str]) -> str:
-    return ";".join(dict.fromkeys(codes))
+def _rows(file: LeadFile) -> Rows:
+    columns = {str(name): texts.of_series(file.frame[name]) for name in file.frame.columns}
+    return Rows(columns, file.faults, file.warnings, file.raws)

@@ -17,8 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dialframe.leads import xlsx
-from dialframe.leads.escaping import escape, escape_frame
+from dialframe.leads import csv_rows, xlsx
+from dialframe.leads.escaping import escape
 
 Form = Literal["csv", "xlsx", "parquet", "jsonl"]
 #: Takes one part of the rows; every part has the same columns.
@@ -55,21 +55,14 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 def _csv(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
-    file.write(_BOM)
     writer.writerow([escape(name) for name in columns])
-
-    def flush() -> None:
-        file.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
+    file.write(_BOM + text.getvalue().encode())
 
     def add(frame: pd.DataFrame) -> None:
-        safe = escape_frame(frame)
-        writer.writerows(zip(*(_texts(safe[name]) for name in safe.columns), strict=True))
-        flush()
+        for part in csv_rows.rows(csv_rows.columns_of(frame)):
+            file.write(part)
 
     yield add
-    flush()
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from dialframe.leads.remarks import Scope, read_remark, scope_of, suspects_of
 from dialframe.leads.rules import Policy
 
 #: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
-_REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
+REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
 #: Between the cells of a record that was not read whole, whatever its delimiter.
-_PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
+PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
 
 
 def forbid(
@@ -100,7 +100,7 @@ def _remarks(assessed: Assessed, policy: Policy) -> None:
         for row, cell, remark in zip(rows, suspects, said, strict=True):
             if remark is None:
                 continue
-            if getattr(policy, _REMARK_POLICY.get(remark, "remark")) == "warn":
+            if getattr(policy, REMARK_POLICY.get(remark, "remark")) == "warn":
                 assessed.warn(row, ["remark"])
             else:
                 assessed.find(row, remark, column, cell)
@@ -113,7 +113,7 @@ def _damaged(assessed: Assessed) -> None:
     first = min((names.index(column) for column in columns.opt_out), default=len(names))
     for row, fault in assessed.file.faults.items():
         raw = assessed.file.raws.get(row, "")
-        pieces = [piece.strip() for piece in _PIECES.split(raw)]
+        pieces = [piece.strip() for piece in PIECES.split(raw)]
         shifted = {answers.plain_yes(piece) for piece in pieces[first:]}
         remark = next((said for piece in pieces if (said := read_remark(piece))), None)
         if columns.opt_out and True in shifted:
@@ -145,6 +145,6 @@ def _reach(
         ]
         cells = [cells[row] for cells in others]
         if row in file.faults:
-            cells += _PIECES.split(file.raws.get(row, ""))
+            cells += PIECES.split(file.raws.get(row, ""))
         numbers += [number for cell in cells if cell for number in every_number(cell, region)]
         assessed.numbers[row] = tuple(dict.fromkeys(numbers))

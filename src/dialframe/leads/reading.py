@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +18,10 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import dialect as dialects
 from dialframe.leads import encoding as encodings
 from dialframe.leads import plausible, structured, workbook
+from dialframe.leads.assembling import lead_file
+from dialframe.leads.blocks import Block
+from dialframe.leads.content import in_memory
+from dialframe.leads.delimited import OWN, OWN_SEARCHED_CHARS, survey
 from dialframe.leads.escaping import unescape
 from dialframe.leads.header_row import HeaderChoice
 from dialframe.leads.layout import Layout, is_blank, lay_out
@@ -32,10 +35,8 @@ from dialframe.leads.xlsx import SHEET_NAME
 
 Format = Literal["auto", "csv"]
 
-#: How the header of a file that this package wrote goes on behind its own columns.
-_OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
 _OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
-_OWN_SEARCHED_CHARS: Final = 2**16
+_JSON_SEARCHED_CHARS: Final = 2**16
 #: Characters of which a file may consist and still be empty.
 _NOTHING: Final = "\x00\t\n\r \ufeff"
 
@@ -134,7 +135,11 @@ def _read(
         elif source.kind == "parquet":
             table = _keyed(structured.read_parquet(source.path, source.data))
         else:
-            table = _text(source, form, encoding, delimiter, quote, header)
+            text = _decoded(source, encoding)
+            in_blocks = _in_blocks(source, text, form, delimiter, quote, header)
+            if in_blocks is not None:
+                return in_blocks
+            table = _text(source, text, form, delimiter, quote, header)
     except LeadFileError as problem:
         if problem.path:
             raise
@@ -178,19 +183,65 @@ def _keyed(keyed: structured.Keyed, header: HeaderChoice = "auto") -> _Table:
     return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
 
 
-def _text(
-    source: Source,
-    form: Format,
-    encoding: str | None,
-    delimiter: str | None,
-    quote: str | None,
-    header: HeaderChoice,
-) -> _Table:
+def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     decoded = encodings.decode(source.data, encoding)
     if not decoded.text.strip(_NOTHING):
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
     if plausible.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
+    return decoded
+
+
+def _in_blocks(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> LeadFile | None:
+    """The file by compiled code, or None where it is too irregular for that."""
+    if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
+        return None
+    try:
+        content = in_memory(decoded.text.encode())
+    except UnicodeEncodeError:
+        return None  # half of a surrogate pair
+    blocks: list[Block] = []
+    surveyed = survey(content, delimiter, quote, header, blocks.append)
+    if surveyed is None:
+        return None
+    known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
+    sep_line = content.line(0) if surveyed.found.sep_line else ""
+    return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
+
+
+def begins_like_json(text: str) -> bool:
+    """Whether the text may be JSON, or is blank as far as it was looked at."""
+    return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
+
+
+def _encoding(
+    decisions: Decisions, decoded: encodings.Decoded, repaired: Sequence[int]
+) -> Decisions:
+    return replace(
+        decisions,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        encoding_runner_up=decoded.runner_up,
+        bom=decoded.bom,
+        repaired_lines=tuple(repaired),
+    )
+
+
+def _text(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> _Table:
     lines = split_lines(decoded.text)
     keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
     table = (
@@ -199,21 +250,14 @@ def _text(
         else _delimited(decoded.text, lines, delimiter, quote, header)
     )
     repaired = _line_numbers(lines, decoded.repaired)
-    decisions = replace(
-        table.decisions,
-        encoding=decoded.encoding,
-        encoding_confidence=decoded.confidence,
-        encoding_runner_up=decoded.runner_up,
-        bom=decoded.bom,
-        repaired_lines=tuple((np.unique(repaired) + 1).tolist()),
-    )
-    return replace(table, decisions=decisions, repaired=repaired)
+    told = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
+    return replace(table, decisions=told, repaired=repaired)
 
 
 def _delimited(
     text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
 ) -> _Table:
-    own = _OWN.search(text, 0, _OWN_SEARCHED_CHARS)
+    own = OWN.search(text, 0, OWN_SEARCHED_CHARS)
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:

@@ -4,23 +4,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
-
-import pandas as pd
+from typing import Any, Final, Protocol
 
 from dialframe.leads import escaping
-from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads.cleaned import CleanedFile, Example
 from dialframe.leads.reasons import BY_CODE, WARNINGS
 from dialframe.privacy import mask_phone
 
 #: Name and version of the report's form.
 SCHEMA: Final = "dialframe.lead-report/1"
-_EXAMPLES: Final = 3
 _SHOWN_LINES: Final = 100
 _EMAIL: Final = re.compile(r"[^\s@]+(@[^\s@]+)")
 
 
-def report(cleaned: Cleaned, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+class Outcome(Protocol):
+    """What a report tells of; `Cleaned` and `CleanedFiles` are such."""
+
+    @property
+    def files(self) -> tuple[CleanedFile, ...]:
+        """The files, in order."""
+
+    @property
+    def region(self) -> str | None:
+        """Region by which national numbers were read."""
+
+    @property
+    def leftovers(self) -> tuple[str, ...]:
+        """Columns that no field explains."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """`records`, and the outcomes that add up to it."""
+
+    @property
+    def reasons(self) -> dict[str, dict[str, int]]:
+        """Records by outcome and reason code, most frequent first."""
+
+    @property
+    def warnings(self) -> dict[str, int]:
+        """Clean records by warning code, most frequent first."""
+
+    def examples(self, outcome: str, code: str) -> list[Example]:
+        """The first records with the reason."""
+
+
+def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """The report of a cleaning; the same input gives the same report.
 
     Args:
@@ -37,7 +65,8 @@ def report(cleaned: Cleaned, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
         "counts": cleaned.counts,
         "reasons": {
             outcome: [
-                _reason(code, count, getattr(cleaned, outcome)) for code, count in codes.items()
+                _reason(code, count, cleaned.examples(outcome, code))
+                for code, count in codes.items()
             ]
             for outcome, codes in cleaned.reasons.items()
         },
@@ -62,17 +91,15 @@ def mask(value: str) -> str:
     return value if len(value) <= 1 else f"{value[0]}{'*' * min(len(value) - 1, 10)}"
 
 
-def _reason(code: str, count: int, frame: pd.DataFrame) -> dict[str, Any]:
+def _reason(code: str, count: int, examples: Sequence[Example]) -> dict[str, Any]:
     reason = BY_CODE[code]
-    own = frame[frame["_reason"] == code].head(_EXAMPLES)
     return {
         "code": code,
         "count": count,
         "meaning": reason.meaning,
         "remedy": reason.remedy,
         "examples": [
-            {"file": file, "line": int(line), "value": mask(value)}
-            for file, line, value in zip(own["_file"], own["_line"], own["_value"], strict=True)
+            {"file": one.file, "line": one.line, "value": mask(one.value)} for one in examples
         ],
     }
 

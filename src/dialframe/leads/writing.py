@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import staging
-from dialframe.leads.cleaned import Cleaned
+from dialframe.leads import parts, staging
+from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.forms import Form, sink, to_csv
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.leads.report import report
+from dialframe.leads.report import Outcome, report
 
 __all__ = ["Form", "Written", "stem", "to_csv", "write"]
 
 _KEYS: Final = tuple(COUNT_KEYS.values())
 _STEP: Final = "cleaned files written"
 
+Told = TypeVar("Told", bound=Outcome)
 #: A report, as `report` makes it, to a page.
 Render = Callable[[Mapping[str, Any]], str]
 
@@ -75,49 +79,138 @@ def write(
         LeadFileError: The folder cannot be written, a file would replace one that was read, or a
             sheet cannot hold the rows.
     """
-    folder = Path(out_dir)
-    begin = stem or _stem(cleaned)
-    targets = {key: folder / f"{begin}.{key}.{form}" for key in _KEYS}
-    if page is not None:
-        targets["report_page"] = folder / f"{begin}.report.html"
-    targets["report"] = folder / f"{begin}.report.json"
-    _refuse_bad_targets(cleaned, begin, targets)
-    staged: dict[Path, Path] = {}
-    try:
-        staging.folder(folder)
-        outputs: list[dict[str, Any]] = []
+    target = Target(Path(out_dir), stem, form, page)
+    paths = targets_of(target, cleaned.files)
+    frames = {key: _for_people(cleaned, key) for key in _KEYS}
+
+    def fill(out: Outputs) -> Cleaned:
         for done, key in enumerate(_KEYS):
-            on_progress(Progress(_STEP, done, len(targets)))
-            frame = _for_people(cleaned, key)
-            path = staging.stage(targets[key], partial(_fill, frame, form))
-            staged[targets[key]] = path
-            outputs.append(_output(targets[key].name, len(frame), path))
-        _stage_report(cleaned, outputs, targets, page, staged)
-        staging.publish(staged)
+            on_progress(Progress(_STEP, done, len(paths)))
+            out.sinks[key](frames[key])
+            out.rows[key] += len(frames[key])
+        return cleaned
+
+    outputs(target, paths, cleaned.files, {key: list(frames[key].columns) for key in _KEYS}, fill)
+    on_progress(Progress(_STEP, len(paths), len(paths)))
+    return Written(MappingProxyType(paths))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where outcomes go, and how.
+
+    Attributes:
+        folder: The folder; made with mode 0700 if it is missing.
+        stem: Beginning of the names, or None for the first file's name without endings.
+        form: Format of the five outcomes.
+        page: Makes a page of the report for people; None for no page.
+    """
+
+    folder: Path
+    stem: str | None = None
+    form: Form = "csv"
+    page: Render | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outputs:
+    """Files of outcomes that are being written.
+
+    Attributes:
+        sinks: What takes the rows of each outcome.
+        orders: Columns of each outcome.
+        rows: Rows written so far.
+    """
+
+    sinks: Mapping[str, Callable[[pd.DataFrame], None]]
+    orders: Mapping[str, Sequence[str]]
+    rows: Counter[str] = field(default_factory=Counter)
+
+    def add(self, key: str, table: pa.Table) -> None:
+        """Rows of one outcome; columns that they do not have are empty."""
+        self.rows[key] += len(table)
+        if len(table):
+            self.sinks[key](parts.frame([parts.aligned(table, self.orders[key])]))
+
+
+def targets_of(target: Target, files: Sequence[CleanedFile]) -> dict[str, Path]:
+    """Path of each file that will be written, by what it holds.
+
+    Raises:
+        ConfigError: The stem is none.
+        LeadFileError: A file would replace one that was read, or a folder.
+    """
+    begin = target.stem or stem_of(files)
+    paths = {key: target.folder / f"{begin}.{key}.{target.form}" for key in _KEYS}
+    if target.page is not None:
+        paths["report_page"] = target.folder / f"{begin}.report.html"
+    paths["report"] = target.folder / f"{begin}.report.json"
+    _refuse_bad_targets(files, begin, paths)
+    return paths
+
+
+def outputs(
+    target: Target,
+    paths: Mapping[str, Path],
+    files: Sequence[CleanedFile],
+    orders: Mapping[str, Sequence[str]],
+    fill: Callable[[Outputs], Told],
+) -> Told:
+    """Let `fill` write all outcomes, and the report of what it returns; all files or none.
+
+    Raises:
+        LeadFileError: The folder cannot be written.
+    """
+    staged: dict[Path, Path] = {}
+    told: list[Told] = []
+    rows: Counter[str] = Counter()
+
+    def each(left: Sequence[str], opened: dict[str, BinaryIO]) -> None:
+        """Stage one file inside the other, so that all of them are open at once."""
+        if left:
+            key = left[0]
+            staged[paths[key]] = staging.stage(
+                paths[key], lambda file: each(left[1:], {**opened, key: file})
+            )
+            return
+        with ExitStack() as stack:
+            sinks = {
+                key: stack.enter_context(sink(target.form, file, _header(files, key, orders[key])))
+                for key, file in opened.items()
+            }
+            told.append(fill(Outputs(sinks, orders, rows)))
+
+    try:
+        staging.folder(target.folder)
+        each(_KEYS, {})
+        facts = [_output(paths[key].name, rows[key], staged[paths[key]]) for key in _KEYS]
+        _stage_report(told[0], facts, paths, target.page, staged)
+        staging.publish({path: staged[path] for path in paths.values()})
     except OSError as problem:
         why = (problem.strerror or "output error").lower()
         raise LeadFileError(
-            f"{folder} cannot be written: {why}; make room or choose another folder", path=folder
+            f"{target.folder} cannot be written: {why}; make room or choose another folder",
+            path=target.folder,
         ) from problem
     finally:
         for path in staged.values():
             path.unlink(missing_ok=True)
-    on_progress(Progress(_STEP, len(targets), len(targets)))
-    return Written(MappingProxyType(targets))
+    return told[0]
 
 
 def stem(cleaned: Cleaned) -> str:
     """Beginning of the names of a cleaning's files: the first file's name without endings."""
-    first, others = cleaned.files[0].stem, len(cleaned.files) - 1
+    return stem_of(cleaned.files)
+
+
+def stem_of(files: Sequence[CleanedFile]) -> str:
+    """The same from what is known of the files."""
+    first, others = files[0].stem, len(files) - 1
     return f"{first}_and_{others}_more" if others else first
 
 
-#: Where an argument has its name.
-_stem: Final = stem
-
-
 def _stage_report(
-    cleaned: Cleaned,
+    cleaned: Outcome,
     outputs: list[dict[str, Any]],
     targets: Mapping[str, Path],
     page: Render | None,
@@ -131,11 +224,6 @@ def _stage_report(
         staged[targets[key]] = staging.stage(targets[key], partial(_put, text.encode()))
 
 
-def _fill(frame: pd.DataFrame, form: Form, file: BinaryIO) -> None:
-    with sink(form, file, [str(name) for name in frame.columns]) as add:
-        add(frame)
-
-
 def _put(data: bytes, file: BinaryIO) -> None:
     file.write(data)
 
@@ -147,24 +235,30 @@ def _output(name: str, rows: int, path: Path) -> dict[str, Any]:
 
 
 def _for_people(cleaned: Cleaned, key: str) -> pd.DataFrame:
-    """The outcome's frame with the header as it stood in the file, where that is no trap."""
     frame: pd.DataFrame = getattr(cleaned, key)
-    if len(cleaned.files) != 1 or key == "clean" or cleaned.files[0].header is None:
-        return frame
-    file = cleaned.files[0]
+    names = _header(cleaned.files, key, [str(name) for name in frame.columns])
+    return frame.set_axis(names, axis=1)
+
+
+def _header(files: Sequence[CleanedFile], key: str, names: Sequence[str]) -> list[str]:
+    """Names of columns as they stood in the file's header, where that is no trap."""
+    if len(files) != 1 or key == "clean" or files[0].header is None:
+        return list(names)
     # A repeated or empty header keeps the name that it got: two equal ones cannot be told apart.
     raw = {
         name: text
-        for name, text in zip(file.names, file.header or (), strict=False)
+        for name, text in zip(files[0].names, files[0].header, strict=False)
         if " ".join(text.split()) == name
     }
-    return frame.rename(columns=raw)
+    return [raw.get(name, name) for name in names]
 
 
-def _refuse_bad_targets(cleaned: Cleaned, stem: str, targets: Mapping[str, Path]) -> None:
+def _refuse_bad_targets(
+    files: Sequence[CleanedFile], stem: str, targets: Mapping[str, Path]
+) -> None:
     if not stem or Path(stem).name != stem:
         raise ConfigError(f"stem {stem!r} is no beginning of a file name; leave out the folder")
-    inputs = {file.path.resolve() for file in cleaned.files}
+    inputs = {file.path.resolve() for file in files}
     for path in targets.values():
         if path.resolve() in inputs:
             raise LeadFileError(

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dialframe.errors import ConfigError
 from dialframe.phones.reading import Reading, check_region, read_number
-from dialframe.phones.tiers import Column, is_fast, read_column, to_arrow
+from dialframe.phones.tiers import Column, is_fast, is_loaded, read_column, to_arrow
 
 #: Columns of `normalise` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
@@ -72,7 +72,7 @@ def normalise(
         raise ConfigError(
             f"there are {len(regions)} regions for {len(values)} values; pass one each, or one for all"
         )
-    if len(values) >= MANY and is_fast():
+    if (len(values) >= MANY and is_fast()) or is_loaded():
         texts = _arrow(values)
         if texts is not None:
             return _column_frame(read_column(texts, regions), index)

@@ -9,6 +9,7 @@ Every tier gives the answer that the third would give.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
@@ -76,6 +77,11 @@ class _Front(NamedTuple):
 def is_fast() -> bool:
     """Whether numba is there to compile the kernel; looks without loading it."""
     return find_spec("numba") is not None
+
+
+def is_loaded() -> bool:
+    """Whether the compiled kernel is there already, so that it costs nothing to use it."""
+    return "dialframe.phones.kernel" in sys.modules
 
 
 def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Column:

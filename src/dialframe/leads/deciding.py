@@ -1,0 +1,74 @@
+"""What is decided about a whole file from a sample of its rows, and what is to be known of it; judges no record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.leads import phone_columns, texts
+from dialframe.leads.cells import turns_names
+from dialframe.leads.cleaned import CleanedFile
+from dialframe.leads.column_map import ColumnMap, Columns
+from dialframe.leads.columns import map_columns
+from dialframe.leads.columnwise import tidied
+from dialframe.leads.intake import sample_step
+from dialframe.leads.lead_file import LeadFile
+from dialframe.phones import normalise
+
+_ENDINGS: Final = re.compile(
+    r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
+    re.IGNORECASE,
+)
+
+
+def decide(
+    file: LeadFile, *, region: str | None, mapping: ColumnMap | Mapping[str, Columns] | None
+) -> tuple[ColumnMap, bool]:
+    """The columns of a file's fields, and whether its whole names are written `Last, First`.
+
+    Up to 50,000 rows spread over the file tell that of all of them.
+    """
+    step = sample_step(len(file.frame))
+    seen = file if step == 1 else replace(file, frame=file.frame.iloc[::step])
+    columns = map_columns(seen, region=region, mapping=mapping)
+    if columns.full_name is None:
+        return columns, False
+    names = tidied(texts.of_series(seen.frame[columns.full_name]))
+    return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
+
+
+def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
+    """Numbers in any form as integers, in order; what is none is left out."""
+    found = normalise(list(numbers), region=region)["e164"].dropna()
+    return np.unique(phone_columns.numbers(texts.of_series(found)))
+
+
+def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> CleanedFile:
+    """What is to be known of one file that was cleaned."""
+    return CleanedFile(
+        path=file.path,
+        name=name,
+        stem=_ENDINGS.sub("", file.name) or file.name,
+        sha256=file.sha256,
+        records=records,
+        header=file.header,
+        names=tuple(map(str, file.frame.columns)),
+        decisions=file.decisions,
+        columns=columns,
+    )
+
+
+def unique_file_names(names: Sequence[str]) -> list[str]:
+    """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
+    unique: list[str] = []
+    for name in names:
+        own, copy = name, 2
+        while own in unique:
+            own, copy = f"{name} ({copy})", copy + 1
+        unique.append(own)
+    return unique

@@ -1,0 +1,86 @@
+"""Columns of text as Arrow has them: their bytes, and values put into some of their rows; knows no cells' meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Value = TypeVar("Value")
+
+#: The one type of text columns.
+TEXT: Final = pa.large_string()
+
+
+def column(texts: Iterable[str]) -> pa.Array:
+    """A column of the texts."""
+    return pa.array(texts, TEXT)
+
+
+def constant(text: str, rows: int) -> pa.Array:
+    """The same text in every row."""
+    return pa.repeat(pa.scalar(text, TEXT), rows)
+
+
+def of_series(series: pd.Series) -> pa.Array:
+    """The column of a frame, without nulls."""
+    found = pc.cast(pa.array(series, from_pandas=True), TEXT)
+    whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return whole.fill_null("") if whole.null_count else whole
+
+
+def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes of a column without nulls, and where each text begins in them, as compiled code takes them."""
+    _, offsets, data = texts.buffers()
+    first = texts.offset
+    starts = np.frombuffer(offsets, np.int64)[first : first + len(texts) + 1] if offsets else None
+    if starts is None or not len(starts):
+        starts = np.zeros(1, np.int64)
+    content = np.frombuffer(data if data is not None and data.size else b"\0", np.uint8)
+    starts.flags.writeable = content.flags.writeable = False
+    return content, starts
+
+
+def of_buffers(starts: np.ndarray, data: np.ndarray) -> pa.Array:
+    """A column from offsets and bytes."""
+    return pa.Array.from_buffers(
+        TEXT, len(starts) - 1, [None, pa.py_buffer(starts), pa.py_buffer(data)]
+    )
+
+
+def put(texts: pa.Array, rows: np.ndarray, values: Sequence[str] | pa.Array) -> pa.Array:
+    """The column with other texts in some rows, which are in order."""
+    if not len(rows):
+        return texts
+    mask = np.zeros(len(texts), np.bool_)
+    mask[rows] = True
+    new = values if isinstance(values, pa.Array) else column(values)
+    return pc.replace_with_mask(texts, pa.array(mask), new)
+
+
+def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
+    """The texts of some rows."""
+    return texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+
+
+def sizes(texts: pa.Array) -> np.ndarray:
+    """Bytes of each text."""
+    return np.diff(raw(texts)[1])
+
+
+def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarray, list[Value]]:
+    """`read` of each distinct text, and for each row which of them it is."""
+    encoded = texts.dictionary_encode()
+    values = [read(text) for text in encoded.dictionary.to_pylist()]
+    return encoded.indices.to_numpy(zero_copy_only=False), values
+
+
+def picked(values: Sequence[Any], codes: np.ndarray, dtype: Any) -> np.ndarray:
+    """The value of each row as an array."""
+    table = np.empty(len(values), dtype)
+    table[:] = values
+    return np.asarray(table[codes])

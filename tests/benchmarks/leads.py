@@ -1,0 +1,140 @@
+"""How long `leads.clean_files` takes against `pandas.read_csv(dtype=str)` alone on the same file, in CPU time.
+
+    python tests/benchmarks/leads.py [ROWS] [ROUNDS]
+
+The list is a messy one: ten shapes of phone numbers, a tenth of them as spreadsheets leave them, a
+tenth from abroad, some broken, some repeated. Both are timed in turn in this process, so that a
+busy machine slows them alike; the files that cleaning writes are removed between the runs.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import phonenumbers
+
+FIRST = [
+    "Ann",
+    "Bob",
+    "Cy",
+    "Di",
+    "Ed",
+    "Flo",
+    "Gus",
+    "Hal",
+    "Ida",
+    "Jo",
+    "Kay",
+    "Lee",
+    "Max",
+    "Ned",
+    "Ola",
+    "Pat",
+    "Quin",
+    "Ray",
+    "Sue",
+    "Tom",
+    "José",
+    "Zoë",
+]
+LAST = [
+    "Smith",
+    "Jones",
+    "Garcia",
+    "Lee",
+    "Brown",
+    "Davis",
+    "Miller",
+    "Wilson",
+    "Moore",
+    "Taylor",
+    "O'Neil",
+    "Núñez",
+    "van-Dyk",
+]
+CITIES = ["New York", "Los Angeles", "Springfield", "St. Louis", "London", "Portland", "Austin"]
+SHAPES = ["({}) {}-{}", "{}-{}-{}", "{}{}{}", "{}.{}.{}", "+1{}{}{}", "1-{}-{}-{}", "{} {} {}"]
+PLAIN = {name: "".join(c for c in name if c.isascii() and c.isalpha()) for name in FIRST + LAST}
+AREAS = [
+    area
+    for area in map(str, range(201, 990))
+    if phonenumbers.is_valid_number(phonenumbers.parse(f"+1{area}5550142"))
+]
+HEADER = "lead_id,first_name,last_name,phone,email,city,zip,notes"
+
+
+def rows(count: int, seed: int = 7) -> Iterator[str]:
+    """Lines of the list, without the header."""
+    rng = random.Random(seed)
+    draw, choice, randrange = rng.random, rng.choice, rng.randrange
+    for at in range(count):
+        first, last = choice(FIRST), choice(LAST)
+        number = choice(AREAS), str(randrange(200, 1000)), f"{randrange(10000):04d}"
+        chance = draw()
+        if chance < 0.7:
+            phone = choice(SHAPES).format(*number)
+        elif chance < 0.8:
+            phone = "".join(number) + ".0"
+        elif chance < 0.9:
+            phone = f"+44 20 7946 0{randrange(1000):03d}"
+        elif chance < 0.97:
+            phone = "{}-{}-{} x{}".format(*number, randrange(10, 999))
+        else:
+            phone = choice(["", "n/a", "12345", "call me", "0000000000"])
+        email = (
+            f"{PLAIN[first]}.{PLAIN[last]}{at % 9973}@example.com"
+            if chance < 0.95
+            else choice(["", "x@", "-"])
+        )
+        notes = choice(["", "", "web form", '"said ""later"", maybe"', "=1+1", "-"])
+        yield f"L{at:07d},{first},{last},{phone},{email},{choice(CITIES)},{randrange(99999):05d},{notes}"
+
+
+def write(path: Path, count: int) -> None:
+    """The list as a file."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"{HEADER}\r\n")
+        file.writelines(f"{line}\r\n" for line in rows(count))
+
+
+def main() -> None:
+    """Measure and print."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    from dialframe import leads
+
+    spent: dict[str, list[float]] = {"read_csv": [], "clean_files": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder / "leads.csv", count)
+        for turn in range(rounds + 1):
+            began = time.process_time()
+            frame = pd.read_csv(folder / "leads.csv", dtype=str)
+            read = time.process_time() - began
+            del frame
+            began = time.process_time()
+            done = leads.clean_files([folder / "leads.csv"], folder / "out", region="US")
+            cleaned = time.process_time() - began
+            shutil.rmtree(folder / "out")
+            if turn or rounds == 0:  # the first turn warms up
+                spent["read_csv"].append(read)
+                spent["clean_files"].append(cleaned)
+    base = statistics.median(spent["read_csv"])
+    print(done.counts)
+    for what, times in spent.items():
+        middle = statistics.median(times)
+        print(f"{what:>12} {middle:7.2f} s CPU (best {min(times):.2f}) {middle / base:5.2f} x")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
