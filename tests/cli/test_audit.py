@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -25,10 +25,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     with sandbox.start(seed=7, size="tiny", as_of=date(2026, 11, 21)) as service:
         with connect(service.base_url, service.api_key, folder, environment={}) as account:
             account.sync()
+            read_at = datetime.now(UTC)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("DIALFRAME_API_KEY", service.api_key)
             patch.setenv("DIALFRAME_BASE_URL", service.base_url)
-            yield ["--store", str(folder), "--as-of", "2026-11-21T12:00:00Z"]
+            yield ["--store", str(folder), "--as-of", read_at.isoformat()]
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,14 @@ def test_violations_end_with_status_3_and_are_shown(
     assert "Findings, gravest first" in said
     assert "violation" in said
     assert "555" not in said
+
+
+def test_a_moment_before_anything_was_read_is_refused(
+    store: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty past is no clean past."""
+    assert run(["audit", *store[:2], "--as-of", "2001-01-01", "--rules", "us"]) == 1
+    assert "nothing had been read by then" in capsys.readouterr().err
 
 
 def test_a_period_without_calls_ends_with_0(store: list[str], tmp_path: Path) -> None:

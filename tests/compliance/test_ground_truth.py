@@ -7,17 +7,22 @@ audit flags beyond the sheet is a false alarm, and what it misses is a fault gon
 from __future__ import annotations
 
 import dataclasses
+import os
 from datetime import UTC, date, datetime, time, timedelta
 
 import pandas as pd
 import pytest
 
 from dialframe import compliance, frames
+from dialframe.compliance import own, rulebook
 from dialframe.sandbox.seed import generate
 
 AFTER_DNC = "call_after_dnc_disposition"
 LISTED_LATER = "call_to_number_listed_after_import"
 HOURS = ["out_of_hours_dst_week", "before_hours", "mixed_zone_hours"]
+
+#: Further seeds, ten in all, for a thorough run.
+MORE = (8, 9, 10, 11) if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else ()
 
 #: The week after the clocks went back and forward, a summer without a change, a year's end.
 CASES = [
@@ -27,7 +32,38 @@ CASES = [
     (4, "tiny", date(2025, 12, 31)),
     (5, "tiny", date(2028, 2, 29)),
     (7, "small", date(2026, 11, 21)),
+    *((seed, "tiny", date(2026, 3 * (seed - 7), 17)) for seed in MORE),
 ]
+
+#: A house rule, since no federal one limits attempts of sales calls.
+HOUSE = """
+[[add]]
+by = "An officer"
+why = "at most three calls a day, whatever the state"
+on = 2026-01-01
+[add.rule]
+id = "house-cap"
+title = "House: at most 3 calls in 24 hours"
+jurisdiction = "US"
+kind = "attempt_cap"
+status = "in_force"
+applies_to = ["telemarketing_sales"]
+applies_text = "every sales call"
+line_types = ["residential", "wireless", "business"]
+dialing = "any"
+citation = "house rule"
+sources = ["house rule"]
+confidence = "high"
+exemptions = []
+inputs = ["created_at", "to_number"]
+[add.rule.parameters]
+max_attempts = 3
+window_type = "rolling"
+window_hours = 24
+counts = "all_attempts"
+scope = ["called_number"]
+"""
+BOOK = own.apply(rulebook.load(), HOUSE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +132,15 @@ def account(request: pytest.FixtureRequest) -> Account:
         callbacks,
         dnc.assign(listed_at=_instants(dnc["listed_at"])),
         pd.DataFrame(values("ground_truth")),
-        compliance.audit(leads, calls, frames.empty(frames.DNC_CHECKS), callbacks, now=now),
+        compliance.audit(
+            leads,
+            calls,
+            frames.empty(frames.DNC_CHECKS),
+            callbacks,
+            now=now,
+            rulebook=BOOK,
+            rules=["us"],
+        ),
     )
 
 
@@ -106,14 +150,20 @@ def _instants(microseconds: object) -> pd.Series:
 
 def _audit(account: Account, checks: pd.DataFrame) -> compliance.Audit:
     return compliance.audit(
-        account.leads, account.calls, checks, account.callbacks, now=account.now
+        account.leads,
+        account.calls,
+        checks,
+        account.callbacks,
+        now=account.now,
+        rulebook=BOOK,
+        rules=["us"],
     )
 
 
 def _told(audit: compliance.Audit, check: str) -> dict[str, str]:
     rows = audit.findings[audit.findings["check"] == check]
     rows = rows[rows["grade"] != "not evaluable"]
-    return dict(zip(rows["call_id"], rows["grade"], strict=True))
+    return dict(zip(rows["call_id"], rows["detail"].fillna(rows["grade"]), strict=True))
 
 
 def test_calls_outside_the_hours_are_found_and_no_others(account: Account) -> None:
@@ -165,3 +215,27 @@ def test_every_outbound_call_is_in_every_check(account: Account) -> None:
     for check in ("calling_hours", "scrub_at_call", "listed_number"):
         assert checked[check] == outbound
     assert audit.excluded["inbound call"] == len(account.calls) - outbound
+
+
+def test_numbers_dialled_too_often_are_found_and_no_others(account: Account) -> None:
+    """The fourth and the fifth call within 24 hours, midnight or not."""
+    wanted = {
+        row.id: row.expected
+        for row in account.truth[account.truth["fault"] == "too_often"].itertuples()
+        if row.resource == "call"
+    }
+    assert wanted
+    assert _told(account.unchecked, "attempt_caps") == wanted
+
+
+def test_requests_that_never_reached_the_list_are_found_and_no_others(account: Account) -> None:
+    """A check at the end says not listed, long after the ten business days."""
+    audit = _audit(account, account.ledger(timedelta(0)))
+    requests = audit.parts["requests"]
+    planted = account.truth[account.truth["fault"] == "dnc_request_not_listed"]
+    phones = account.leads.set_index("id").loc[list(planted["id"]), "phone"]
+    bad = requests[requests["grade"] == "violation"]
+    assert set(bad["phone"]) == set(phones)
+    assert "not evaluable" not in set(requests["grade"]) or not len(
+        requests[(requests["grade"] == "not evaluable") & requests["missing"].isna()]
+    )

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import date, time, timedelta
+from datetime import date, timedelta
 from importlib import resources
 
 import pytest
 from pydantic import ValidationError
 
-from dialframe.compliance import rulebook
+from dialframe.compliance import changes, own, rulebook
 from dialframe.errors import ConfigError
 
 TEXT = (resources.files("dialframe.compliance") / "data" / "rules.toml").read_text("utf-8")
 BOOK = rulebook.load()
 
 
-def test_the_packaged_rules_are_the_federal_ones() -> None:
-    """Each rule of the audit is there once, with the citation that the regulation has."""
-    assert {rule.id: rule.citation for rule in BOOK.rules} == {
-        "us-tsr-hours": "16 CFR 310.4(c)",
-        "us-tcpa-hours": "47 CFR 64.1200(c)(1)",
-        "us-tsr-dnc-31": "16 CFR 310.4(b)(3)(iv)",
-        "us-tcpa-dnc-31": "47 CFR 64.1200(c)(2)(i)(D)",
-        "us-dnc-listed-call": "47 CFR 64.1200(c)(2); 16 CFR 310.4(b)(1)(iii)(B)",
-        "us-tsr-internal-dnc": "16 CFR 310.4(b)(1)(iii)(A)",
-        "us-tcpa-internal-dnc": "47 CFR 64.1200(d)(3), (d)(6)",
-        "us-tcpa-internal-dnc-pre2025": "47 CFR 64.1200(d)(3) before 2025-04-11",
-    }
-    assert {rule.jurisdiction for rule in BOOK.rules} == {"US"}
+def test_the_packaged_book_has_every_rule() -> None:
+    """134 rules of 50 jurisdictions, each with a citation, a source and a confidence."""
+    assert len(BOOK.rules) == len({rule.id for rule in BOOK.rules}) == 134
+    assert len(BOOK.jurisdictions) == 50
+    assert all(rule.citation and rule.sources and rule.confidence for rule in BOOK.rules)
+    assert {rule.id: rule.citation for rule in BOOK.rules}["us-tsr-hours"] == "16 CFR 310.4(c)"
 
 
-def test_both_hours_rules_say_eight_to_nine_every_day() -> None:
-    """08:00 to 21:00 in the called party's time, seven days a week."""
-    for rule in BOOK.hours():
-        (window,) = rule.parameters.windows
-        assert (window.start, window.end) == (time(8), time(21))
-        assert window.days == rulebook.DAYS
-        assert rule.parameters.closed_days == ()
+def test_jurisdictions_and_rules_are_chosen_by_name() -> None:
+    """Federal alone, one state, all states, one rule; what is neither is refused."""
+    assert {r.jurisdiction for r in BOOK.select(["us"]).rules} == {"US"}
+    assert {r.jurisdiction for r in BOOK.select(["US", "us-fl"]).rules} == {"US", "US-FL"}
+    assert len({r.jurisdiction for r in BOOK.select(["us-*"]).rules}) == 33
+    assert [r.id for r in BOOK.select(["gb-tps-28"]).rules] == ["gb-tps-28"]
+    assert BOOK.select(None) is BOOK
+    with pytest.raises(ConfigError, match="'mars' is no jurisdiction"):
+        BOOK.select(["mars"])
 
 
 def test_checks_may_be_31_days_old() -> None:
-    """Both safe harbours have the same number of days."""
-    assert [rule.parameters.max_age_days for rule in BOOK.freshness(date(2026, 11, 21))] == [
-        31,
-        31,
-    ]
+    """Both federal safe harbours have the same number of days."""
+    federal = BOOK.select(["us"]).freshness(date(2026, 11, 21))
+    assert [rule.parameters.max_age_days for rule in federal] == [31, 31]
 
 
 @pytest.mark.parametrize(
@@ -53,10 +46,74 @@ def test_checks_may_be_31_days_old() -> None:
     [(date(2025, 4, 10), 30, "calendar"), (date(2025, 4, 11), 10, "business")],
 )
 def test_the_time_to_honour_a_request_changed_in_2025(day: date, days: int, kind: str) -> None:
-    """A request is judged by the rule of its day; the trade rule states no days at all."""
-    tsr, fcc = BOOK.honour(day)
-    assert (tsr.parameters.max_days, tsr.parameters.day_type) == (0, "none_stated")
+    """A request is judged by the rule of its day."""
+    (fcc,) = BOOK.select(["us"]).honour(day)
     assert (fcc.parameters.max_days, fcc.parameters.day_type) == (days, kind)
+
+
+def test_a_fault_is_named_by_its_line() -> None:
+    """A misspelt field, a rule that overlaps the one it replaces, windows that overlap."""
+    lines = TEXT.splitlines()
+    typo = TEXT.replace("max_attempts = 4", "max_atempts = 4", 1)
+    at = typo.splitlines().index("max_atempts = 4") + 1
+    with pytest.raises(ConfigError, match=f"line {at}: .*max_atempts"):
+        rulebook.parse(typo)
+    place = lines.index('id = "us-pa-hours"') + 1
+    with pytest.raises(ConfigError, match=f"line {place}: us-pa-hours .* overlaps"):
+        rulebook.parse(TEXT.replace("effective_from = 2026-10-18", "effective_from = 2026-10-17"))
+    with pytest.raises(ConfigError, match=r"line \d+: .*windows overlap on mon"):
+        rulebook.parse(TEXT.replace("end = 13:00:00", "end = 14:30:00"))
+    twice = TEXT.replace('id = "us-ri-hours"', 'id = "us-sc-hours"')
+    with pytest.raises(ConfigError, match=r"line \d+: rule ids occur twice"):
+        rulebook.parse(twice)
+
+
+OWN = """
+[[change]]
+id = "us-fl-cap"
+by = "An officer"
+why = "one attempt to spare"
+on = 2026-11-01
+parameters = { max_attempts = 2 }
+
+[[change]]
+id = "us-az-mobile"
+by = "An officer"
+why = "counsel: does not reach us"
+on = 2026-11-01
+drop = true
+"""
+
+
+def test_a_firms_own_file_changes_the_book_with_who_and_why() -> None:
+    """Values, origins and hash; the packaged book stays as it is; the difference is told."""
+    mine = own.apply(BOOK, OWN)
+    changed = mine.rule("us-fl-cap")
+    assert changed.parameters.max_attempts == 2  # type: ignore[union-attr]
+    assert dict(mine.origins)["us-fl-cap"].by == "An officer"
+    assert len(mine.rules) == 133
+    assert mine.sha256 != BOOK.sha256
+    assert mine.version == "2026.11.21+own"
+    told = changes.of_books(BOOK, mine)
+    assert sorted(told["change"]) == ["changed", "dropped"]
+    assert len(changes.of_books(BOOK, BOOK)) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("us-fl-cap", "us-fl-caps", "line 3: there is no rule 'us-fl-caps'"),
+        ('by = "An officer"\nwhy = "one', 'why = "one', "by: Field required"),
+        ("max_attempts = 2", "max_attempts = -2", "max_attempts"),
+        ("max_attempts = 2", "most = 2", "most"),
+        ("drop = true", "dropp = true", "dropp"),
+    ],
+)
+def test_a_wrong_file_of_a_firm_is_refused(old: str, new: str, told: str) -> None:
+    """Who and why are not optional, and nothing is changed that is not there."""
+    with pytest.raises(ConfigError, match="own rules, line") as caught:
+        own.apply(BOOK, OWN.replace(old, new, 1))
+    assert told in str(caught.value)
 
 
 def test_the_hash_is_that_of_the_text() -> None:
@@ -84,7 +141,7 @@ def test_rules_do_not_change() -> None:
 def test_an_advisory_code_is_never_in_force() -> None:
     """A voluntary code is carried as a fact and flags nobody."""
     book = rulebook.parse(TEXT.replace('status = "in_force"', 'status = "voluntary_code"', 1))
-    assert [rule.id for rule in book.hours()] == ["us-tcpa-hours"]
+    assert "us-tsr-hours" not in [rule.id for rule in book.hours()]
     assert "us-tsr-hours" not in [rule.id for rule in book.in_force(date(2026, 1, 1))]
     assert len(book.rules) == len(BOOK.rules)
 
@@ -93,7 +150,7 @@ def test_an_advisory_code_is_never_in_force() -> None:
     ("old", "new", "told"),
     [
         ("[meta]", "[meta", "not valid TOML"),
-        ("schema_version = 1", "schema_version = 2", "schema_version"),
+        ("schema_version = 2", "schema_version = 1", "schema_version"),
         ("generated = 2026-11-21", 'generated = "2026-11-21"', "generated"),
         ('citation = "16 CFR 310.4(c)"', "", "citation"),
         ('kind = "calling_hours"', 'kind = "curfew"', "curfew"),
@@ -110,6 +167,6 @@ def test_an_advisory_code_is_never_in_force() -> None:
 def test_a_wrong_text_is_refused_with_the_place(old: str, new: str, told: str) -> None:
     """Unknown, missing and impossible facts never become a rule book."""
     assert old in TEXT
-    with pytest.raises(ConfigError, match="rule book: ") as caught:
+    with pytest.raises(ConfigError, match="rule book") as caught:
         rulebook.parse(TEXT.replace(old, new, 1))
     assert told in str(caught.value)

@@ -19,7 +19,8 @@ from phonenumbers.timezone import time_zones_for_geographical_number, time_zones
 
 from compliance import hand
 from dialframe.compliance import zones
-from dialframe.compliance.zones import NO_NUMBER, NO_RULES, NO_ZONE, of_number, of_numbers
+from dialframe.compliance.zones import NO_NUMBER, NO_ZONE, of_number, of_numbers
+from dialframe.phones import placing
 
 EASTERN, CENTRAL, MOUNTAIN = "America/New_York", "America/Chicago", "America/Denver"
 PACIFIC, BOISE = "America/Los_Angeles", "America/Boise"
@@ -68,7 +69,7 @@ def test_the_table_of_area_codes_is_what_the_library_says() -> None:
 
     729 is the exception: the library does not know it, and it has no zones of its own.
     """
-    packaged = resources.files("dialframe.compliance") / "data" / "area_codes.csv"
+    packaged = resources.files("dialframe.phones") / "data" / "area_codes.csv"
     rows = list(csv.DictReader(packaged.read_text("utf-8").splitlines()))
     ours = {row["area_code"]: (row["kind"], row["region"], row["zones"]) for row in rows}
     assert ours.pop("729") == ("geographic", "US", "")
@@ -190,9 +191,13 @@ def test_every_zone_of_the_tables_exists() -> None:
         ("+15005550142", NO_ZONE, "area code 500 is personal and has no place"),
         ("+19005550142", NO_ZONE, "area code 900 is premium rate and has no place"),
         ("+17105550142", NO_ZONE, "area code 710 is not in the table of area codes"),
-        (hand.TORONTO, NO_RULES, "area code 416 belongs to CA, not to the United States"),
-        ("+18765550142", NO_RULES, "area code 876 belongs to JM, not to the United States"),
-        (hand.LONDON, NO_RULES, "the number is not of the United States"),
+        ("+881612345678", NO_ZONE, "the number has no place, or is not a number of its plan"),
+        (
+            "+5215512345678",
+            NO_ZONE,
+            "the number of MX has no place, or is not a number of its plan",
+        ),
+        ("+999123456789", NO_ZONE, "the number begins with no country code that is in use"),
         ("+16462", NO_NUMBER, "to_number is not a whole E.164 number"),
         ("2125550142", NO_NUMBER, "to_number is not a whole E.164 number"),
         ("+1212555014", NO_NUMBER, "to_number is not a whole E.164 number"),
@@ -291,7 +296,7 @@ def test_knowing_more_never_takes_a_zone_away(phone: str, states: list[str]) -> 
     alone, more = of_number(phone), of_number(phone, states)
     assert set(alone.names) <= set(more.names)
     known = {zone for state in states for zone in zones.state_zones().get(state, ())}
-    assert alone.missing == NO_RULES or known <= set(more.names)
+    assert "US" not in alone.regions or known <= set(more.names)
 
 
 @given(st.lists(st.tuples(PHONES, STATES | st.none()), max_size=30))
@@ -302,3 +307,57 @@ def test_many_numbers_are_as_each_alone(pairs: list[tuple[str, str | None]]) -> 
     for phone in found:
         mine = sorted({state for other, state in pairs if other == phone and state})
         assert found[phone] == of_number(phone, mine)
+
+
+@pytest.mark.parametrize(
+    ("phone", "names", "regions", "line"),
+    [
+        (hand.TORONTO, ["America/Toronto"], ("CA",), "unknown"),
+        (hand.LONDON, ["Europe/London"], ("GB",), "fixed"),
+        ("+61255500123", ["Australia/Sydney"], ("AU",), "fixed"),
+        ("+33199001234", ["Europe/Paris"], ("FR",), "fixed"),
+        ("+262692123456", ["Indian/Mayotte", "Indian/Reunion"], ("FR", "RE"), "mobile"),
+        ("+447700900123", None, ("GB",), "unknown"),
+    ],
+)
+def test_numbers_of_other_plans_have_zones_and_regions(
+    phone: str, names: list[str] | None, regions: tuple[str, ...], line: str
+) -> None:
+    """By prefix where the number has a place, by country where it has none."""
+    found = of_number(phone)
+    assert found.names
+    assert names is None or list(found.names) == names
+    assert (found.regions, found.line_type) == (regions, line)
+
+
+def test_an_australian_mobile_may_be_in_every_zone_of_its_country() -> None:
+    """Eight zones, from the Cocos Islands to Lord Howe."""
+    assert len(of_number("+61491570006").names) == 8
+
+
+@pytest.mark.parametrize(
+    ("zip_code", "state"),
+    [("33101", "FL"), ("10001-1234", "NY"), ("100011234", "NY"), ("88510", "TX"), ("99501", "AK")],
+)
+def test_a_zip_code_names_its_state(zip_code: str, state: str) -> None:
+    """Five digits or nine."""
+    assert zones.state_code(zip_code) == state
+    assert f"US-{state}" in of_number(hand.TOLL_FREE, zip_code).regions
+
+
+def test_a_state_that_only_the_area_code_names_is_doubtful_beside_a_known_one() -> None:
+    """Both states' rules are asked; the one that nobody knows of is marked."""
+    found = of_number(hand.NEW_YORK, "FL")
+    assert found.regions == ("US", "US-FL", "US-NY")
+    assert found.doubtful == ("US-NY",)
+    assert of_number(hand.NEW_YORK, "NY").doubtful == ()
+
+
+@given(st.lists(PHONES | st.sampled_from(["", "x", "+447700900123", "+61491570006"]), max_size=40))
+def test_placing_many_is_placing_each(phones: list[str]) -> None:
+    """The table of prefixes gives every number what it would get alone."""
+    placed = placing.place(pd.Series(phones, dtype="str"))
+    assert [placed.kinds[code] for code in placed.codes] == [of_number(p) for p in phones]
+    numbers = placing.as_integers(pd.Series([*phones, None], dtype="str"))
+    back = [placing.as_text(int(n)) for n in numbers]
+    assert back == [p if p.startswith("+") else None for p in phones] + [None]

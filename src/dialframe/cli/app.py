@@ -15,6 +15,7 @@ from dialframe.cli import (
     demo,
     doctor,
     leads,
+    rules,
     sandbox,
     store,
     webhooks,
@@ -51,7 +52,7 @@ app.command("demo")(demo.demo)
 app.command("sync")(account.sync)
 app.command("export")(account.export)
 app.command("funnel")(account.funnel)
-app.command("audit")(audit.audit)
+app.add_typer(audit.app, name="audit")
 app.command("doctor")(doctor.doctor)
 app.add_typer(leads.app, name="leads")
 app.add_typer(rules.app, name="rules")

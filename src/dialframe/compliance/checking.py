@@ -1,4 +1,4 @@
-"""The four checks of an audit, each as grades, counts and findings; knows the parts, not the whole.
+"""The checks of calls and numbers against hours and lists, each as grades, counts and findings; knows the parts, not the whole.
 
 A call passes only on evidence. For the check on listed numbers that means: the newest record
 within the permitted age before the call, or the next one after it, said "not listed".
@@ -6,10 +6,9 @@ within the permitted age before the call, or the next one after it, said "not li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,8 @@ import pandas as pd
 
 from dialframe.compliance.dnc.deciding import BY_CHECK, BY_REQUEST
 from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
-from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK
+from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK, NO_LAW, Limits
+from dialframe.compliance.facts import HolidayRule
 from dialframe.compliance.grades import (
     CLEAR,
     INDETERMINATE,
@@ -32,10 +32,17 @@ from dialframe.compliance.result import FINDINGS, sentence
 from dialframe.compliance.rulebook import Rule, RuleBook, citations, ids
 
 TITLES: Final = {
-    "calling_hours": "Calls inside the permitted hours of the called party",
+    "calling_hours": "Calls inside the permitted hours and days of the called party",
+    "emergency": "Calls outside of declared emergencies",
+    "attempt_caps": "Calls within the permitted number of attempts",
     "scrub_at_call": "Calls with a Do-Not-Call check on record that was recent enough",
     "scrub_coverage": "Callable numbers with a Do-Not-Call check that is recent enough",
     "listed_number": "Calls to numbers on a Do-Not-Call list, or after a request",
+    "internal_dnc": "Requests not to be called, honoured in time",
+    "abandonment": "Campaigns and periods within the permitted share of abandoned calls",
+    "consent": "Calls with the consent, or the look-up, that the rules ask for",
+    "records": "Calls on record with every field that the rules ask for",
+    "retention": "Rules on keeping records, by how far back stored calls go",
 }
 
 NO_RECORD: Final = "a recent Do-Not-Call check before the call, or any after it,"
@@ -55,7 +62,9 @@ class Check:
         unit: What was checked, in the singular.
         rules: Rules that it rests on.
         grades: Grade of everything that was looked at.
-        findings: Rows that did not pass, columns `result.FINDINGS`.
+        findings: Rows that did not pass, columns `result.FINDINGS`. Where a whole input was not
+            given its rows are counted and not listed.
+        missing: The missing input of everything that was looked at, null where none is.
     """
 
     name: str
@@ -63,10 +72,11 @@ class Check:
     rules: Sequence[Rule]
     grades: pd.Series
     findings: pd.DataFrame
+    missing: pd.Series
 
     def row(self) -> dict[str, object]:
         """The counts, by the columns of `result.CHECKS`."""
-        told = self.grades.replace(_COUNTED_AS).value_counts()
+        told = self.grades.value_counts()
         counts = {
             "checked": len(self.grades),
             "pass": int(told.get(PASSED, 0)),
@@ -74,7 +84,7 @@ class Check:
             "uncertain": int(told.get(UNCERTAIN, 0)),
             "not_evaluable": int(told.get(NOT_EVALUABLE, 0)),
         }
-        open_ = self.findings["grade"] == NOT_EVALUABLE
+        missing = self.missing[(self.grades == NOT_EVALUABLE).to_numpy()]
         return {
             "check": self.name,
             "title": TITLES[self.name],
@@ -82,7 +92,7 @@ class Check:
             **counts,
             "rule_id": ids(self.rules),
             "citation": citations(self.rules),
-            "sentence": sentence(self.unit, counts, self.findings.loc[open_, "missing"]),
+            "sentence": sentence(self.unit, counts, missing),
         }
 
 
@@ -122,16 +132,22 @@ def calling_hours(told: Context, hours: pd.DataFrame, book: RuleBook) -> Check:
     """Grades of `hours`, as they are."""
     rows = hours[hours["grade"] != PASSED]
     findings = _of_calls("calling_hours", told, rows, evidence=rows["zone_source"])
-    return Check("calling_hours", "call", book.hours(), hours["grade"], findings)
+    rules: list[Rule] = [*book.hours(), *(r for r in book.of_kind(HolidayRule) if _is_public(r))]
+    return Check("calling_hours", "call", rules, hours["grade"], findings, hours["missing"])
 
 
-def scrub_at_call(told: Context, coverage: Coverage, rules: Sequence[Rule]) -> Check:
+def scrub_at_call(
+    told: Context, coverage: Coverage, rules: Sequence[Rule], limits: Limits
+) -> Check:
     """Grades of `dnc.timely`, as they are."""
     graded = coverage.calls
     rows = graded[graded["grade"] != PASSED].copy()
-    rows["rule_id"], rows["citation"] = ids(rules), citations(rules)
+    kinds = [(ids(kind), citations(kind)) for kind in limits.kinds] or [("", "")]
+    which = limits.rules[rows.index.to_numpy()]
+    rows["rule_id"] = np.array([kind[0] for kind in kinds], dtype=object)[which]
+    rows["citation"] = np.array([kind[1] for kind in kinds], dtype=object)[which]
     findings = _of_calls("scrub_at_call", told, rows, evidence=_newest(rows))
-    return Check("scrub_at_call", "call", rules, graded["grade"], findings)
+    return Check("scrub_at_call", "call", rules, graded["grade"], findings, graded["missing"])
 
 
 def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
@@ -148,10 +164,15 @@ def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
     )
     rows = numbers[grades != PASSED]
     never = grades[rows.index] == NOT_EVALUABLE
-    old = f"the newest check on record is more than {coverage.max_age_days} days old"
+    old = (
+        "the newest check on record is more than "
+        + rows["max_age_days"].astype("str")
+        + " days old"
+    )
     values: dict[str, object] = {
         "check": _same("scrub_coverage", rows),
         "grade": grades[rows.index],
+        "detail": _same(None, rows),
         "call_id": _same(None, rows),
         "lead_id": rows["lead_id"],
         "phone": rows["phone"],
@@ -164,18 +185,26 @@ def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
         "missing": _same(NO_NUMBER_CHECK, rows).where(never, None),
         "reason": _same("no check of the number is on record", rows).where(never, old),
     }
-    return Check("scrub_coverage", "number", rules, grades, shaped(values, FINDINGS))
+    missing = pd.Series(
+        [NO_NUMBER_CHECK if each == NOT_EVALUABLE else None for each in grades], dtype="str"
+    )
+    return Check("scrub_coverage", "number", rules, grades, shaped(values, FINDINGS), missing)
 
 
 def listed_number(
-    told: Context, coverage: Coverage, speaking: pd.DataFrame, book: RuleBook, day: date
+    told: Context,
+    coverage: Coverage,
+    speaking: pd.DataFrame,
+    book: RuleBook,
+    day: date,
+    reached_by: Callable[[int, Sequence[Rule]], Sequence[Rule]],
 ) -> Check:
     """Grades of `dnc.listed` where anything speaks against a number, elsewhere the records."""
     graded = coverage.calls
     said = speaking["grade"].reindex(graded.index)
     negative = (graded["state"] == IN_TIME) & graded["listed"].eq(other=False)
     negative |= graded["next_listed"].eq(other=False)
-    basic = graded["missing"].notna() & (graded["missing"] != NO_CHECK)
+    basic = graded["missing"].notna() & ~graded["missing"].isin([NO_CHECK, NO_LAW])
     supported = negative.fillna(value=False).astype(bool) & ~basic
     open_ = said.isna() | (said == CLEAR)
     judged = supported.map({True: PASSED, False: NOT_EVALUABLE})
@@ -183,7 +212,8 @@ def listed_number(
     rows = speaking.reindex(graded.index)[grades != PASSED]
     unsupported, newest = open_[rows.index], graded.loc[rows.index]
     known = basic[rows.index]
-    rows["grade"] = grades[rows.index]
+    rows["detail"] = grades[rows.index].where(grades[rows.index].isin(list(_COUNTED_AS)), None)
+    rows["grade"] = grades[rows.index].replace(_COUNTED_AS)
     rows["basis"] = rows["basis"].where(~unsupported, None)
     rows["missing"] = rows["missing"].where(
         ~unsupported, newest["missing"].where(known, NO_RECORD)
@@ -191,31 +221,46 @@ def listed_number(
     rows["reason"] = rows["reason"].where(
         ~unsupported, newest["reason"].where(known, _UNSUPPORTED)
     )
-    rows[["rule_id", "citation"]] = _rule_texts(rows, book, day)
+    rows[["rule_id", "citation"]] = _rule_texts(rows, book, day, reached_by)
     evidence = rows["evidence"].where(~unsupported, _newest(newest))
     findings = _of_calls("listed_number", told, rows, evidence=evidence)
     every: Sequence[Rule] = [*book.listed(day), *book.honour(day)]
-    return Check("listed_number", "call", every, grades, findings)
+    missing = pd.Series(None, index=graded.index, dtype="str")
+    missing.loc[rows.index] = rows["missing"]
+    return Check("listed_number", "call", every, grades.replace(_COUNTED_AS), findings, missing)
 
 
-def _rule_texts(rows: pd.DataFrame, book: RuleBook, day: date) -> pd.DataFrame:
-    """Rules that each basis rests on, and their citations; a request has those of its own day."""
+def _rule_texts(
+    rows: pd.DataFrame,
+    book: RuleBook,
+    day: date,
+    reached_by: Callable[[int, Sequence[Rule]], Sequence[Rule]],
+) -> pd.DataFrame:
+    """Rules of its place that each basis rests on, and their citations; a request has those of its own day."""
 
-    @cache
-    def texts(basis: str | None, asked: date) -> tuple[str, str]:
+    def texts(row: int, basis: str | None, asked: date) -> tuple[str, str]:
         listed, honour = book.listed(day), book.honour(asked)
         rules: Sequence[Rule] = [*listed, *honour]
         if basis == BY_REQUEST:
             rules = honour
         elif basis is None or basis == BY_CHECK:
             rules = listed
-        return ids(rules), citations(rules)
+        of_place = reached_by(row, rules)
+        return ids(of_place), citations(of_place)
 
     found = [
-        texts(basis if isinstance(basis, str) else None, day if pd.isna(asked) else asked.date())
-        for basis, asked in zip(rows["basis"], rows["requested_at"], strict=True)
+        texts(
+            int(row),
+            basis if isinstance(basis, str) else None,
+            day if pd.isna(asked) else asked.date(),
+        )
+        for row, basis, asked in zip(rows.index, rows["basis"], rows["requested_at"], strict=True)
     ]
     return pd.DataFrame(found, index=rows.index, columns=["rule_id", "citation"], dtype="str")
+
+
+def _is_public(rule: HolidayRule) -> bool:
+    return rule.parameters.type == "no_calls" and rule.status != "voluntary_code"
 
 
 def _of_calls(
@@ -226,6 +271,7 @@ def _of_calls(
     values: dict[str, object] = {
         "check": _same(name, rows),
         "grade": rows["grade"],
+        "detail": rows["detail"] if "detail" in rows.columns else _same(None, rows),
         "call_id": calls["id"],
         "lead_id": told.lead_id[rows.index],
         "phone": calls["to_number"],

@@ -1,4 +1,4 @@
-"""Local time of many instants at once, and the windows that they fall into; knows no calls and no law.
+"""Local time of many instants at once, and in words; knows no calls and no law.
 
 Instants are microseconds since 1970 in UTC; local time is the same count shifted by the zone's
 offset at that instant, so daylight saving is resolved for each instant by itself.
@@ -14,8 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.compliance.rulebook import DAYS, HoursRule
-
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Texts = npt.NDArray[np.object_]
@@ -23,9 +21,6 @@ Texts = npt.NDArray[np.object_]
 SECOND_US: Final = 1_000_000
 MINUTE_US: Final = 60 * SECOND_US
 DAY_US: Final = 24 * 60 * MINUTE_US
-
-#: 1970-01-01 was a Thursday, day 3 of a week that starts on Monday.
-_EPOCH_WEEKDAY: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,45 +62,6 @@ def local(at: pd.Series, zone: str) -> Local:
     wall = here.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
     utc = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
     return Local(zone, wall // DAY_US, wall % DAY_US, wall - utc)
-
-
-def inside(rule: HoursRule, at: Local) -> Flags:
-    """Whether each instant falls into a window of the rule, start inside and end outside."""
-    weekday = (at.day + _EPOCH_WEEKDAY) % len(DAYS)
-    found = np.zeros(at.day.shape, dtype=np.bool_)
-    for window in rule.parameters.windows:
-        opened = np.isin(weekday, [DAYS.index(day) for day in window.days])
-        start, end = _of_day(window.start.isoformat()), _of_day(window.end.isoformat())
-        found |= opened & (at.of_day_us >= start) & (at.of_day_us < end)
-    return found
-
-
-def holds(rule: HoursRule, at: Local) -> Flags:
-    """Whether the rule was in force on the local day of each instant."""
-    found = np.ones(at.day.shape, dtype=np.bool_)
-    if rule.effective_from is not None:
-        found &= at.day >= _days(rule.effective_from.isoformat())
-    if rule.effective_to is not None:
-        found &= at.day <= _days(rule.effective_to.isoformat())
-    return found
-
-
-def margin_us(rule: HoursRule, at: Local, within: Flags) -> Ints:
-    """Distance to the nearest edge of a window on the clock face; below zero outside the windows."""
-    nearest = np.full(at.day.shape, DAY_US, dtype=np.int64)
-    for window in rule.parameters.windows:
-        for edge in (_of_day(window.start.isoformat()), _of_day(window.end.isoformat())):
-            away = np.abs(at.of_day_us - edge)
-            nearest = np.minimum(nearest, np.minimum(away, DAY_US - away))
-    return np.where(within, nearest, -nearest - 1)
-
-
-def _of_day(clock: str) -> int:
-    return int(pd.Timedelta(clock).total_seconds()) * SECOND_US
-
-
-def _days(day: str) -> int:
-    return int(np.datetime64(day, "D").astype(np.int64))
 
 
 def _each(values: Ints, word: Callable[[int], str]) -> Texts:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dialframe.errors import ConfigError
@@ -19,6 +21,7 @@ from dialframe.frames.columns import DTYPES
 
 INBOUND: Final = "inbound call"
 LATER: Final = "call after the moment of the audit"
+OTHER_TIME: Final = "call outside the period"
 REPEATED: Final = "second row of a call that is already counted"
 
 _CALLS: Final = (
@@ -31,6 +34,8 @@ _CALLS: Final = (
     "campaign_id",
     "disposition",
 )
+#: Columns that some checks read where a frame has them; null throughout where it has not.
+_OPTIONAL: Final = ("status", "answered_at", "duration_seconds", "hangup_cause")
 _LEADS: Final = ("id", "campaign_id", "phone", "status", "created_at", "updated_at")
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 _CHECKS: Final = ("phone", "listed", "checked_at", "request_id")
@@ -46,36 +51,65 @@ class Intake:
         every: All calls up to the moment, both directions, each once; a request not to be called
             can come on either.
         excluded: Reason to number of calls that are not graded.
+        history: Outbound calls up to the end of the period, those before it among them; what
+            counts in windows.
+        positions: Place of each call of `outbound` in `history`.
     """
 
     outbound: pd.DataFrame
     every: pd.DataFrame
     excluded: Mapping[str, int]
+    history: pd.DataFrame
+    positions: npt.NDArray[np.int64]
 
 
-def take_calls(calls: pd.DataFrame, *, as_of: datetime | None = None) -> Intake:
+def take_calls(
+    calls: pd.DataFrame,
+    *,
+    as_of: datetime | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Intake:
     """Calls for the audit, with what is left out counted.
 
     Args:
         calls: Frame of the calls table.
         as_of: Calls that started later are left out; None keeps all.
+        since: First instant of the period; earlier calls are not graded and count in windows.
+        until: First instant after the period. A call without a start is graded in any period.
 
     Raises:
         ConfigError: A column is missing or an instant has no time zone.
     """
-    rows = checked(calls, CALLS, _CALLS)
+    rows = checked(_with_optional(calls), CALLS, (*_CALLS, *_OPTIONAL))
     once = rows[~(rows["id"].duplicated(keep="last") & rows["id"].notna())]
-    until = once if as_of is None else once[~(once["created_at"] > moment(as_of))]
-    direction = until["direction"].str.strip().str.lower()
-    kept = until[(direction != "inbound").to_numpy(dtype=bool)].reset_index(drop=True)
+    seen = once if as_of is None else once[~(once["created_at"] > moment(as_of))]
+    direction = seen["direction"].str.strip().str.lower()
+    kept = seen[(direction != "inbound").to_numpy(dtype=bool)].reset_index(drop=True)
     said = kept["direction"].str.strip().str.lower()
     kept["direction_known"] = (said == "outbound").to_numpy(dtype=bool)
     counts = {
-        INBOUND: len(until) - len(kept),
-        LATER: len(once) - len(until),
+        INBOUND: len(seen) - len(kept),
+        LATER: len(once) - len(seen),
         REPEATED: len(rows) - len(once),
     }
-    return Intake(kept, until.reset_index(drop=True), MappingProxyType(counts))
+    history, graded = _of_period(kept, since, until)
+    if since is not None or until is not None:
+        counts[OTHER_TIME] = len(kept) - len(graded)
+    outbound = kept if len(graded) == len(kept) else history.iloc[graded].reset_index(drop=True)
+    return Intake(outbound, seen.reset_index(drop=True), MappingProxyType(counts), history, graded)
+
+
+def _of_period(
+    kept: pd.DataFrame, since: datetime | None, until: datetime | None
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64]]:
+    """Calls up to the end of a period, and the positions of those in it."""
+    at = kept["created_at"]
+    history = kept if until is None else kept[~(at >= moment(until))].reset_index(drop=True)
+    inside = np.ones(len(history), dtype=bool)
+    if since is not None:
+        inside = ~(history["created_at"] < moment(since)).to_numpy(dtype=bool)
+    return history, np.flatnonzero(inside)
 
 
 def take_leads(
@@ -183,6 +217,17 @@ def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
             f"compliance: {column.name} of the {table.name} frame cannot be read as "
             f"{column.kind}; pass a frame of the {table.name} table"
         ) from error
+
+
+def _with_optional(calls: pd.DataFrame) -> pd.DataFrame:
+    kinds = {column.name: column.kind for column in CALLS.columns}
+    absent = [name for name in _OPTIONAL if name not in calls.columns]
+    if not absent:
+        return calls
+    empty = {
+        name: pd.Series(None, index=calls.index, dtype=DTYPES[kinds[name]]) for name in absent
+    }
+    return calls.assign(**empty)
 
 
 def _or_empty(frame: pd.DataFrame | None, names: tuple[str, ...]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
 from typing import Final
@@ -18,8 +18,9 @@ from dialframe.frames import Column
 from dialframe.privacy import mask_phone, redact
 
 FINDINGS: Final = (
-    Column("check", "text", "calling_hours, scrub_at_call, scrub_coverage or listed_number"),
-    Column("grade", "text", "violation, uncertain, not evaluable; proven or indeterminate"),
+    Column("check", "text", "name of the check, as in `CHECKS`"),
+    Column("grade", "text", "violation, uncertain or not evaluable"),
+    Column("detail", "text", "proven or indeterminate, for calls to listed numbers"),
     Column("call_id", "text", "the call; null for a finding on a number"),
     Column("lead_id", "text", "its lead, null when none or several are possible"),
     Column("phone", "text", "called number, E.164"),
@@ -65,6 +66,12 @@ class Audit:
         rulebook_sha256: Hash of its text.
         as_of: The moment of the audit, UTC; nothing later was looked at.
         notes: What must be read with the counts.
+        parts: Name to frame of every further check: `attempts`, `requests`, `abandonment`,
+            `consent`, `records`, `retention`, and `rules`, the counts of each rule.
+        since: First instant of the period; None: no bound.
+        until: First instant after it; None: the moment of the audit.
+        taxonomy: Version and hash of the taxonomy that told the outcomes, empty where none did.
+        data_version: What the calls were read from, in words.
     """
 
     findings: pd.DataFrame
@@ -77,6 +84,16 @@ class Audit:
     rulebook_sha256: str
     as_of: datetime
     notes: tuple[str, ...]
+    parts: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    since: datetime | None = None
+    until: datetime | None = None
+    taxonomy: str = ""
+    data_version: str = ""
+
+    @property
+    def violations(self) -> int:
+        """Tests that found a violation."""
+        return int(self.checks["violation"].sum())
 
     @property
     def verdict(self) -> str:
@@ -117,7 +134,16 @@ class Audit:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        columns = ["check", "grade", "phone", "campaign_id", "at", "local_times", "reason"]
+        columns = [
+            "check",
+            "grade",
+            "detail",
+            "phone",
+            "campaign_id",
+            "at",
+            "local_times",
+            "reason",
+        ]
         first = _first(self).masked()[columns]
         counts = self.checks[["title", "unit", "checked", "violation", "uncertain"]].assign(
             **{"not evaluable": self.checks["not_evaluable"], "in words": self.checks["sentence"]}
@@ -161,6 +187,6 @@ def counted(number: int, noun: str) -> str:
 
 def _first(audit: Audit) -> Audit:
     """The same audit with its gravest findings alone."""
-    order = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1, "not evaluable": 2}
+    order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
     rank = audit.findings["grade"].map(order).argsort(kind="stable")
     return replace(audit, findings=audit.findings.iloc[rank[:_SHOWN]])

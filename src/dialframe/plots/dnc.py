@@ -31,13 +31,18 @@ COVERAGE: Final = (
 )
 
 GRADES: Final = (
-    Kind("proven", "Proven: called after the number was known to be listed", VERMILLION, "xx"),
+    Kind(
+        "proven",
+        "Proven: called after it was known to be listed, or after a request",
+        VERMILLION,
+        "xx",
+    ),
     Kind("indeterminate", "Indeterminate: listed at some time between two checks", ORANGE, "//"),
     Kind("clear", "Clear: checked and not listed at the time of the call", GREEN),
 )
 
 _COVERAGE_ABOUT: Final = "Do-Not-Call checks of the numbers"
-_GRADES_ABOUT: Final = "Calls to numbers on a Do-Not-Call list, by strength of evidence"
+_GRADES_ABOUT: Final = "Calls to numbers on a Do-Not-Call list or after a request, by evidence"
 
 #: Width that a number needs inside its bar, as a share of the longest bar.
 _ROOM: Final = 0.07
@@ -99,7 +104,7 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     rows = [(kind, int(found.get(kind.name, 0))) for kind in kinds]
     numbers = dict(zip((kind.name for kind in kinds), (n for _, n in rows), strict=True))
     title = (
-        f"{plural(numbers['proven'], 'call')} went to numbers known to be listed; "
+        f"{plural(numbers['proven'], 'call')} went to numbers listed or after a request; "
         f"{count(numbers['indeterminate'])} cannot be decided"
     )
     scale = _scale(rows)

@@ -47,7 +47,16 @@ def page(result: Audit) -> Page:
 
 
 def _counts(result: Audit) -> Section:
-    names = ["title", "unit", "checked", "pass", "violation", "uncertain", "not_evaluable", "citation"]
+    names = [
+        "title",
+        "unit",
+        "checked",
+        "pass",
+        "violation",
+        "uncertain",
+        "not_evaluable",
+        "citation",
+    ]
     return Section(
         title="Counts",
         finding=result.verdict,
@@ -73,9 +82,7 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
 
 def _open(result: Audit) -> Section:
     rows = result.findings[result.findings["grade"] == "not evaluable"]
-    table = (
-        rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
-    )
+    table = rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
     table["check"] = table["check"].map(_title)
     sentences = tuple(result.checks.loc[result.checks["not_evaluable"] > 0, "sentence"])
     return Section(
@@ -118,8 +125,7 @@ def _facts(result: Audit) -> dict[str, str]:
         "Rule book SHA-256": result.rulebook_sha256,
         "Taxonomy": result.taxonomy or "none",
         "Rows read": redact(result.data_version) or "not named",
-        "Left out": ", ".join(f"{why}: {n:,}" for why, n in result.excluded.items() if n) or "none",
+        "Left out": ", ".join(f"{why}: {n:,}" for why, n in result.excluded.items() if n)
+        or "none",
         "Notice": "Facts for review, not legal advice.",
     }
-
-

@@ -12,6 +12,7 @@ from dialframe.analytics import Funnel
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask_phone
+from dialframe.reports.audit import HEADINGS, WORDS
 from dialframe.reports.page import Figure, Section, Sheet
 
 FUNNEL_HEADINGS: Final = {
@@ -40,9 +41,17 @@ _CHECK_HEADINGS: Final = {
     "not_evaluable": "Not evaluable",
     "citation": "Rules",
 }
-_FINDING_COLUMNS: Final = ["check", "grade", "phone", "at", "reason"]
+_FINDING_COLUMNS: Final = ["check", "grade", "detail", "phone", "at", "reason"]
 _FINDINGS_SHOWN: Final = 25
-_GRAVEST_FIRST: Final = {"proven": 0, "violation": 0, "indeterminate": 1, "uncertain": 1}
+_GRAVEST_FIRST: Final = {"violation": 0, "uncertain": 1}
+_LISTED_HEADINGS: Final = {
+    "to_number": "Number (masked)", "created_at": "Start (UTC)", "grade": "Strength",
+    "listed_after": "Listed after (UTC)", "listed_by": "Listed or asked by (UTC)", "reason": "Why",
+    "local_times": "Local time in each zone", "zone_source": "Zones rest on", "group": "Group",
+    "population": "Numbers that are", "numbers": "Numbers", "fresh": "Checked in time",
+    "stale": "Check too old", "never": "Never checked", "fresh_by_import": "In time by import alone",
+    "listed": "Listed", "share": "Share in time",
+}  # fmt: skip
 
 
 def lead_file(
@@ -127,6 +136,7 @@ def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
 def _verdict(result: Audit) -> Section:
     order = result.findings["grade"].map(_GRAVEST_FIRST).fillna(2).argsort(kind="stable")
     findings = result.masked().iloc[order][_FINDING_COLUMNS]
+    findings = findings.assign(check=findings["check"].map(lambda each: WORDS.get(each, each)))
     return Section(
         title="Compliance audit",
         finding=result.verdict,
@@ -135,6 +145,7 @@ def _verdict(result: Audit) -> Section:
             Sheet(
                 "Findings, gravest first (numbers masked; the CSV has them whole)",
                 findings,
+                HEADINGS,
                 rows=_FINDINGS_SHOWN,
             ),
         ),
@@ -153,8 +164,13 @@ def _coverage(result: Audit, by_campaign: pd.DataFrame) -> Section:
         ),
         figures=(_figure(plots.coverage(by_campaign)),),
         sheets=(
-            Sheet("Numbers by age of their newest record", summary, percent=_SHARES),
-            Sheet("Numbers of each campaign", by_campaign),
+            Sheet(
+                "Numbers by age of their newest record",
+                summary.dropna(axis="columns", how="all"),
+                _LISTED_HEADINGS,
+                _SHARES,
+            ),
+            Sheet("Numbers of each campaign, each once", by_campaign, _LISTED_HEADINGS),
         ),
     )
 
@@ -172,7 +188,9 @@ def _listed(result: Audit) -> Section:
         title="Calls to listed numbers",
         finding=f"Of the calls to numbers that are listed or asked not to be called: {told}.",
         figures=(_figure(plots.listed_calls(listed)),),
-        sheets=(Sheet("Calls that are not clear", masked, rows=_FINDINGS_SHOWN),),
+        sheets=(
+            Sheet("Calls that are not clear", masked, _LISTED_HEADINGS, rows=_FINDINGS_SHOWN),
+        ),
         notes=(
             "Proven: the number was known to be listed, or its owner had asked, before the call.",
             "Indeterminate: it became listed between two records, and the call lies between them.",
@@ -192,10 +210,15 @@ def _hours(result: Audit) -> Section:
     )
     return Section(
         title="Calling hours",
-        finding=f"{len(hours):,} outbound calls against 08:00-21:00 where the called party may be: {told}.",
+        finding=f"{len(hours):,} outbound calls against the hours where the called party may be: {told}.",
         figures=(_figure(plots.calling_hours(hours)),),
         sheets=(
-            Sheet("Calls outside the hours in some candidate zone", masked, rows=_FINDINGS_SHOWN),
+            Sheet(
+                "Calls outside the hours in some candidate zone",
+                masked,
+                _LISTED_HEADINGS,
+                rows=_FINDINGS_SHOWN,
+            ),
         ),
         notes=(
             "Inside in every candidate zone is a pass, outside in every one a violation, else uncertain.",

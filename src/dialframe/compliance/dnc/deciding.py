@@ -25,12 +25,13 @@ check that said "listed".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import numpy as np
 
+from dialframe.compliance.dnc.honouring import Span
 from dialframe.compliance.grades import (
     CLEAR,
     CREATED_AT,
@@ -67,6 +68,7 @@ class Request:
     at: datetime
     call_id: str
     code: str
+    spans: tuple[Span, ...] = ()
 
     def __str__(self) -> str:
         return f"disposition {self.code} on call {self.call_id} that ended at {stamp(self.at)}"
@@ -83,6 +85,7 @@ class Around:
         request: First request on the number.
         flag: The lead status, where no request explains it.
         clean: Newest record that said "not listed" before the one that decides.
+        listed_since: Oldest check that said "listed" since the last that did not.
     """
 
     at: datetime | None
@@ -91,6 +94,7 @@ class Around:
     request: Request | None = None
     flag: Record | None = None
     clean: Record | None = None
+    listed_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +110,30 @@ class Decision:
     missing: str | None = None
 
 
-def decide(around: Around, *, grace: timedelta) -> Decision:
-    """The grade of one call; see the tables above."""
+def decide(
+    around: Around, *, grace: timedelta, listed_grace: timedelta = timedelta(0)
+) -> Decision:
+    """The grade of one call; see the tables above.
+
+    Where a rule leaves a number free for some days after its listing (`listed_grace`), a call that
+    soon after the earliest record that could be the listing is indeterminate.
+    """
     if around.at is None:
         reason = "created_at is missing, so the call cannot be placed in time"
         return Decision(NOT_EVALUABLE, BY_NOTHING, reason, missing=CREATED_AT)
-    return _proven(around, around.at, grace) or _open(around, around.at) or _clear(around)
+    proven = _proven(around, around.at, grace)
+    if (
+        proven is not None
+        and listed_grace
+        and proven.basis == BY_CHECK
+        and around.check is not None
+    ):
+        first = around.listed_since or around.check.at
+        if around.at - first < listed_grace:
+            days = listed_grace // timedelta(days=1)
+            reason = f"{proven.reason}, but listed for less than {days} days as far as is known"
+            return replace(proven, grade=INDETERMINATE, reason=reason)
+    return proven or _open(around, around.at) or _clear(around)
 
 
 def stamp(at: datetime) -> str:
@@ -131,9 +153,11 @@ def _proven(around: Around, at: datetime, grace: timedelta) -> Decision | None:
     if check is not None and check.listed:
         told = f"the newest check before the call, of {stamp(check.at)}, said listed"
         grounds.append((BY_CHECK, check.at, str(check), told))
-    if request is not None and at > request.at + grace:
+    if request is not None and _is_late(request, at, grace):
         days, counted = (at - request.at) / timedelta(days=1), weekdays(request.at, at)
         told = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
+        allowed = "; ".join(f"{s.rule.id} allows {s.days}" for s in request.spans if s.rule)
+        told += f", {allowed}" if allowed else ""
         grounds.append((BY_REQUEST, request.at, str(request), told))
     if flag is not None and at > flag.at:
         told = f"the lead was marked dnc by {stamp(flag.at)}"
@@ -158,7 +182,9 @@ def _open(around: Around, at: datetime) -> Decision | None:
     request, following, clean = around.request, around.following, around.clean
     if request is not None and at > request.began_at:
         during = at <= request.at
-        told = "during the call that the request was made on" if during else "inside the grace"
+        over = not during and _is_over(request, at)
+        inside = "the time for which the request binds is over" if over else "inside the grace"
+        told = "during the call that the request was made on" if during else inside
         reason = f"{told}, which ended at {stamp(request.at)}" if during else told
         return Decision(INDETERMINATE, BY_REQUEST, reason, (str(request),), None, request.at)
     if following is None or not following.listed or _explained(following, request):
@@ -173,6 +199,22 @@ def _open(around: Around, at: datetime) -> Decision | None:
         (words, *([] if clean is None else [str(clean)])),
         None if clean is None else clean.at,
         following.at,
+    )
+
+
+def _is_late(request: Request, at: datetime, grace: timedelta) -> bool:
+    """Whether a call breaks any rule on requests; without a rule the grace counts."""
+    if not request.spans:
+        return at > request.at + grace
+    return any(
+        at > span.starts_at and (span.ends_at is None or at <= span.ends_at)
+        for span in request.spans
+    )
+
+
+def _is_over(request: Request, at: datetime) -> bool:
+    return bool(request.spans) and all(
+        span.ends_at is not None and at > span.ends_at for span in request.spans
     )
 
 

@@ -63,13 +63,16 @@ def records(
     return both.sort_values(["at", "listed"], kind="stable", ignore_index=True)[_COLUMNS]
 
 
-def requests(calls: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
+def requests(
+    calls: pd.DataFrame, codes: Sequence[str], events: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The first request of each number not to be called, on a call of either direction.
 
     Args:
         calls: Calls of both directions; the customer's number is `to_number` of an outbound and
             `from_number` of an inbound call.
         codes: Dispositions that are requests; case, blanks, dashes and underscores do not matter.
+        events: Requests that came in another way: columns `phone`, `at`, `ref`, `code`.
 
     Returns:
         Columns `phone`, `began_at` (the call started), `at` (it ended, or started when the end is
@@ -88,6 +91,17 @@ def requests(calls: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
             "code": asked["disposition"],
         }
     )
+    if events is not None and len(events):
+        told = pd.DataFrame(
+            {
+                "phone": events["phone"].astype("str"),
+                "began_at": events["at"],
+                "at": events["at"],
+                "call_id": events["ref"].astype("str"),
+                "code": events["code"].astype("str"),
+            }
+        )
+        found = pd.concat([found, told], ignore_index=True)
     found = found[found["phone"].notna() & found["began_at"].notna()]
     found = found.sort_values("began_at", kind="stable")
     return found.drop_duplicates("phone").reset_index(drop=True)

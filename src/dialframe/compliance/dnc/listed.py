@@ -6,11 +6,13 @@ What is on record around each call is gathered here, for all calls at once; `dec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pandas as pd
 
+from dialframe.compliance.cases import Case, Codes, reached
 from dialframe.compliance.dnc.deciding import (
     BY_STATUS,
     Around,
@@ -28,6 +30,8 @@ from dialframe.compliance.dnc.evidence import (
     records,
     requests,
 )
+from dialframe.compliance.dnc.honouring import Span, spans
+from dialframe.compliance.facts import FreshnessRule, HonourRule
 from dialframe.compliance.intake import (
     Intake,
     moment,
@@ -109,9 +113,15 @@ def grade(
     now: pd.Timestamp,
     codes: Sequence[str],
     grace: timedelta,
+    law: Law | None = None,
+    events: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """The same for frames that came through the door; the index is that of `taken.outbound`."""
-    asked = requests(taken.every, codes)
+    """The same for frames that came through the door; the index is that of `taken.outbound`.
+
+    With `law` the rules of each call's place say how soon a request is to be honoured; without it,
+    and where no rule speaks of requests, `grace` does.
+    """
+    asked = requests(taken.every, codes, events)
     flagged = flags(people, asked, now=now)
     status = people["status"].str.strip().str.lower()
     spoken = [table.loc[table["listed"], "phone"], asked["phone"]]
@@ -121,12 +131,21 @@ def grade(
         & taken.outbound["to_number"].isin(pd.concat(spoken).unique())
     ]
     requested = _of_number(calls, asked)
-    around = _around(calls, table, requested, flagged)
-    return _frame(calls, requested["at"], [decide(each, grace=grace) for each in around])
+    around = _around(calls, table, requested, flagged, law)
+    free = [timedelta(0)] * len(calls) if law is None else law.free(calls.index)
+    decided = [
+        decide(each, grace=grace, listed_grace=days)
+        for each, days in zip(around, free, strict=True)
+    ]
+    return _frame(calls, requested["at"], decided)
 
 
 def _around(
-    calls: pd.DataFrame, table: pd.DataFrame, requested: pd.DataFrame, flagged: pd.DataFrame
+    calls: pd.DataFrame,
+    table: pd.DataFrame,
+    requested: pd.DataFrame,
+    flagged: pd.DataFrame,
+    law: Law | None,
 ) -> Iterator[Around]:
     """What is on record around each call."""
     marks = flagged.rename(columns={"lead_id": "ref"}).assign(source=BY_STATUS, listed=True)
@@ -143,10 +162,63 @@ def _around(
     unlisted = both[~both["listed"].astype(bool)]
     before = nearest(calls.assign(created_at=ends), unlisted, "backward", exact=False)
     parts = (_records(part) for part in (checks, after, marked, before))
-    for at, check, following, flag, clean, request in zip(
-        calls["created_at"], *parts, _requests(requested), strict=True
+    made = _requests(requested) if law is None else law.bind(_requests(requested), calls.index)
+    since = _listed_since(calls, table, checks)
+    for at, check, following, flag, clean, request, first in zip(
+        calls["created_at"], *parts, made, since, strict=True
     ):
-        yield Around(None if pd.isna(at) else at, check, following, request, flag, clean)
+        known = None if pd.isna(first) else first
+        yield Around(None if pd.isna(at) else at, check, following, request, flag, clean, known)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Law:
+    """What the rules of each call's place say of requests and of numbers newly listed.
+
+    Attributes:
+        codes: Case of each call, by position.
+        kinds: The cases.
+        honour: Rules on requests.
+        listed: Rules on lists.
+    """
+
+    codes: Codes
+    kinds: Sequence[Case]
+    honour: Sequence[HonourRule]
+    listed: Sequence[FreshnessRule]
+
+    def bind(self, made: Iterator[Request | None], rows: pd.Index) -> Iterator[Request | None]:
+        """Requests with the spans in which calls break a rule."""
+        known: dict[tuple[int, datetime], tuple[Span, ...]] = {}
+        for request, row in zip(made, rows, strict=True):
+            if request is None:
+                yield None
+                continue
+            key = (int(self.codes[row]), request.at)
+            if key not in known:
+                known[key] = spans(self.kinds[key[0]], self.honour, request.at)
+            yield replace(request, spans=known[key])
+
+    def free(self, rows: pd.Index) -> list[timedelta]:
+        """For how long after its listing a number may still be called, the least of all rules."""
+        by_case = [
+            min((each.rule.parameters.listed_grace_days for each in reached(case, self.listed)
+                 if isinstance(each.rule, FreshnessRule)), default=0)
+            for case in self.kinds
+        ]  # fmt: skip
+        return [timedelta(days=by_case[self.codes[row]]) for row in rows]
+
+
+def _listed_since(calls: pd.DataFrame, table: pd.DataFrame, checks: pd.DataFrame) -> pd.Series:
+    """Oldest check that said listed since the last that did not, where the newest said listed."""
+    asked = table[table["source"] == CHECK].copy()
+    said = asked["listed"].astype(bool)
+    run = asked.assign(turn=(~said).groupby(asked["phone"]).cumsum())[said]
+    first = run.groupby(["phone", "turn"], as_index=False)["at"].min()
+    first = first.sort_values("at", kind="stable", ignore_index=True)
+    found = nearest(calls.assign(created_at=checks["at"]), first, "backward", exact=True)
+    since: pd.Series = found["at"].where(checks["listed"].eq(other=True))
+    return since
 
 
 def _records(table: pd.DataFrame) -> Iterator[Record | None]:

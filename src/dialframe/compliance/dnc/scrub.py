@@ -7,6 +7,7 @@ says that these records do not show the safe harbour's condition.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,8 +15,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.compliance.clock import Ints
 from dialframe.compliance.dnc.evidence import IMPORT_SCREEN, records
-from dialframe.compliance.dnc.timely import grade_calls
+from dialframe.compliance.dnc.timely import Limits, grade_calls
 from dialframe.compliance.intake import (
     Intake,
     look_up,
@@ -37,6 +39,7 @@ NUMBER_COLUMNS: Final = (
     Column("ref", "text", "request id of the check, or lead id of the import screen"),
     Column("listed", "boolean", "what that record said"),
     Column("age_days", "number", "from the record to now, days of 24 hours"),
+    Column("max_age_days", "integer", "how old a record of this number may be"),
     Column("state", "text", "fresh, stale or never checked"),
 )
 
@@ -133,13 +136,18 @@ def measure(
     now: pd.Timestamp,
     max_age_days: int,
     by: str | None = None,
+    by_law: Limits | None = None,
+    limit_of: Callable[[pd.Series], Ints] | None = None,
 ) -> Coverage:
-    """The same for frames that came through the door."""
+    """The same for frames that came through the door.
+
+    `limit_of` gives each number the age that the rules of its place allow, 0 where they have none.
+    """
     called = _called(taken)
-    numbers = _numbers(people, called, table, now, max_age_days)
+    numbers = _numbers(people, called, table, now, max_age_days, limit_of)
     return Coverage(
         numbers,
-        grade_calls(taken, table, max_age_days=max_age_days),
+        grade_calls(taken, table, max_age_days=max_age_days, by_law=by_law),
         _summary(numbers, _groups(people, called, by)),
         now.to_pydatetime(),
         max_age_days,
@@ -161,6 +169,7 @@ def _numbers(
     table: pd.DataFrame,
     now: pd.Timestamp,
     max_age_days: int,
+    limit_of: Callable[[pd.Series], Ints] | None,
 ) -> pd.DataFrame:
     open_ = people.loc[_is_callable(people), "phone"].drop_duplicates()
     dialled = called["to_number"].drop_duplicates()
@@ -169,6 +178,10 @@ def _numbers(
     found = newest.reindex(phones).reset_index(drop=True)
     single = people[~people["phone"].duplicated(keep=False)].set_index("phone")["id"]
     age = (now - found["at"]) / _DAY
+    limit = np.full(len(phones), max_age_days, dtype=np.int64)
+    if limit_of is not None:
+        own = limit_of(phones)
+        limit = np.where(own > 0, own, max_age_days)
     values = {
         "phone": phones,
         "lead_id": look_up(phones, single),
@@ -179,8 +192,9 @@ def _numbers(
         "ref": found["ref"],
         "listed": found["listed"],
         "age_days": age,
+        "max_age_days": limit,
         "state": np.select(
-            [(age <= max_age_days).to_numpy(), age.notna().to_numpy()], [FRESH, OLD], UNCHECKED
+            [(age <= limit).to_numpy(dtype=bool), age.notna().to_numpy()], [FRESH, OLD], UNCHECKED
         ).astype(object),
     }
     return shaped(values, NUMBER_COLUMNS)

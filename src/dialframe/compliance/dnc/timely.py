@@ -7,13 +7,16 @@ without any check before it is not evaluable.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.clock import Texts
+from dialframe.compliance.cases import Cases, spared
+from dialframe.compliance.clock import Flags, Ints, Texts
 from dialframe.compliance.dnc.evidence import nearest
+from dialframe.compliance.facts import FreshnessRule
 from dialframe.compliance.grades import (
     CREATED_AT,
     DIRECTION,
@@ -22,8 +25,10 @@ from dialframe.compliance.grades import (
     UNCERTAIN,
 )
 from dialframe.compliance.intake import Intake, shaped
-from dialframe.compliance.zones import NO_NUMBER
+from dialframe.compliance.rulebook import RuleBook
+from dialframe.compliance.spans import Days, reach
 from dialframe.frames import Column
+from dialframe.phones.zones import NO_NUMBER
 
 COLUMNS: Final = (
     Column("call_id", "text", "call id"),
@@ -44,6 +49,7 @@ COLUMNS: Final = (
 )
 
 NO_CHECK: Final = "a Do-Not-Call check at or before the call"
+NO_LAW: Final = "a rule on Do-Not-Call lists for the place of the number"
 IN_TIME, STALE, AFTER, NEVER = "checked in time", "stale", "only after", "never"
 
 _GRADES: Final = {
@@ -55,20 +61,91 @@ _GRADES: Final = {
 _DAY: Final = pd.Timedelta(days=1)
 
 
-def grade_calls(taken: Intake, table: pd.DataFrame, *, max_age_days: int) -> pd.DataFrame:
-    """Each outbound call held against the records of its number; the index of `taken.outbound`."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Limits:
+    """How old a record may be for each call, by the rules of its place on its day.
+
+    Attributes:
+        max_age_days: The least of all rules; 0 where no rule reaches the call.
+        same_quarter: Whether the record has to be of the call's own calendar quarter.
+        rules: The rules, as positions in `kinds`.
+        kinds: Distinct sets of rules.
+        spared: Words where a record lifts every rule, else None.
+    """
+
+    max_age_days: Ints
+    same_quarter: Flags
+    rules: Ints
+    kinds: tuple[tuple[FreshnessRule, ...], ...]
+    spared: Texts
+
+
+def limits(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) -> Limits:
+    """Limits of every call by the rules of the book."""
+    rules = [
+        r
+        for r in book.of_kind(FreshnessRule)
+        if r.parameters.check == "age" and r.status != "voluntary_code"
+    ]
+    least = np.zeros(len(calls), dtype=np.int64)
+    quarter = np.zeros(len(calls), dtype=bool)
+    bits = np.zeros(len(calls), dtype=np.int64)
+    usable = np.ones(len(calls), dtype=bool)
+    for rule, rows, _ in reach(rules, cases, days, usable):
+        age = rule.parameters.max_age_days
+        least[rows] = np.where(least[rows] == 0, age, np.minimum(least[rows], age))
+        quarter[rows] |= rule.parameters.basis == "quarter_of_call"
+        bits[rows] |= 1 << rules.index(rule)
+    codes, distinct = pd.factorize(bits)
+    kinds = tuple(
+        tuple(rule for place, rule in enumerate(rules) if int(bit) >> place & 1)
+        for bit in distinct
+    )
+    words = [
+        "exempt by record: " + ", ".join(sorted(case.setting.lifted))
+        if spared(case, rules)
+        else None
+        for case in cases.kinds
+    ]
+    return Limits(least, quarter, codes.astype(np.int64), kinds, cases.pick(words))
+
+
+def grade_calls(
+    taken: Intake,
+    table: pd.DataFrame,
+    *,
+    max_age_days: int,
+    by_law: Limits | None = None,
+) -> pd.DataFrame:
+    """Each outbound call held against the records of its number; the index of `taken.outbound`.
+
+    With `by_law` every call has the limit of its own place and day, else all have `max_age_days`.
+    """
     calls = taken.outbound
+    limit = (
+        np.full(len(calls), max_age_days, dtype=np.int64)
+        if by_law is None
+        else by_law.max_age_days
+    )
     before = nearest(calls, table, "backward", exact=True)
     after = nearest(calls, table, "forward", exact=False)
     age = (calls["created_at"] - before["at"]) / _DAY
     found, later = before["at"].notna(), after["at"].notna()
     state = np.select(
-        [(age <= max_age_days).to_numpy(), found.to_numpy(), later.to_numpy()],
+        [
+            (age <= limit).to_numpy(dtype=bool) & _in_quarter(calls, before["at"], by_law),
+            found.to_numpy(),
+            later.to_numpy(),
+        ],
         [IN_TIME, STALE, AFTER],
         NEVER,
     ).astype(object)
-    missing, reason = _why(calls, state, before["source"], age, max_age_days)
+    missing, reason = _why(calls, state, before["source"], age, limit, by_law)
     grades = pd.Series(state).map(_GRADES).to_numpy(dtype=object)
+    grades = np.where(missing == "", grades, NOT_EVALUABLE)
+    if by_law is not None:
+        free = (by_law.spared != None) & (by_law.max_age_days == 0)  # noqa: E711
+        grades[free], missing[free], reason[free] = PASSED, "", by_law.spared[free]
     values = {
         "call_id": calls["id"],
         "to_number": calls["to_number"],
@@ -82,15 +159,30 @@ def grade_calls(taken: Intake, table: pd.DataFrame, *, max_age_days: int) -> pd.
         "next_at": after["at"],
         "next_listed": after["listed"],
         "state": state,
-        "grade": np.where(missing == "", grades, NOT_EVALUABLE),
+        "grade": grades,
         "missing": pd.Series(missing, dtype=object).replace("", None),
         "reason": reason,
     }
     return shaped(values, COLUMNS)
 
 
+def _in_quarter(calls: pd.DataFrame, at: pd.Series, by_law: Limits | None) -> Flags:
+    """Whether a record is of the call's own quarter, where a rule asks for that."""
+    if by_law is None or not by_law.same_quarter.any():
+        return np.ones(len(calls), dtype=bool)
+    own = calls["created_at"].dt.year * 4 + calls["created_at"].dt.quarter
+    same = (own == at.dt.year * 4 + at.dt.quarter).to_numpy(dtype=bool)
+    fits: Flags = ~by_law.same_quarter | same
+    return fits
+
+
 def _why(
-    calls: pd.DataFrame, state: Texts, source: pd.Series, age: pd.Series, max_age_days: int
+    calls: pd.DataFrame,
+    state: Texts,
+    source: pd.Series,
+    age: pd.Series,
+    limit: Ints,
+    by_law: Limits | None,
 ) -> tuple[Texts, Texts]:
     """The missing input and the reason of each call; no input is missing where there is a grade."""
     words = {
@@ -101,8 +193,15 @@ def _why(
     reason = np.array([words.get(each) for each in state], dtype=object)
     known = np.flatnonzero(missing == "")
     for row, kind, old in zip(known, source.iloc[known], age.iloc[known], strict=True):
-        limit = "within" if state[row] == IN_TIME else "more than"
-        reason[row] = f"{kind} {old:.2f} days before the call, {limit} {max_age_days} days"
+        days = int(limit[row])
+        side = "within" if state[row] == IN_TIME else "more than"
+        reason[row] = f"{kind} {old:.2f} days before the call, {side} {days} days"
+        if state[row] == STALE and old <= days:
+            reason[row] = f"{kind} {old:.2f} days before the call, in another calendar quarter"
+    if by_law is not None:
+        lawless = by_law.max_age_days == 0
+        missing[lawless] = NO_LAW
+        reason[lawless] = "the rules asked have none on Do-Not-Call lists where the number may be"
     for rows, name, words_of in (
         (calls["to_number"].isna(), NO_NUMBER, "to_number is missing"),
         (calls["created_at"].isna(), CREATED_AT, "created_at is missing"),

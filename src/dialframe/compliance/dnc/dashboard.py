@@ -1,0 +1,150 @@
+"""Where Do-Not-Call coverage is thin and what closes it: by campaign, source, state and week; asks no service.
+
+Every number counts once in each view: one that belongs to several groups is in a group of its own,
+so that the groups of a view add up to all numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
+from dialframe.compliance.intake import shaped
+from dialframe.frames import Column, custom_field
+from dialframe.phones.placing import place
+
+SEVERAL: Final = "several"
+NONE: Final = "none"
+#: Numbers per request, and requests per second that one key may make (contract, Limits).
+PHONES_PER_REQUEST: Final = 100
+REQUESTS_PER_SECOND: Final = 10
+
+BY_COLUMNS: Final = (
+    Column("view", "text", "campaign, source, state or week"),
+    Column("group", "text", "which one; `several`: more than one, `none`: nothing known"),
+    Column("numbers", "integer", "distinct numbers: the denominator"),
+    Column("fresh", "integer", "with a record that is recent enough for their place"),
+    Column("stale", "integer", "with a record that is too old"),
+    Column("never", "integer", "with no record"),
+    Column("share", "number", "fresh / numbers"),
+)
+NEXT_COLUMNS: Final = (
+    Column("phone", "text", "number to check, E.164"),
+    Column("state", "text", "stale or never checked"),
+    Column("callable", "boolean", "a lead of it is open, so it may be called next"),
+    Column("age_days", "number", "age of its newest record; null: none"),
+    Column("max_age_days", "integer", "age that the rules of its place allow"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Dashboard:
+    """Coverage by group, and the numbers to check next.
+
+    Attributes:
+        by: Counts of each view and group, columns `BY_COLUMNS`.
+        next: Stale and unchecked numbers, those that may be called first, columns `NEXT_COLUMNS`;
+            `account.check_dnc(dashboard.next["phone"])` closes the gap.
+        requests: Requests that checking them takes.
+        minutes: Minutes that it takes at the service's rate for one key.
+    """
+
+    by: pd.DataFrame
+    next: pd.DataFrame
+    requests: int
+    minutes: float
+
+
+def dashboard(
+    covered: Coverage,
+    leads: pd.DataFrame,
+    calls: pd.DataFrame,
+    *,
+    source_field: str = "lead_source",
+    campaigns: Mapping[str, str] | None = None,
+) -> Dashboard:
+    """Coverage by campaign, source, state and week, and what is to be checked next.
+
+    Args:
+        covered: Coverage of an audit, or of `dnc.coverage`.
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        source_field: Custom field of the leads that names where they came from.
+        campaigns: Campaign id to its name.
+    """
+    numbers = covered.numbers
+    dialled = calls[(calls["direction"] == "outbound").to_numpy(dtype=bool)]
+    pairs = pd.concat(
+        [
+            leads[["phone", "campaign_id"]],
+            dialled[["to_number", "campaign_id"]].rename(columns={"to_number": "phone"}),
+        ],
+        ignore_index=True,
+    )
+    names = dict(campaigns or {})
+    pairs["campaign_id"] = pairs["campaign_id"].map(lambda each: names.get(each, each))
+    source = custom_field(leads, source_field).to_numpy()
+    views = {
+        "campaign": _single(pairs["phone"], pairs["campaign_id"]),
+        "source": _single(leads["phone"], pd.Series(source, dtype="str")),
+        "state": _states(numbers["phone"]),
+        "week": _single(dialled["to_number"], _weeks(dialled["created_at"])),
+    }
+    parts = [_count(view, numbers, groups) for view, groups in views.items()]
+    whole = pd.concat(parts, ignore_index=True)
+    todo = numbers[numbers["state"] != FRESH].copy()
+    todo = todo.sort_values(
+        ["callable", "age_days", "phone"], ascending=[False, False, True], na_position="first"
+    )
+    requests = math.ceil(len(todo) / PHONES_PER_REQUEST)
+    return Dashboard(
+        by=shaped({c.name: whole[c.name] for c in BY_COLUMNS}, BY_COLUMNS),
+        next=shaped(
+            {c.name: todo[c.name].reset_index(drop=True) for c in NEXT_COLUMNS}, NEXT_COLUMNS
+        ),
+        requests=requests,
+        minutes=requests / REQUESTS_PER_SECOND / 60,
+    )
+
+
+def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:
+    """Group of each number, `several` where there are more."""
+    pairs = pd.DataFrame({"phone": phones.to_numpy(), "group": groups.to_numpy()}, dtype="str")
+    pairs = pairs[pairs["phone"].notna() & pairs["group"].notna()].drop_duplicates()
+    pairs.loc[pairs["phone"].duplicated(keep=False), "group"] = SEVERAL
+    return pairs.drop_duplicates("phone").set_index("phone")["group"]
+
+
+def _states(phones: pd.Series) -> pd.Series:
+    """State or country of each number by its prefix."""
+    placed = place(phones)
+    said = [zones.regions[-1] if zones.regions else NONE for zones in placed.kinds]
+    return pd.Series([said[code] for code in placed.codes], index=pd.Index(phones), dtype="str")
+
+
+def _weeks(at: pd.Series) -> pd.Series:
+    """Monday (UTC) of the week of each call."""
+    day = at.dt.floor("D")
+    return (day - pd.to_timedelta(day.dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
+
+
+def _count(view: str, numbers: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
+    group = numbers["phone"].map(groups.to_dict()).astype("str").fillna(NONE)
+    state = numbers["state"]
+    table = pd.DataFrame(
+        {
+            "group": group,
+            "numbers": 1,
+            "fresh": (state == FRESH).astype("int64"),
+            "stale": (state == OLD).astype("int64"),
+        }
+    )
+    counted = table.groupby("group", sort=True).sum().reset_index()
+    counted["never"] = counted["numbers"] - counted["fresh"] - counted["stale"]
+    counted["share"] = counted["fresh"] / counted["numbers"]
+    return counted.assign(view=view)

@@ -1,0 +1,79 @@
+"""What must be read with the counts of an audit, in sentences; counts nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.dnc import Coverage
+from dialframe.compliance.dnc.evidence import IMPORT_SCREEN
+from dialframe.compliance.result import counted
+from dialframe.compliance.rulebook import RuleBook
+from dialframe.compliance.zones import unknown_states
+
+#: What an audit of this data can never know, said with every result.
+LIMITS: Final = (
+    "Facts for review, not legal advice.",
+    "The service does not report line type, consent, business relationship or the purpose of a "
+    "call: what is not given is not assumed away. A call that an exemption would permit is flagged "
+    "unless a record of it is given, and a rule that needs a missing input is not evaluable.",
+    "An area code is evidence of a place, not the place: numbers are ported and travel.",
+    "A Do-Not-Call check says listed or not listed; it names no list and no date of the list.",
+)
+
+
+def about_book(book: RuleBook, at: pd.Timestamp) -> list[str]:
+    """Version, age and reach of the rule book, and who changed it."""
+    age = book.age_note(at.date())
+    days = book.age_days(at.date())
+    asked = ", ".join(each.lower() for each in book.jurisdictions) or "none"
+    said = [
+        f"Rule book {book.version}, facts of {book.generated_on}, {counted(days, 'day')} old on the "
+        f"day of the audit; {counted(len(book.rules), 'rule')} asked, of {asked}."
+    ]
+    if "US" in book.jurisdictions and not any(j.startswith("US-") for j in book.jurisdictions):
+        said.append("State rules, which can be narrower than the federal ones, were not asked.")
+    said += [] if age is None else [f"{age[0].upper()}{age[1:]}."]
+    asked_ids = {rule.id for rule in book.rules}
+    said += [
+        f"Rule {rule_id} {origin.what} on {origin.on} by {origin.by}: {origin.why}"
+        for rule_id, origin in book.origins
+        if rule_id in asked_ids or origin.what == "dropped"
+    ]
+    return said
+
+
+def about_data(covered: Coverage, timed: pd.DataFrame, *, unanswered: int) -> list[str]:
+    """What stands behind the records."""
+    notes = []
+    silent = int((covered.calls["source"] == IMPORT_SCREEN).sum())
+    if silent:
+        notes.append(
+            f"For {counted(silent, 'call')} the newest record is the service's screen at import, "
+            "which leaves no answer of its own."
+        )
+    asked = int(timed["reason"].str.contains("exempt candidate", regex=False).sum())
+    if asked:
+        notes.append(
+            f"{counted(asked, 'call')} outside the hours in some zone may have been asked for "
+            "by the customer: a callback was due."
+        )
+    if unanswered:
+        notes.append(
+            f"{counted(unanswered, 'row')} of the ledger of checks count for nothing: later than "
+            "the audit, or without number, answer or time."
+        )
+    return notes
+
+
+def about_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
+    """Values that were given as states and are none."""
+    odd = unknown_states(states)
+    if not odd:
+        return []
+    shown = ", ".join(repr(value) for value in odd[:5])
+    return [
+        f"{counted(len(odd), 'value')} given as a US state are none and were ignored: {shown}."
+    ]

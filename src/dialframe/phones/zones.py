@@ -1,0 +1,258 @@
+"""Candidate time zones and regions of a phone number; knows numbering plans and states, not where a person is today.
+
+An area code is evidence of a place, not the place: numbers are ported and travel with people. So
+every zone that is possible is kept, and nothing here picks one. The candidates of a number of the
+United States are the union of
+
+- the zones of its whole area code (every central office code of it),
+- for an overlay the zones of the code that it lies on, because the zone data is coarser for it
+  (448 lies on 850, 364 on 270, 930 on 812, 458 on 541, 986 on 208), has none (729 on 423) or
+  another one (689, of Orlando, on 407),
+- what the phone number library says of the number itself,
+- the zones of a state or ZIP code that the account knows, whole.
+
+Elsewhere they are those of the library: of the number's prefix where it has a place, of the whole
+country where it is a mobile number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+import pandas as pd
+import phonenumbers
+from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
+from phonenumbers.timezone import time_zones_for_geographical_number, time_zones_for_number
+from phonenumbers.tzdata import TIMEZONE_DATA
+
+from dialframe.phones.area_codes import (
+    US_REGIONS,
+    AreaCode,
+    area_codes,
+    state_code,
+    state_zones,
+)
+
+Confidence = Literal["high", "medium", "low", "none"]
+
+NANP: Final = re.compile(r"\+1([2-9][0-9]{2})([0-9]{3})[0-9]{4}")
+E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
+
+NO_NUMBER: Final = "to_number"
+NO_ZONE: Final = "the number's time zone"
+
+FIXED, MOBILE, NO_LINE = "fixed", "mobile", "unknown"
+
+# The library answers with every zone of the country code when it knows nothing narrower.
+_COUNTRY_WIDE: Final = 10
+
+#: Regions that the law of another one reaches too, or whose numbers are part of its plan.
+_WITHIN: Final = {
+    **dict.fromkeys(("GP", "RE", "MQ", "GF", "YT", "PM", "BL", "MF"), "FR"),
+    **dict.fromkeys(("GG", "JE", "IM"), "GB"),
+    **dict.fromkeys(("CX", "CC"), "AU"),
+    "VA": "IT",
+}
+
+_LINES: Final = {PhoneNumberType.MOBILE: MOBILE, PhoneNumberType.FIXED_LINE: FIXED}
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """Where a number may be.
+
+    Attributes:
+        names: Candidate IANA zones in alphabetical order; empty when there is none.
+        source: What they rest on: `area code`, `overlay of NNN`, `number`, `state XX`,
+            `country XX`, joined by ` + `, or `none`.
+        confidence: `high` when area code and state share a zone, or the number has a place
+            outside the North American plan; `medium` for an area code alone and for a whole
+            country, `low` when they share none or only a state is known, `none` without zones.
+        missing: The input that is missing when there are no zones, else empty.
+        reason: Why there are no zones, or what speaks against them; may be empty.
+        regions: Countries (`GB`) and US states (`US-FL`) whose rules may hold, in order.
+        doubtful: Those of them that only the area code names while the account knows another state.
+        line_type: `fixed`, `mobile` or `unknown`; in the North American plan the two share
+            their numbers, so it is unknown there.
+    """
+
+    names: tuple[str, ...]
+    source: str
+    confidence: Confidence
+    missing: str = ""
+    reason: str = ""
+    regions: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()
+    line_type: str = NO_LINE
+
+
+def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
+    """Candidate zones of one number.
+
+    Args:
+        phone: E.164.
+        state: State or states that the account knows of, as a code (`FL`, `US-FL`), a name or a
+            ZIP code; what is none of these is ignored and said in `reason`. States are of the
+            United States, so they are ignored for numbers of other numbering plans.
+
+    Returns:
+        The candidates; none for a toll-free, satellite or other number without a place, for a
+        number that is not valid in its plan, and for text that is not E.164. A state gives zones
+        to a number without a place, and never takes a zone away.
+    """
+    named = (state,) if isinstance(state, str) else tuple(state)
+    match = NANP.fullmatch(phone)
+    if match is not None:
+        area = area_codes().get(match[1])
+        if area is None or area.region in US_REGIONS:
+            return _united_states(area, match[1], match[2], named)
+        return _neighbour(area, match[2])
+    if E164.fullmatch(phone) and not phone.startswith("+1"):
+        # The library reads zones from at most nine digits, and the kind from the first and the length.
+        return _abroad(phone[:10], len(phone), phone)
+    return Zones((), "none", "none", NO_NUMBER, "to_number is not a whole E.164 number")
+
+
+def of_numbers(
+    phones: Iterable[str], states: Mapping[str, str] | pd.Series | None = None
+) -> dict[str, Zones]:
+    """Candidate zones of many numbers; equal cases are looked up once.
+
+    Args:
+        phones: E.164, each once or more often.
+        states: Number to state. A series may name a number several times: every state counts.
+
+    Returns:
+        One entry per distinct number.
+    """
+    known = states_by_number(states)
+    cases: dict[tuple[str, tuple[str, ...]], Zones] = {}
+    found: dict[str, Zones] = {}
+    for phone in phones:
+        if phone in found:
+            continue
+        named = known.get(phone, ())
+        case = (phone[:8] if NANP.fullmatch(phone) else phone, named)
+        zones = cases.get(case)
+        if zones is None:
+            zones = cases[case] = of_number(phone, named)
+        found[phone] = zones
+    return found
+
+
+def states_by_number(
+    states: Mapping[str, str] | pd.Series | None,
+) -> dict[str, tuple[str, ...]]:
+    """Everything that is said of each number's state, each once, in alphabetical order."""
+    if states is None:
+        return {}
+    known: dict[str, set[str]] = {}
+    for phone, state in states.items():
+        if isinstance(phone, str) and isinstance(state, str) and state.strip():
+            known.setdefault(phone, set()).add(state.strip())
+    return {phone: tuple(sorted(values)) for phone, values in known.items()}
+
+
+def unknown_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
+    """Values that were given as states and are none, each once, in alphabetical order."""
+    named = {value for values in states_by_number(states).values() for value in values}
+    return sorted(value for value in named if state_code(value) is None)
+
+
+def _united_states(area: AreaCode | None, code: str, office: str, named: tuple[str, ...]) -> Zones:
+    codes = sorted({known for known in map(state_code, named) if known})
+    of_state = {zone for known in codes for zone in state_zones()[known]}
+    of_area, parts, why = _of_area(area, code, office)
+    said = [why, *(f"{odd!r} is not a US state" for odd in named if state_code(odd) is None)]
+    own = area.state if area is not None else ""
+    if area is not None and area.overlay_of and not own:
+        own = area_codes()[area.overlay_of].state
+    regions = ("US", *sorted({f"US-{known}" for known in (*codes, own) if known}))
+    doubtful = (f"US-{own}",) if own and codes and own not in codes else ()
+    if not of_area and not of_state:
+        return Zones((), "none", "none", NO_ZONE, _sentence(said), regions)
+    if of_area and of_state and not of_area & of_state:
+        said.append("area code and state disagree")
+    parts += [f"state {known}" for known in codes]
+    level: Confidence = "medium" if not of_state else "high" if of_area & of_state else "low"
+    names = tuple(sorted(of_area | of_state))
+    return Zones(names, " + ".join(parts), level, "", _sentence(said), regions, doubtful)
+
+
+def _of_area(area: AreaCode | None, code: str, office: str) -> tuple[set[str], list[str], str]:
+    """Zones by area code, what they rest on, and why there are none."""
+    if area is None:
+        return set(), [], f"area code {code} is not in the table of area codes"
+    if area.kind != "geographic":
+        return set(), [], f"area code {code} is {area.kind} and has no place"
+    names, parts = set(area.zones), ["area code"]
+    if area.overlay_of:
+        names |= set(area_codes()[area.overlay_of].zones)
+        parts.append(f"overlay of {area.overlay_of}")
+    own = _of_office(code, office)
+    if not own <= names:
+        parts.append("number")
+    return names | own, parts, ""
+
+
+@lru_cache(maxsize=100_000)
+def _of_office(code: str, office: str) -> frozenset[str]:
+    national = int(f"{code}{office}0100")
+    found = time_zones_for_geographical_number(
+        PhoneNumber(country_code=1, national_number=national)
+    )
+    known = len(found) < _COUNTRY_WIDE
+    return frozenset(zone for zone in found if known and zone != "Etc/Unknown")
+
+
+def _neighbour(area: AreaCode, office: str) -> Zones:
+    """A number of the North American plan outside the United States."""
+    names, parts, why = _of_area(area, area.code, office)
+    if not names:
+        return Zones((), "none", "none", NO_ZONE, why, (area.region,))
+    return Zones(
+        tuple(sorted(names)), " + ".join(parts), "medium", "", why, regions=(area.region,)
+    )
+
+
+@lru_cache(maxsize=200_000)
+def _abroad_case(head: str, length: int, region: str, kind: int, names: tuple[str, ...]) -> Zones:
+    del head, length
+    regions = tuple(dict.fromkeys((_WITHIN.get(region, region), region))) if region else ()
+    line = _LINES.get(kind, NO_LINE)
+    if not names:
+        where = f" of {region}" if region else ""
+        why = f"the number{where} has no place, or is not a number of its plan"
+        return Zones((), "none", "none", NO_ZONE, why, regions, line_type=line)
+    placed = kind not in (PhoneNumberType.MOBILE, PhoneNumberType.UNKNOWN)
+    level: Confidence = "high" if placed and len(names) == 1 else "medium"
+    if kind == PhoneNumberType.UNKNOWN:
+        level = "low"
+    source = "number" if placed else f"country {region}"
+    return Zones(names, source, level, "", "", regions, line_type=line)
+
+
+def _abroad(head: str, length: int, phone: str) -> Zones:
+    try:
+        number = phonenumbers.parse(phone)
+    except NumberParseException:
+        why = "the number begins with no country code that is in use"
+        return Zones((), "none", "none", NO_ZONE, why)
+    kind = phonenumbers.number_type(number)
+    region = phonenumbers.region_code_for_number(number)
+    if region is None or not region.isalpha():
+        region = phonenumbers.region_code_for_country_code(number.country_code or 0)
+    found = time_zones_for_number(number)
+    if kind == PhoneNumberType.UNKNOWN and phonenumbers.is_possible_number(number):
+        # Of the right length and in no block that is assigned: it may be anywhere in its country.
+        found = TIMEZONE_DATA.get(str(number.country_code), ())
+    names = tuple(sorted(zone for zone in found if zone != "Etc/Unknown"))
+    return _abroad_case(head, length, region if region.isalpha() else "", kind, names)
+
+
+def _sentence(parts: Iterable[str]) -> str:
+    return "; ".join(part for part in parts if part)

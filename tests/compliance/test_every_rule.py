@@ -1,0 +1,422 @@
+"""Every rule of the book, by a call just inside and one just outside each of its limits, made from its own data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance import (
+    abandonment,
+    attempts,
+    cases,
+    consent,
+    hours,
+    recordkeeping,
+    rulebook,
+    spans,
+)
+from dialframe.compliance.calendars import Declared, closed_days, last_day
+from dialframe.compliance.cases import Cases
+from dialframe.compliance.facts import (
+    DAYS,
+    AbandonmentRule,
+    CapRule,
+    ConsentRule,
+    FreshnessRule,
+    HolidayRule,
+    HonourRule,
+    HoursRule,
+    RetentionRule,
+    Rule,
+)
+from dialframe.compliance.intake import take_calls
+from dialframe.compliance.practice import Practice
+from dialframe.compliance.spans import Days
+from dialframe.compliance.zones import area_codes, of_number
+
+BOOK = rulebook.load()
+TICK, DAY = timedelta(microseconds=1), timedelta(days=1)
+
+#: A number with one zone for each country that has rules.
+NUMBERS = {
+    "US": hand.NEW_YORK, "AU": "+61255500123", "BR": "+551155550123", "CA": hand.TORONTO,
+    "DE": "+493023125123", "ES": "+34915550123", "FR": "+33199001234", "GB": hand.LONDON,
+    "IE": "+35315550123", "IN": "+911155550123", "IT": "+390655550123", "MX": "+525555550123",
+    "NL": "+31205550123", "NZ": "+6495550123", "PT": "+351215550123", "SG": "+6565550123",
+    "ZA": "+27115550123",
+}  # fmt: skip
+
+
+def of_kind(kind: type[Any]) -> list[Any]:
+    """Rules of a kind that the audit asks, with their ids for pytest."""
+    asked = [r for r in BOOK.of_kind(kind) if r.status != "voluntary_code"]
+    return [pytest.param(rule, id=rule.id) for rule in asked]
+
+
+def number(rule: Rule) -> str:
+    """A number that the rule reaches, of one zone."""
+    if not rule.jurisdiction.startswith("US-"):
+        return NUMBERS[rule.jurisdiction]
+    state = rule.jurisdiction[3:]
+    for area in area_codes().values():
+        phone = f"+1{area.code}5550142"
+        if area.state == state and len(of_number(phone).names) == 1:
+            return phone
+    raise AssertionError(state)
+
+
+def practice(rule: Rule) -> Practice:
+    """What a firm would have to say for the rule to reach its calls."""
+    dialing = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
+    purposes = {
+        "prerecorded",
+        "autodialed",
+        "live_marketing",
+        "any_outbound_dialer",
+        "call_centre_outbound",
+    }
+    purpose = rule.applies_to[0]
+    if purpose in purposes:
+        purpose = "telemarketing_sales"
+    return Practice(
+        purpose="informational" if purpose == "informational_prerecorded" else purpose,
+        dialing=dialing.get(rule.dialing, rule.dialing),
+        line_types={number(rule): rule.line_types[0]},
+    )
+
+
+def some_day(rule: Rule) -> date:
+    """A Monday on which the rule is in force, the week after it too where that can be."""
+    start = rule.effective_from or date(2024, 1, 8)
+    if rule.effective_to is not None and rule.effective_from is None:
+        start = rule.effective_to - timedelta(days=20)
+    return start + timedelta(days=-start.weekday() % 7)
+
+
+def zone(rule: Rule) -> ZoneInfo:
+    """Zone of the rule's number, or the fixed one of the rule."""
+    fixed = getattr(rule.parameters, "timezone", None)
+    return ZoneInfo(fixed or of_number(number(rule)).names[0])
+
+
+def at(rule: Rule, day: date, clock: time) -> datetime:
+    """An instant by the rule's clock."""
+    return datetime.combine(day, clock, zone(rule)).astimezone(UTC)
+
+
+def edges(rule: HoursRule) -> Iterator[tuple[datetime, str]]:
+    """Instants just inside and just outside of each window, and noon of closed days."""
+    first = some_day(rule)
+    week = [first + timedelta(days=n) for n in range(7)]
+    for day in week:
+        name = DAYS[day.weekday()]
+        spans = sorted((w.start, w.end) for w in rule.parameters.windows if name in w.days)
+        special = rule.parameters.sunday_and_holiday
+        if special is not None and name == "sun":
+            spans = [(special.start, special.end)]
+        if not spans:
+            yield at(rule, day, time(12)), "violation"
+        for start, end in spans:
+            yield at(rule, day, start), "pass"
+            yield at(rule, day, start) - TICK, "violation"
+            yield at(rule, day, end) - TICK, "pass"
+            yield at(rule, day, end), "violation"
+
+
+#: Its only area code lies in two zones, so it has a test of its own.
+TWO_ZONES = ("us-sd-hours", "us-sd-hours-autodialer")
+
+
+@pytest.mark.parametrize("rule", [p for p in of_kind(HoursRule) if p.id not in TWO_ZONES])
+def test_each_window_of_each_rule_on_hours(rule: HoursRule) -> None:
+    """The first and the last microsecond of every window of the week are inside, their neighbours outside."""
+    wanted = [(moment, grade) for moment, grade in edges(rule) if rule.holds_on(moment.date())]
+    assert {grade for _, grade in wanted} == {"pass", "violation"}
+    rows = [
+        hand.call(number(rule), moment, id=f"call_{n}") for n, (moment, _) in enumerate(wanted)
+    ]
+    found = hours.audit(hand.calls(*rows), rules=BOOK.select([rule.id]), practice=practice(rule))
+    assert found["grade"].tolist() == [grade for _, grade in wanted]
+    assert set(found["rule_id"]) == {rule.id}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        p
+        for p in of_kind(HoursRule)
+        if BOOK.rule(str(p.id)).effective_from or BOOK.rule(str(p.id)).effective_to
+    ],
+)
+def test_a_rule_on_hours_holds_on_its_days_alone(rule: HoursRule) -> None:
+    """On the day before its first and after its last nothing is asked."""
+    inside, outside = [], []
+    if rule.effective_from is not None:
+        inside.append(rule.effective_from)
+        outside.append(rule.effective_from - DAY)
+    if rule.effective_to is not None:
+        inside.append(rule.effective_to)
+        outside.append(rule.effective_to + DAY)
+    rows = [
+        hand.call(number(rule), at(rule, day, time(3)), id=f"c{n}")
+        for n, day in enumerate(inside + outside)
+    ]
+    found = hours.audit(hand.calls(*rows), rules=BOOK.select([rule.id]), practice=practice(rule))
+    assert found["grade"].tolist() == ["violation"] * len(inside) + ["not evaluable"] * len(
+        outside
+    )
+
+
+@pytest.mark.parametrize("rule", of_kind(HolidayRule))
+def test_each_holiday_is_closed_and_its_neighbours_are_not(rule: HolidayRule) -> None:
+    """Noon of every day of a year, by the calendar with what the law adds and drops."""
+    year = (rule.effective_to or date(2026, 12, 31)).year - (1 if rule.effective_to else 0)
+    declared = Declared({rule.id: {date(year, 9, 2): "storm"}})
+    closed = closed_days(rule, date(year, 1, 1), date(year, 12, 31), declared)
+    days = [date(year, 1, 2) + timedelta(days=n) for n in range(363)]
+    near = [d for d in days if any(abs((d - c).days) <= 1 for c in closed)]
+    rows = [
+        hand.call(number(rule), at(rule, day, time(12)), id=f"c{n}") for n, day in enumerate(near)
+    ]
+    audit = compliance.audit(
+        hand.leads(), hand.calls(*rows), hand.checks(), now=hand.utc("2026-12-31"),
+        rules=[rule.id], practice=practice(rule), declared=declared,
+    )  # fmt: skip
+    part_of_state = "uncertain" if rule.parameters.area else "violation"
+    wanted = [part_of_state if day in closed else "pass" for day in near]
+    found = audit.parts["emergencies"] if rule.parameters.type == "emergency_ban" else audit.hours
+    assert closed
+    assert found["grade"].tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "rule", [p for p in of_kind(CapRule) if BOOK.rule(str(p.id)).parameters.trigger is None]
+)
+def test_each_cap_counts_its_window_exactly(rule: CapRule) -> None:
+    """The last attempt allowed passes, the next is a violation, and one window after the first it is none."""
+    p = rule.parameters
+    start = at(rule, some_day(rule) + timedelta(days=40), time(10))
+    times = [start + timedelta(minutes=n) for n in range(p.max_attempts + 1)]
+    length = (
+        timedelta(hours=p.window_hours) if p.window_hours else timedelta(days=p.window_days or 1)
+    )
+    last = length - TICK if p.window_type == "rolling" else length - DAY + timedelta(hours=1)
+    times.append(start + last)
+    later = [moment + length for moment in times[: p.max_attempts]]
+    rows = [hand.call(number(rule), moment, id=f"c{n}") for n, moment in enumerate(times)]
+    grades = _caps(rule, rows)
+    assert grades == ["pass"] * p.max_attempts + ["violation"] * 2
+    apart = [
+        hand.call(number(rule), moment, id=f"d{n}")
+        for n, moment in enumerate(times[: p.max_attempts] + later)
+    ]
+    assert set(_caps(rule, apart)) == {"pass"}
+    lost = [dict(row, hangup_cause="NETWORK_OUT_OF_ORDER") for row in rows[:-2]]
+    assert _caps(rule, [*lost, *rows[-2:]])[-1] == ("pass" if p.max_attempts > 1 else "violation")
+
+
+def _ground(
+    rule: Rule, rows: list[dict[str, Any]], firm: Practice | None = None
+) -> tuple[pd.DataFrame, Cases, Days, rulebook.RuleBook]:
+    """Calls, their cases and days, and a book of one rule."""
+    outbound = take_calls(hand.calls(*rows)).outbound
+    found = cases.sort(outbound, practice=firm or practice(rule))
+    first, last = hours.span(outbound)
+    days = spans.of_calls(outbound, found, first=first, last=last)
+    return outbound, found, days, BOOK.select([rule.id])
+
+
+def _caps(rule: Rule, rows: list[dict[str, Any]]) -> list[str]:
+    calls, found, days, book = _ground(rule, rows)
+    return [str(grade) for grade in attempts.grade(calls, found, book, days)[0]["grade"]]
+
+
+@pytest.mark.parametrize("rule", of_kind(FreshnessRule))
+def test_each_age_of_a_check_is_to_the_microsecond(rule: FreshnessRule) -> None:
+    """A check as old as the rule allows passes, a microsecond older does not; a listed number is found."""
+    p = rule.parameters
+    moment = at(rule, some_day(rule), time(12))
+    if p.basis == "quarter_of_call":
+        moment = hand.utc("2026-03-31T16:00")
+    ages = [p.max_age_days * DAY, p.max_age_days * DAY + TICK]
+    if p.basis == "quarter_of_call":
+        ages = [moment - hand.utc("2026-01-01"), moment - hand.utc("2026-01-01") + TICK]
+    if p.check == "listed_number_called":
+        ages = []
+    for age, wanted in zip(ages, ("pass", "uncertain"), strict=False):
+        audit = _checked(rule, moment, hand.check(moment - age, phone=number(rule)))
+        assert audit.coverage.calls["grade"].tolist() == [wanted], age
+    soon = timedelta(days=p.listed_grace_days)
+    listed = hand.check(moment - soon - TICK, listed=True, phone=number(rule))
+    assert _checked(rule, moment, listed).listed["grade"].tolist() == ["proven"]
+    if soon:
+        fresh = hand.check(moment - soon + TICK, listed=True, phone=number(rule))
+        assert _checked(rule, moment, fresh).listed["grade"].tolist() == ["indeterminate"]
+
+
+def _checked(rule: Rule, moment: datetime, *checks: dict[str, Any]) -> compliance.Audit:
+    return compliance.audit(
+        hand.leads(), hand.calls(hand.call(number(rule), moment)), hand.checks(*checks),
+        now=moment + DAY, rules=[rule.id], practice=practice(rule),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", of_kind(HonourRule))
+def test_each_request_is_honoured_by_its_last_day(rule: HonourRule) -> None:
+    """A call on the last day is not proven, one on the day after is; so is the list itself held to it."""
+    asked = at(rule, some_day(rule), time(12))
+    asked = min(asked, at(rule, rule.effective_to, time(12))) if rule.effective_to else asked
+    end = last_day(rule, asked.astimezone(zone(rule)).date())
+    request = hand.call(number(rule), asked, id="asked", disposition="DNC")
+    late = at(rule, end + DAY, time(0))
+    if not rule.parameters.max_days:
+        late = asked + TICK
+    rows = [request, hand.call(number(rule), late, id="late")]
+    wanted = ["clear", "proven"]
+    if rule.parameters.max_days:
+        rows.insert(1, hand.call(number(rule), late - TICK, id="last"))
+        wanted.insert(1, "indeterminate")
+    audit = compliance.audit(
+        hand.leads(), hand.calls(*rows), hand.checks(), now=late + 30 * DAY, rules=[rule.id],
+        practice=practice(rule),
+    )  # fmt: skip
+    assert audit.listed["grade"].tolist() == wanted
+    due = audit.parts["requests"]["due_at"].item()
+    for shift, grade in ((timedelta(0), "pass"), (TICK, "uncertain")):
+        told = hand.check(due.to_pydatetime() + shift, listed=True, phone=number(rule))
+        again = compliance.audit(
+            hand.leads(), hand.calls(request), hand.checks(told), now=late + 90 * DAY,
+            rules=[rule.id], practice=practice(rule),
+        )  # fmt: skip
+        assert again.parts["requests"]["grade"].tolist() == [grade]
+    still = hand.check(due.to_pydatetime() + TICK, listed=False, phone=number(rule))
+    never = compliance.audit(
+        hand.leads(), hand.calls(request), hand.checks(still), now=late + 90 * DAY, rules=[rule.id],
+        practice=practice(rule),
+    )  # fmt: skip
+    assert never.parts["requests"]["grade"].tolist() == ["violation"]
+
+
+@pytest.mark.parametrize("rule", of_kind(AbandonmentRule))
+def test_each_share_of_abandoned_calls(rule: AbandonmentRule) -> None:
+    """At the limit it is kept where the rule says at most, one dropped call more breaks it."""
+    p = rule.parameters
+    live = 1000
+    at_limit = round(p.max_rate / (1 - p.max_rate) * live)
+    moment = at(rule, some_day(rule), time(12))
+    for dropped in (at_limit - 1, at_limit + 1):
+        rows = [hand.call(number(rule), moment, id=f"c{n}") for n in range(live + dropped)]
+        told = {row["id"]: "live" if n < live else "dropped" for n, row in enumerate(rows)}
+        firm = dataclasses.replace(practice(rule), dialing="predictive")
+        calls, found, days, book = _ground(rule, rows, firm)
+        table = abandonment.grade(calls, found, days, book, told)
+        broken = "uncertain" if not p.safe_harbour else "violation"
+        wanted = "pass" if dropped < at_limit else broken
+        assert table["grade"].tolist() == [wanted]
+        assert table["dropped"].tolist() == [dropped]
+
+
+@pytest.mark.parametrize("rule", of_kind(ConsentRule))
+def test_each_rule_on_consent_asks_for_its_record(rule: ConsentRule) -> None:
+    """Without the table nothing is evaluable; with it a record lets the call pass and its absence does not."""
+    moment = at(rule, some_day(rule) + timedelta(days=30), time(12))
+    check = rule.parameters.check
+    none = _consented(rule, moment, None, None)
+    assert none == ["not evaluable"]
+    given = pd.DataFrame(
+        {
+            "phone": [number(rule)],
+            "kind": ["written"],
+            "granted_at": [moment - DAY],
+            "record": ["r1"],
+        }
+    )
+    if check == "consent_before_call":
+        assert _consented(rule, moment, given, None) == ["pass"]
+        assert _consented(rule, moment, given.assign(granted_at=moment + TICK), None) == [
+            "violation"
+        ]
+        assert _consented(rule, moment, given.assign(revoked_at=moment), None) == ["violation"]
+        assert _consented(rule, moment, given.assign(revoked_at=moment + TICK), None) == ["pass"]
+        assert _consented(rule, moment, given.assign(expires_at=moment), None) == ["violation"]
+    elif check == "call_after_revocation":
+        old = given.assign(granted_at=moment - 90 * DAY)
+        assert _consented(rule, moment, old.assign(revoked_at=moment - 30 * DAY), None) == [
+            "violation"
+        ]
+        assert _consented(rule, moment, old.assign(revoked_at=moment - DAY), None) == ["uncertain"]
+        assert _consented(rule, moment, old, None) == ["pass"]
+    elif check == "reassigned_number":
+        days = timedelta(days=rule.parameters.refresh_days or 30)
+        asked = pd.DataFrame(
+            {"phone": [number(rule)], "checked_at": [moment - days], "result": ["no"]}
+        )
+        without = "violation" if rule.parameters.mandatory else "uncertain"
+        assert _consented(rule, moment, None, asked) == ["pass"]
+        assert _consented(rule, moment, None, asked.assign(checked_at=moment - days - TICK)) == [
+            without
+        ]
+        assert _consented(rule, moment, None, asked.assign(result="yes")) == ["violation"]
+
+
+def _consented(
+    rule: Rule, moment: datetime, consents: pd.DataFrame | None, look_ups: pd.DataFrame | None
+) -> list[str]:
+    calls, found, days, book = _ground(rule, [hand.call(number(rule), moment)])
+    given = consent.take(consents, look_ups)
+    return [str(g) for g in consent.grade(calls, found, days, book, given)[0]["grade"]]
+
+
+@pytest.mark.parametrize("rule", of_kind(RetentionRule))
+def test_each_rule_on_keeping_records_reaches_back_its_years(rule: RetentionRule) -> None:
+    """A call as old as records are kept shows it, one a microsecond younger does not."""
+    now = hand.utc("2024-03-01") if rule.effective_to else hand.utc("2026-11-21")
+    wanted = (pd.Timestamp(now) - pd.DateOffset(years=rule.parameters.years)).to_pydatetime()
+    for oldest, grade in ((wanted, "pass"), (wanted + TICK, "not evaluable")):
+        kept = recordkeeping.retention(oldest, BOOK.select([rule.id]), now=now, began_at=None)
+        assert kept["grade"].tolist() == [grade]
+
+
+@pytest.mark.parametrize("rule_id", TWO_ZONES)
+def test_south_dakota_is_judged_in_both_of_its_zones(rule_id: str) -> None:
+    """09:00-21:00 in Central and in Mountain time: inside in both, in one, in neither; Sundays closed."""
+    firm = Practice(dialing="autodialer", line_types={"+16055550142": "residential"})
+    wanted = {
+        "2026-07-06T13:59:59": "violation", "2026-07-06T14:00": "uncertain",
+        "2026-07-06T14:59:59": "uncertain", "2026-07-06T15:00": "pass",
+        "2026-07-07T01:59:59": "pass", "2026-07-07T02:00": "uncertain",
+        "2026-07-07T02:59:59": "uncertain", "2026-07-07T03:00": "violation",
+        "2026-07-05T18:00": "violation",
+    }  # fmt: skip
+    rows = [hand.call("+16055550142", hand.utc(text), id=text) for text in wanted]
+    found = hours.audit(hand.calls(*rows), rules=BOOK.select([rule_id]), practice=firm)
+    assert found["grade"].tolist() == list(wanted.values())
+
+
+def test_no_rule_is_left_out_but_the_codes_and_the_triggered_caps() -> None:
+    """134 rules; voluntary codes are advisory, and two caps of the past follow an event."""
+    assert len(BOOK.rules) == 134
+    assert len(BOOK.jurisdictions) == 50
+    asked = [
+        r
+        for kind in (
+            HoursRule,
+            HolidayRule,
+            CapRule,
+            FreshnessRule,
+            HonourRule,
+            AbandonmentRule,
+            ConsentRule,
+            RetentionRule,
+        )
+        for r in of_kind(kind)
+    ]
+    assert len(asked) == 134 - 7
