@@ -70,6 +70,8 @@ def test_counts_and_index() -> None:
     found = match(frame, leads(lead(1), lead(2)))
     assert found.index.tolist() == list("abcd")
     assert found.attrs["match_quality"] == {
+        "event": 0,
+        "click_to_call": 0,
         "campaign_and_number": 2,
         "number_only": 1,
         "ambiguous": 0,

@@ -51,7 +51,7 @@ def test_listed_calls_counts() -> None:
     """The title gives the proven and the undecided calls; the cut bar is marked and said."""
     picture = shown("listed_calls")
     said = words(picture)
-    assert said.startswith("5 calls went to numbers known to be listed; 12 cannot be decided")
+    assert said.startswith("5 calls went to numbers listed or after a request; 12 cannot be decided")
     assert "4,598" in said
     assert "The bar marked // is cut off" in said
     assert picture.alt.endswith("proven 5; indeterminate 12; clear 4,598.")
@@ -62,7 +62,7 @@ def test_bars_of_one_size_are_not_cut() -> None:
     picture = plots.listed_calls(LISTED.assign(calls=[14, 5, 12]))
     assert "cut off" not in words(picture)
     only_clear = plots.listed_calls(LISTED[:1])
-    assert words(only_clear).startswith("0 calls went to numbers known to be listed")
+    assert words(only_clear).startswith("0 calls went to numbers listed or after a request")
     assert "cut off" not in words(only_clear)
 
 

@@ -9,22 +9,32 @@ network says why, the network stands; where it says nothing, the disposition doe
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.codes import Field
-from dialframe.analytics.columns import Ints, Mask, booleans, numbered, present, require, text
-from dialframe.analytics.outcomes import CONNECTED_UNKNOWN, OUTCOMES, UNANSWERED_UNKNOWN
+from dialframe.analytics.columns import Ints, Mask, arrow, booleans, present, require, text
+from dialframe.analytics.outcomes import (
+    BY_NAME,
+    CONNECTED_UNKNOWN,
+    OUTCOMES,
+    UNANSWERED_UNKNOWN,
+)
 from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
 
 #: What `unmapped` writes where a person is to fill in a class.
 TO_FILL_IN: Final = "?"
 
 _NEEDED: Final = ("answered_at", "status", "hangup_cause", "disposition")
-_PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
+#: Place of each class in `OUTCOMES`, by name.
+PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
 # Two places behind the classes: arrays of flags end in two False, so that -1 and -2 find them.
+Places = npt.NDArray[np.int8]
 _UNMAPPED: Final = -2
 _NOTHING: Final = -1
 
@@ -40,6 +50,66 @@ _ONLY_UNANSWERED: Final = _flags(*(o.when == "unanswered" for o in OUTCOMES))
 _SAYS_LITTLE: Final = _flags(
     *(o.name in (CONNECTED_UNKNOWN, UNANSWERED_UNKNOWN, "in_progress") for o in OUTCOMES)
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """What `classify` says as arrays: places in `OUTCOMES`, one byte a call, and flags.
+
+    `business` is negative where no disposition was logged or the taxonomy does not have it.
+    """
+
+    outcome: Places
+    telephony: Places
+    business: Places
+    decides: Mask
+    answered: Mask
+    conflict: Mask
+    unmapped: Mask
+
+    @property
+    def dnc_request(self) -> Mask:
+        """Where the agent noted a wish not to be called, whatever the network says."""
+        return _flag("dnc_request")[self.business]
+
+    def flag(self, name: str) -> Mask:
+        """A flag of the outcome class: `human`, `right_party`, ...; False where not known."""
+        return self.answered if name == "answered" else _flag(name)[self.outcome]
+
+    def take(self, rows: Ints | Mask) -> Classes:
+        """The same of some calls."""
+        return Classes(
+            self.outcome[rows],
+            self.telephony[rows],
+            self.business[rows],
+            self.decides[rows],
+            self.answered[rows],
+            self.conflict[rows],
+            self.unmapped[rows],
+        )
+
+
+def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
+    """The outcome of each call as arrays: what rates of ten million calls are made of.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, _NEEDED, "calls")
+    answered = present(calls["answered_at"])
+    cause = _classes(calls["hangup_cause"], "hangup_cause", taxonomy)
+    status = _classes(calls["status"], "status", taxonomy)
+    business = _classes(calls["disposition"], "disposition", taxonomy)
+
+    telephony = _telephony(answered, cause, status)
+    fits = _fits(answered, business)
+    decides = fits & (answered | _SAYS_LITTLE[telephony])
+    outcome = np.where(decides, business, telephony)
+    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
+    conflict |= _contradicts(answered, status)
+    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
+    unmapped_ = (business == _UNMAPPED) | silent
+    return Classes(outcome, telephony, business, decides, answered, conflict, unmapped_)
 
 
 def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
@@ -63,33 +133,19 @@ def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing.
     """
-    require(calls, _NEEDED, "calls")
-    answered = present(calls["answered_at"])
-    cause = _classes(calls["hangup_cause"], "hangup_cause", taxonomy)
-    status = _classes(calls["status"], "status", taxonomy)
-    business = _classes(calls["disposition"], "disposition", taxonomy)
-
-    telephony = _telephony(answered, cause, status)
-    fits = _fits(answered, business)
-    decides = fits & (answered | _SAYS_LITTLE[telephony])
-    outcome = np.where(decides, business, telephony)
-    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
-    conflict |= _contradicts(answered, status)
-    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
-    unmapped_ = (business == _UNMAPPED) | silent
-
+    found = classes(calls, taxonomy)
     names: list[str | None] = [o.name for o in OUTCOMES]
     frame = pd.DataFrame(
         {
-            "outcome": text(names, outcome),
-            "layer": text(["telephony", "business"], decides.astype(np.int64)),
-            "telephony": text(names, telephony),
-            "business": text([*names, None], np.maximum(business, _NOTHING)),
-            **_class_flags(outcome),
-            "dnc_request": booleans(_flag("dnc_request")[business]),
-            "answered": booleans(answered),
-            "conflict": booleans(conflict),
-            "unmapped": booleans(unmapped_),
+            "outcome": text(names, found.outcome),
+            "layer": text(["telephony", "business"], found.decides.astype(np.int64)),
+            "telephony": text(names, found.telephony),
+            "business": text([*names, None], np.maximum(found.business, _NOTHING)),
+            **_class_flags(found.outcome),
+            "dnc_request": booleans(found.dnc_request),
+            "answered": booleans(found.answered),
+            "conflict": booleans(found.conflict),
+            "unmapped": booleans(found.unmapped),
         },
         index=calls.index,
     )
@@ -106,7 +162,8 @@ def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
 
     Returns:
         Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
-        your own, to be passed to `Taxonomy.with_codes` with the `?` replaced by a class.
+        your own. `.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?` is
+        replaced by a class.
 
     Raises:
         ConfigError: A column is missing.
@@ -114,38 +171,58 @@ def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
     require(calls, _NEEDED, "calls")
     fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
     rows = [
-        (field, str(code), int(count), f"{str(code)!r}: {TO_FILL_IN!r},  # {field}, {count} calls")
+        (field, str(code), int(count), _line(field, str(code), int(count)))
         for field in fields
         for code, count in calls[field].value_counts().items()
         if str(code).strip() and taxonomy.outcome(field, str(code)) is None
     ]
     rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
     frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
-    return frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
+    frame = frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
+    frame.attrs |= {"stub": _file(rows), "taxonomy_version": taxonomy.version}
+    return frame
 
 
-def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Ints:
+def _line(field: Field, code: str, calls: int) -> str:
+    # Python and TOML write a quoted text alike.
+    quoted = json.dumps(code, ensure_ascii=False)
+    return f'{quoted} = "{TO_FILL_IN}"  # {field}, {calls} calls'
+
+
+def _file(rows: list[tuple[Field, str, int, str]]) -> str:
+    """A mapping file to be filled in; empty where nothing is unmapped."""
+    if not rows:
+        return ""
+    lines = [f"# classes: {', '.join(BY_NAME)}"]
+    for field in dict.fromkeys(row[0] for row in rows):
+        lines += [f"[{field}]", *(row[3] for row in rows if row[0] == field)]
+    return "\n".join([*lines, ""])
+
+
+def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
-    places, distinct = numbered(values)
-    found = [_class(field, code, taxonomy) for code in distinct]
-    return np.array([*found, _NOTHING], dtype=np.int64)[places]
+    encoded = arrow(values).dictionary_encode()
+    found = [_class(field, str(code), taxonomy) for code in encoded.dictionary.to_pylist()]
+    places = np.asarray(encoded.indices.fill_null(len(found)))
+    return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
 
 
 def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:
     if not code.strip():
         return _NOTHING
     outcome = taxonomy.outcome(field, code)
-    return _UNMAPPED if outcome is None else _PLACE[outcome]
+    return _UNMAPPED if outcome is None else PLACE[outcome]
 
 
-def _telephony(answered: Mask, cause: Ints, status: Ints) -> Ints:
+def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
     """The first of cause and status that can speak of such a call, else one of the unknowns.
 
     On an answered call the cause says how it ended, so only a class that answering is part of
     counts: a network failure in mid-call leaves the call connected.
     """
-    unknown = np.where(answered, _PLACE[CONNECTED_UNKNOWN], _PLACE[UNANSWERED_UNKNOWN])
-    chosen = unknown
+    chosen = np.where(
+        answered, np.int8(PLACE[CONNECTED_UNKNOWN]), np.int8(PLACE[UNANSWERED_UNKNOWN])
+    )
     for said in (status, cause):
         speaks = np.where(answered, _ONLY_ANSWERED[said], _FITS_UNANSWERED[said])
         says_more = ~_SAYS_LITTLE[said] | _SAYS_LITTLE[chosen]
@@ -153,11 +230,11 @@ def _telephony(answered: Mask, cause: Ints, status: Ints) -> Ints:
     return chosen
 
 
-def _fits(answered: Mask, said: Ints) -> Mask:
+def _fits(answered: Mask, said: Places) -> Mask:
     return np.where(answered, _FITS_ANSWERED[said], _FITS_UNANSWERED[said])
 
 
-def _contradicts(answered: Mask, said: Ints) -> Mask:
+def _contradicts(answered: Mask, said: Places) -> Mask:
     """True where the network's word and `answered_at` cannot both be right."""
     spoken = _ONLY_ANSWERED[said] & ~_SAYS_LITTLE[said]
     return np.where(answered, _ONLY_UNANSWERED[said], spoken)
@@ -167,7 +244,7 @@ def _flag(name: str) -> Mask:
     return _flags(*(getattr(outcome, name) is True for outcome in OUTCOMES))
 
 
-def _class_flags(outcome: Ints) -> dict[str, pd.arrays.BooleanArray]:
+def _class_flags(outcome: Places) -> dict[str, pd.arrays.BooleanArray]:
     """The columns of flags; null where the class does not know."""
     names = (
         "human",

@@ -7,15 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.errors import ConfigError
 
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_TAIL: Final = 8
+
+#: What a missing instant is as a number: numpy's own NaT.
+NO_TIME: Final = int(np.iinfo(np.int64).min)
 
 
 def require(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
@@ -43,6 +51,82 @@ def numbered(values: pd.Series) -> tuple[Ints, list[str]]:
     return np.asarray(places, dtype=np.int64), [str(value) for value in distinct]
 
 
+def arrow(values: pd.Series) -> pa.Array:
+    """A text column as one Arrow array, without copying where it is one already."""
+    found = pa.array(values.astype("str").array, from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def letters(text: pa.Array) -> npt.NDArray[np.uint8] | None:
+    """The bytes of a text column, one row each, where all values are there and of one length."""
+    kinds = {pa.string(): np.int32, pa.large_string(): np.int64}
+    if not len(text) or text.null_count or text.type not in kinds:
+        return None
+    _, offsets, data = text.buffers()
+    ends = np.frombuffer(offsets, dtype=kinds[text.type])[
+        text.offset : text.offset + len(text) + 1
+    ]
+    length = int(ends[1] - ends[0])
+    if not length or int(ends[-1] - ends[0]) != length * len(text):
+        return None
+    if not (np.diff(ends) == length).all():
+        return None
+    plain = np.frombuffer(data, dtype=np.uint8)[int(ends[0]) : int(ends[-1])]
+    return plain.reshape(len(text), length)
+
+
+def repeated(values: pd.Series) -> Mask:
+    """True where a value was there before; nulls do not repeat each other.
+
+    Ids that differ nearly always differ in their last eight bytes, so only rows that share these
+    with another are compared in full.
+    """
+    rows = np.arange(len(values))
+    found = letters(arrow(values))
+    if found is not None and found.shape[1] >= _TAIL:
+        tail = np.ascontiguousarray(found[:, -_TAIL:]).view(np.uint64).ravel()
+        ordered = np.sort(tail)
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        rows = np.flatnonzero(np.isin(tail, again)) if len(again) else rows[:0]
+    mask = np.zeros(len(values), dtype=bool)
+    part = values.iloc[rows]
+    mask[rows] = np.asarray(part.duplicated() & part.notna(), dtype=bool)
+    return mask
+
+
+def micros(values: pd.Series) -> Ints:
+    """Instants as whole microseconds since 1970 UTC; `NO_TIME` where null.
+
+    Raises:
+        ConfigError: The column holds no instants.
+    """
+    kind = values.dtype
+    if not pd.api.types.is_datetime64_any_dtype(kind):
+        if values.notna().any():
+            raise ConfigError(
+                f"column {values.name!r} holds {kind} where instants are needed; convert it with "
+                "pandas.to_datetime(..., utc=True)"
+            )
+        return np.full(len(values), NO_TIME, dtype=np.int64)
+    utc = values if getattr(kind, "tz", None) is None else values.dt.tz_convert("UTC")
+    plain = utc.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT", "us"))
+    return np.asarray(plain).view(np.int64)
+
+
+def seconds(later: Ints, earlier: Ints) -> Floats:
+    """Seconds between two instants; NaN where one is missing."""
+    known = (later != NO_TIME) & (earlier != NO_TIME)
+    return np.where(known, (later - np.where(known, earlier, 0)) / 1e6, np.nan)
+
+
+def is_word(values: pd.Series, word: str) -> Mask:
+    """True where a text is that word in any case; False where null."""
+    encoded = arrow(values).dictionary_encode()
+    said = [str(text).casefold() == word for text in encoded.dictionary.to_pylist()]
+    places = np.asarray(encoded.indices.fill_null(len(said)))
+    return np.asarray(np.array([*said, False])[places])
+
+
 def present(values: pd.Series) -> Mask:
     """True where a value is there."""
     return np.asarray(values.notna(), dtype=bool)
@@ -54,7 +138,9 @@ def booleans(values: Mask, unknown: Mask | None = None) -> pd.arrays.BooleanArra
     return pd.arrays.BooleanArray(np.asarray(values, dtype=bool), np.asarray(mask, dtype=bool))
 
 
-def text(choices: list[str | None], places: Ints) -> pd.api.extensions.ExtensionArray:
+def text(
+    choices: list[str | None], places: npt.NDArray[np.integer]
+) -> pd.api.extensions.ExtensionArray:
     """A text column from places in a list of choices; negative places count from the end."""
     column = pd.array(choices, dtype="str")
     return column.take(np.where(places < 0, places + len(choices), places))

@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempts import Notes, balance, latest, scope
-from dialframe.analytics.classification import classify
-from dialframe.analytics.columns import Ints, Mask, numbered, present, require, within
+from dialframe.analytics.classification import PLACE, Classes, classes
+from dialframe.analytics.columns import (
+    Ints,
+    Mask,
+    micros,
+    present,
+    require,
+    within,
+)
+from dialframe.analytics.counting import Notes, balance, latest, scope
+from dialframe.analytics.dials import mapping_warnings
+from dialframe.analytics.groups import known_campaign, lead_groups
 from dialframe.analytics.intervals import rates
 from dialframe.analytics.ledger import Refused, refusals
-from dialframe.analytics.matching import QUALITIES, Matched, match_rows
+from dialframe.analytics.matching import Matched, match_rows
+from dialframe.analytics.outcomes import CONNECTED_UNKNOWN
 from dialframe.analytics.results import Funnel
-from dialframe.analytics.stages import (
-    NO_GROUP,
-    NOTES,
-    STAGES,
-)
+from dialframe.analytics.stages import NOTES, STAGES
+from dialframe.analytics.staging import booked_of, span_of, stages_of
 from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
 from dialframe.errors import ConfigError
-from dialframe.frames import custom_field
-from dialframe.frames.columns import DTYPES
 
-#: Stages that calls decide, with the column of `classify` that does.
-_CALL_STAGES: Final = {
-    "attempted": "attempt",
-    "connected": "answered",
-    "human": "human",
-    "right_party": "right_party",
-    "positive": "positive",
-    "appointment": "appointment",
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Booked:
-    """Rows of the leads that have an appointment, and notes."""
-
-    leads: Ints
-    notes: Notes
+#: How the stages must follow each other in time.
+ORDERS: Final = ("ordered", "strict", "any")
+ENTRIES: Final = ("import", "first_dial")
 
 
 def funnel(
@@ -53,16 +43,20 @@ def funnel(
     imports: pd.DataFrame | None = None,
     campaign: str | None = None,
     by: str | None = None,
+    order: Literal["ordered", "strict", "any"] = "ordered",
+    window: timedelta | None = None,
+    entry: Literal["import", "first_dial"] = "import",
     since: datetime | None = None,
     until: datetime | None = None,
     include_no_campaign: bool = False,
+    campaigns: pd.DataFrame | None = None,
     taxonomy: Taxonomy = DEFAULT,
     as_of: datetime | None = None,
 ) -> Funnel:
     """How many leads were loaded, attempted, connected, reached, and won.
 
-    It counts leads, not calls, and it is ordered: a lead is in a stage only if it is in every
-    stage before, so no stage is greater than the one before it.
+    It counts leads, not calls: a lead is in a stage only if it is in every stage before, so no
+    stage is greater than the one before it. One call can carry a lead through several stages.
 
     Args:
         leads: Frame of the leads table.
@@ -73,10 +67,18 @@ def funnel(
             by `by` are used where they are there. Without it refusals are unknown and `loaded`
             equals `accepted`.
         campaign: Look at the leads of this campaign only.
-        by: Split by a column of the leads frame or by a custom field, `lead_source` for instance.
+        by: Split by a column of the leads frame, a custom field (`lead_source` for instance), or
+            `region` (the area code).
+        order: `ordered`: each stage at the time of the stage before or later, whatever is between;
+            `strict`: besides, with no call of the lead between it and the stage before, though a
+            later call may start the sequence anew; `any`: all stages, in whatever order in time.
+        window: Time from the entry in which everything must happen. Leads whose time is not over
+            by `as_of` are censored: left out whether they converted or not, and counted apart.
+        entry: Where the window begins: `import` (the lead's `created_at`) or `first_dial`.
         since: Count calls and appointments from this instant on; aware.
         until: Count calls and appointments before this instant, and leads that were there; aware.
         include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        campaigns: Frame of the campaigns table, so that a campaign without leads is known.
         taxonomy: What the codes of calls mean.
         as_of: When the data was read; by default the latest instant in it.
 
@@ -84,9 +86,13 @@ def funnel(
         A `Funnel`; print it, or ask it to `explain()`.
 
     Raises:
-        ConfigError: A column is missing, `by` names nothing, or the window has no time zone.
+        ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
+            another word, or the window has no time zone.
     """
-    classified = classify(calls, taxonomy)
+    _choices(order, entry, window)
+    known_campaign(campaign, leads, calls, campaigns, imports)
+    read_at = as_of or latest(calls, leads, appointments)
+    classified = classes(calls, taxonomy)
     matched = match_rows(calls, leads)
     here, newer = _leads_here(leads, campaign, until)
     counting = scope(
@@ -97,26 +103,44 @@ def funnel(
         include_no_campaign=include_no_campaign,
         further=_not_here(calls, matched, here, campaign),
     )
-    booked = _booked(appointments, calls, matched, counting.counted, since, until)
-    inside = _stages(here, classified, matched, counting.counted, booked.leads)
+    booked = booked_of(appointments, calls, matched, counting.counted, since, until)
+    at = micros(calls["created_at"])
+    span = span_of(leads, here, at, matched, counting.counted, window, entry, read_at)
+    inside = stages_of(span, classified, matched, counting.counted, at, booked, order)
     refused = refusals(imports, leads, campaign, by)
+    positive = np.flatnonzero(inside["positive"])
     notes = {
         **_call_notes(classified, matched, counting.counted),
         ("imported_after_window", "leads"): newer,
         **refused.notes,
         **booked.notes,
-        ("not_positive", "leads"): len(
-            set(booked.leads) - set(np.flatnonzero(inside["positive"]))
-        ),
+        ("not_positive", "leads"): len(set(booked.leads) - set(positive)),
     }
+    censored = int((here & ~span.here).sum())
+    if window is not None:
+        notes["censored", "leads"] = censored
     return Funnel(
         table=_table(inside, leads, by, refused),
         excluded=balance(counting, notes, NOTES),
         taxonomy_version=taxonomy.version,
-        as_of=as_of or latest(calls, leads, appointments),
+        as_of=read_at,
         by=by,
         campaign=campaign,
+        order=order,
+        window=window,
+        entry=entry,
+        censored=censored,
+        warnings=mapping_warnings(calls, taxonomy, int(classified.unmapped.sum())),
     )
+
+
+def _choices(order: str, entry: str, window: timedelta | None) -> None:
+    if order not in ORDERS:
+        raise ConfigError(f"order={order!r} is not known; use {', '.join(ORDERS)}")
+    if entry not in ENTRIES:
+        raise ConfigError(f"entry={entry!r} is not known; use {', '.join(ENTRIES)}")
+    if window is not None and window <= timedelta(0):
+        raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
 
 
 def _leads_here(
@@ -141,7 +165,7 @@ def _not_here(
     elsewhere = np.zeros(len(calls), dtype=bool)
     if campaign is not None:
         elsewhere = np.asarray(calls["campaign_id"] != campaign, dtype=bool)
-    several = matched.quality == QUALITIES.index("ambiguous")
+    several = matched.quality_is("ambiguous")
     return {
         "unmatched": ~found & ~several & ~elsewhere,
         "ambiguous": several & ~elsewhere,
@@ -149,72 +173,11 @@ def _not_here(
     }
 
 
-def _stages(
-    here: Mask, classified: pd.DataFrame, matched: Matched, counted: Mask, booked: Ints
-) -> dict[str, Mask]:
-    """The leads of each stage: those that a counted call puts there, if in every stage before."""
-    inside = {"accepted": here}
-    so_far = here
-    for stage, column in _CALL_STAGES.items():
-        says_so = classified[column].to_numpy(dtype=bool, na_value=False) & counted
-        reached = np.zeros(len(here), dtype=bool)
-        reached[matched.lead[says_so]] = True
-        if stage == "appointment":
-            reached[booked] = True
-        so_far = so_far & reached
-        inside[stage] = so_far
-    return inside
-
-
-def _booked(
-    appointments: pd.DataFrame | None,
-    calls: pd.DataFrame,
-    matched: Matched,
-    counted: Mask,
-    since: datetime | None,
-    until: datetime | None,
-) -> _Booked:
-    """Leads with an appointment booked at or after a counted call to its number.
-
-    It is given to the lead of the last such call, which settles a number that several campaigns
-    dialled.
-    """
-    if appointments is None:
-        return _Booked(np.zeros(0, dtype=np.int64), {})
-    require(appointments, ("phone", "created_at"), "appointments")
-    inside = within(appointments["created_at"], since, until)
-    wanted = _dated(appointments.loc[inside, ["phone", "created_at"]])
-    dialled = pd.DataFrame(
-        {
-            "phone": calls["to_number"].array,
-            "created_at": calls["created_at"].array,
-            "lead": matched.lead,
-        }
-    )[counted]
-    dialled = _dated(dialled[dialled["phone"].isin(wanted["phone"])])
-    lead = np.zeros(0, dtype=np.int64)
-    if len(wanted) and len(dialled):  # pandas does not join a text column without rows
-        paired = pd.merge_asof(wanted, dialled, on="created_at", by="phone")
-        lead = paired["lead"].dropna().to_numpy(dtype=np.int64)
-    notes = {
-        ("booked_outside_window", "appointments"): int((~inside).sum()),
-        ("no_call_before", "appointments"): int(inside.sum()) - len(lead),
-    }
-    return _Booked(lead, notes)
-
-
-def _dated(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with number and instant, in time's order, ready to be paired."""
-    known = rows.dropna(subset=["phone", "created_at"])
-    known = known.astype({"created_at": DTYPES["instant"]})
-    return known.sort_values("created_at", kind="stable")
-
-
 def _table(
     inside: dict[str, Mask], leads: pd.DataFrame, by: str | None, refused: Refused
 ) -> pd.DataFrame:
     """The long table: one row per group and stage, the greatest group first."""
-    place, names = _groups(leads, by)
+    place, names = (np.zeros(len(leads), np.int64), [""]) if by is None else lead_groups(leads, by)
     names += sorted(set(refused.per_group) - set(names))
     reached = [np.bincount(place[mask], minlength=len(names)) for mask in inside.values()]
     loaded = reached[0] + [refused.per_group.get(name, 0) for name in names]
@@ -252,35 +215,13 @@ def _rates(counts: Ints, loaded_means: str) -> pd.DataFrame:
     )
 
 
-def _groups(leads: pd.DataFrame, by: str | None) -> tuple[Ints, list[str]]:
-    """Each lead's group as a place in the list of groups."""
-    if by is None:
-        return np.zeros(len(leads), dtype=np.int64), [""]
-    values = leads[by].astype("str") if by in leads.columns else _custom(leads, by)
-    return numbered(values.fillna(NO_GROUP))
-
-
-def _custom(leads: pd.DataFrame, by: str) -> pd.Series:
-    require(leads, ("custom_fields",), "leads")
-    # Many leads carry the same fields, and reading JSON is the slow part.
-    place, distinct = numbered(leads["custom_fields"])
-    once = custom_field(pd.DataFrame({"custom_fields": [*distinct, None]}, dtype="str"), by)
-    values = once.take(np.where(place < 0, len(distinct), place)).set_axis(leads.index)
-    if len(leads) and not values.notna().any():
-        raise ConfigError(
-            f"by={by!r} is neither a column of the leads frame nor a custom field of any lead; "
-            "lead_source and campaign_id are usual"
-        )
-    return values
-
-
-def _call_notes(classified: pd.DataFrame, matched: Matched, counted: Mask) -> Notes:
+def _call_notes(classified: Classes, matched: Matched, counted: Mask) -> Notes:
     """What is worth knowing of the calls that were counted."""
-    unmapped = classified["unmapped"].to_numpy(dtype=bool)
+    unmapped = classified.unmapped
     known = {
-        "number_only": matched.quality == QUALITIES.index("number_only"),
+        "number_only": matched.quality_is("number_only"),
         "unmapped": unmapped,
-        "answered_by_unknown": np.asarray(classified["human"].isna(), dtype=bool) & ~unmapped,
-        "conflict": classified["conflict"].to_numpy(dtype=bool),
+        "answered_by_unknown": (classified.outcome == PLACE[CONNECTED_UNKNOWN]) & ~unmapped,
+        "conflict": classified.conflict,
     }
     return {(name, "calls"): int((mask & counted).sum()) for name, mask in known.items()}

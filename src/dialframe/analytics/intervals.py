@@ -33,8 +33,8 @@ def wilson(numerator: int, denominator: int, z: float = Z_95) -> tuple[float, fl
 
 
 def rates(
-    numerators: Sequence[int] | npt.NDArray[np.int64],
-    denominators: Sequence[int] | npt.NDArray[np.int64],
+    numerators: Sequence[float] | npt.NDArray[np.number],
+    denominators: Sequence[float] | npt.NDArray[np.number],
     z: float = Z_95,
 ) -> pd.DataFrame:
     """Rates with Wilson intervals.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempts import Notes
 from dialframe.analytics.columns import require
+from dialframe.analytics.counting import Notes
 from dialframe.analytics.stages import (
     LOADED_WITHOUT_GROUPS,
     LOADED_WITHOUT_LEDGER,

@@ -1,17 +1,36 @@
-"""Which lead a call was for; knows campaigns and numbers, since the service's calls name no lead."""
+"""Which lead a call was for; knows ids that events carry, campaigns and numbers.
+
+The service's calls name no lead. A `disposition.logged` event does, and so does the answer to a
+click-to-call; where neither was kept, campaign and number are the evidence, and nothing is guessed.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dialframe.analytics.columns import Ints, Mask, numbered, require, text
+from dialframe.analytics.columns import Ints, Mask, arrow, is_word, require, text
 
 #: How sure a match is, from sure to none.
-QUALITIES: Final = ("campaign_and_number", "number_only", "ambiguous", "none")
+QUALITIES: Final = (
+    "event",
+    "click_to_call",
+    "campaign_and_number",
+    "number_only",
+    "ambiguous",
+    "none",
+)
+PLACE: Final = {quality: place for place, quality in enumerate(QUALITIES)}
+
+#: The event that names call and lead.
+LOGGED: Final = "disposition.logged"
 
 _NO_LEAD: Final = -1
 _SEVERAL: Final = -2
@@ -21,20 +40,33 @@ _SEVERAL: Final = -2
 class Matched:
     """Row of the lead of each call (negative where there is none) and place in `QUALITIES`."""
 
-    lead: Ints
-    quality: Ints
+    lead: npt.NDArray[np.int32]
+    quality: npt.NDArray[np.int8]
+
+    def quality_is(self, name: str) -> Mask:
+        """True where the match is of that quality."""
+        return np.asarray(self.quality == PLACE[name])
 
 
-def match(calls: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
+def match(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+) -> pd.DataFrame:
     """The lead of each call.
 
-    A lead is found by campaign and number; failing that by number alone, if one lead only has it.
-    The number is `to_number`, or `from_number` of an inbound call. Nothing is guessed: several
-    leads with the number are `ambiguous` and no lead is given.
+    A lead is found by the ids of an event or of a click-to-call; else by campaign and number; else
+    by number alone, if one lead only has it. The number is `to_number`, or `from_number` of an
+    inbound call. Nothing is guessed: several leads with the number are `ambiguous` and no lead is
+    given.
 
     Args:
         calls: Frame of the calls table.
         leads: Frame of the leads table.
+        events: Frame of the events table; `disposition.logged` names call and lead.
+        started: Answers to click-to-call: columns `call_id`, `lead_id`.
 
     Returns:
         One row per call on the index of `calls`: `lead_id` (null where none is given) and
@@ -43,7 +75,7 @@ def match(calls: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing.
     """
-    matched = match_rows(calls, leads)
+    matched = match_rows(calls, leads, events=events, started=started)
     ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
     frame = pd.DataFrame(
         {
@@ -57,7 +89,13 @@ def match(calls: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def match_rows(calls: pd.DataFrame, leads: pd.DataFrame) -> Matched:
+def match_rows(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+) -> Matched:
     """The same as arrays: rows of `leads` by position.
 
     Raises:
@@ -65,37 +103,116 @@ def match_rows(calls: pd.DataFrame, leads: pd.DataFrame) -> Matched:
     """
     require(calls, ("direction", "from_number", "to_number", "campaign_id"), "calls")
     require(leads, ("id", "phone", "campaign_id"), "leads")
-    inbound = np.asarray(calls["direction"].str.casefold() == "inbound", dtype=bool)
-    number = calls["to_number"].where(~inbound, calls["from_number"])
+    if not len(leads):
+        none = np.full(len(calls), _NO_LEAD, dtype=np.int32)
+        return Matched(none, np.full(len(calls), PLACE["none"], dtype=np.int8))
+    lead, quality = _by_number(calls, leads)
+    named = (("click_to_call", started), ("event", None if events is None else logged(events)))
+    for name, pairs in named:
+        if pairs is not None and len(pairs):
+            require(calls, ("id",), "calls")
+            require(pairs, ("call_id", "lead_id"), name.replace("_", " "))
+            row = _by_id(calls["id"], pairs, leads["id"])
+            lead = np.where(row >= 0, row, lead)
+            quality = np.where(row >= 0, np.int8(PLACE[name]), quality)
+    return Matched(np.maximum(lead, _NO_LEAD).astype(np.int32), quality)
 
-    called, loaded = _together(number, leads["phone"])
-    call_campaign, lead_campaign = _together(calls["campaign_id"], leads["campaign_id"])
-    campaigns = 1 + max(call_campaign.max(initial=-1), lead_campaign.max(initial=-1))
-    by_pair = _find(
-        _pair(called, call_campaign, campaigns), _pair(loaded, lead_campaign, campaigns)
+
+def logged(events: pd.DataFrame) -> pd.DataFrame:
+    """What `disposition.logged` events say, one row each in the order of time.
+
+    Returns:
+        Columns `call_id`, `lead_id`, `disposition` (text) and `logged_at` (UTC). Events whose data
+        is not an object are left out.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(events, ("type", "data"), "events")
+    said = [_object(cell) for cell in events.loc[is_word(events["type"], LOGGED), "data"]]
+    fields = {"call_id": "call_id", "lead_id": "lead_id", "disposition": "disposition_code"}
+    frame = pd.DataFrame(
+        {
+            name: pd.array([_text(row.get(key)) for row in said], dtype="str")
+            for name, key in fields.items()
+        }
     )
-    by_number = _find(called, loaded)
-
-    lead = np.where(by_pair == _NO_LEAD, by_number, by_pair)
-    choices: list[Mask] = [by_pair >= 0, lead >= 0, lead == _SEVERAL]
-    quality = np.select(choices, [0, 1, 2], default=3).astype(np.int64)
-    return Matched(lead, quality)
-
-
-def _together(left: pd.Series, right: pd.Series) -> tuple[Ints, Ints]:
-    """Codes of two columns in one numbering, -1 where null."""
-    both = pd.concat([left.astype("str"), right.astype("str")], ignore_index=True)
-    places, _ = numbered(both)
-    return places[: len(left)], places[len(left) :]
+    at = pd.to_datetime(
+        pd.Series([_text(row.get("logged_at")) for row in said], dtype="str"),
+        utc=True, format="ISO8601", errors="coerce",
+    )  # fmt: skip
+    frame["logged_at"] = at.astype("datetime64[us, UTC]")
+    return frame.sort_values("logged_at", kind="stable", ignore_index=True)
 
 
-def _pair(number: Ints, campaign: Ints, campaigns: int) -> Ints:
+def called_numbers(calls: pd.DataFrame) -> pa.Array:
+    """The customer's number of each call: called, or calling where the call is inbound."""
+    number = arrow(calls["to_number"])
+    inbound = is_word(calls["direction"], "inbound")
+    if not inbound.any():
+        return number
+    return pc.replace_with_mask(
+        number, pa.array(inbound), arrow(calls["from_number"][inbound]).cast(number.type)
+    )
+
+
+def _by_number(
+    calls: pd.DataFrame, leads: pd.DataFrame
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    phones = arrow(leads["phone"]).dictionary_encode()
+    loaded = _codes(phones.indices)
+    called = _codes(pc.index_in(called_numbers(calls), value_set=phones.dictionary))
+    campaigns = pc.unique(arrow(leads["campaign_id"]).drop_null())
+    campaign = _codes(pc.index_in(arrow(leads["campaign_id"]), value_set=campaigns))
+    call_campaign = _codes(pc.index_in(arrow(calls["campaign_id"]), value_set=campaigns))
+
+    row = _unique_rows(loaded, len(phones.dictionary))
+    lead = np.append(row, np.int32(_NO_LEAD))[called]
+    same = (call_campaign >= 0) & (call_campaign == np.append(campaign, -1)[lead])
+    several = np.flatnonzero(lead == _SEVERAL)
+    if len(several):
+        shared = np.flatnonzero((loaded >= 0) & (np.append(row, 0)[loaded] == _SEVERAL))
+        found = _find(
+            _pair(called[several], call_campaign[several], len(campaigns)),
+            _pair(loaded[shared], campaign[shared], len(campaigns)),
+        )
+        lead[several] = np.where(found >= 0, np.append(shared, 0)[found], _SEVERAL)
+        same[several] = found >= 0
+    places = ("campaign_and_number", "number_only", "ambiguous", "none")
+    pair, alone, ambiguous, none = (np.int8(PLACE[name]) for name in places)
+    quality = np.where(lead >= 0, np.where(same, pair, alone), none)
+    return lead, np.where(lead == _SEVERAL, ambiguous, quality)
+
+
+def _by_id(calls: pd.Series, pairs: pd.DataFrame, leads: pd.Series) -> Ints:
+    """Row of the lead that a pair of ids names, or -1; the last word on a call is the one."""
+    known = pairs.dropna(subset=["call_id", "lead_id"]).drop_duplicates("call_id", keep="last")
+    row = _codes(pc.index_in(arrow(known["lead_id"]), value_set=arrow(leads)))
+    place = _codes(pc.index_in(arrow(calls), value_set=arrow(known["call_id"])))
+    return np.append(row, _NO_LEAD)[place].astype(np.int64)
+
+
+def _codes(indices: pa.Array) -> npt.NDArray[np.int32]:
+    """Places as numbers, -1 where null."""
+    return np.asarray(pc.fill_null(indices, _NO_LEAD), dtype=np.int32)
+
+
+def _unique_rows(codes: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int32]:
+    """Row of each code: -2 where several rows have it."""
+    known = codes >= 0
+    row = np.full(size, _NO_LEAD, dtype=np.int32)
+    row[codes[known]] = np.flatnonzero(known)
+    row[np.bincount(codes[known], minlength=size) > 1] = _SEVERAL
+    return row
+
+
+def _pair(number: npt.NDArray[np.int32], campaign: npt.NDArray[np.int32], campaigns: int) -> Ints:
     known = (number >= 0) & (campaign >= 0)
-    return np.where(known, number * max(campaigns, 1) + campaign, -1)
+    return np.where(known, number.astype(np.int64) * max(campaigns, 1) + campaign, -1)
 
 
 def _find(wanted: Ints, keys: Ints) -> Ints:
-    """Row of each wanted key: -1 where no row has it, -2 where several have."""
+    """Place of each wanted key: -1 where none has it, -2 where several have."""
     rows = np.flatnonzero(keys >= 0)
     distinct, first, counts = np.unique(keys[rows], return_index=True, return_counts=True)
     if not len(distinct):
@@ -103,3 +220,15 @@ def _find(wanted: Ints, keys: Ints) -> Ints:
     row = np.where(counts == 1, rows[first], _SEVERAL)
     place = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
     return np.where(distinct[place] == wanted, row[place], _NO_LEAD)
+
+
+def _object(cell: object) -> dict[str, object]:
+    try:
+        found = json.loads(cell) if isinstance(cell, str) else cell
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

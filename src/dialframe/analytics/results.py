@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
 import pandas as pd
 
 from dialframe.analytics.stages import STAGES
+from dialframe.analytics.values import records
 from dialframe.analytics.wording import (
     count,
     html_table,
@@ -34,6 +36,11 @@ class Funnel:
         as_of: The latest instant in the data, or what the caller said; UTC.
         by: Column or custom field that the leads are grouped by, or None.
         campaign: The only campaign looked at, or None.
+        order: How stages must follow each other: `ordered`, `strict` or `any`.
+        window: Time from the entry in which everything must happen, or None.
+        entry: Where the window begins: `import` or `first_dial`.
+        censored: Leads whose time is not over yet; they are in no stage.
+        warnings: What must be known first, with what to do about it.
     """
 
     table: pd.DataFrame
@@ -42,6 +49,30 @@ class Funnel:
     as_of: datetime | None
     by: str | None = None
     campaign: str | None = None
+    order: str = "ordered"
+    window: timedelta | None = None
+    entry: str = "import"
+    censored: int = 0
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The funnel in plain values; the keys do not depend on the data."""
+        return {
+            "name": "funnel",
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
+            "taxonomy": _version(self.taxonomy_version),
+            "parameters": {
+                "by": self.by,
+                "campaign": self.campaign,
+                "order": self.order,
+                "window_s": None if self.window is None else self.window.total_seconds(),
+                "entry": self.entry,
+                "censored": self.censored,
+            },
+            "warnings": list(self.warnings),
+            "table": records(self.table),
+            "excluded": records(self.excluded),
+        }
 
     @property
     def definitions(self) -> dict[str, str]:
@@ -62,7 +93,7 @@ class Funnel:
             lines.append(f"{labels[name]}: {definition}.")
             lines += [f"  {said}" for said in self._said(name)]
         lines += ["Rates carry Wilson 95 % intervals of the share of the stage before."]
-        return "\n".join([*lines, *_notes(self.excluded, self.taxonomy_version)])
+        return "\n".join([*lines, *notes_of(self.excluded, self.taxonomy_version)])
 
     def __str__(self) -> str:
         """The table for a terminal, with its notes."""
@@ -118,8 +149,11 @@ class Funnel:
         return said
 
     def _notes(self) -> list[str]:
+        asked = []
+        if self.window is not None:
+            asked = [f"Order {self.order}; within {self.window} of {self.entry.replace('_', ' ')}"]
         loaded = [f"Loaded: {said}" for said in [self.definitions.get("loaded")] if said]
-        return [*loaded, *_notes(self.excluded, self.taxonomy_version)]
+        return [*loaded, *asked, *notes_of(self.excluded, self.taxonomy_version)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,12 +168,25 @@ class Summary:
         excluded: As in `Funnel`.
         taxonomy_version: Which taxonomy classed the calls.
         as_of: The latest instant in the data; UTC.
+        warnings: What must be known first, with what to do about it.
     """
 
     table: pd.DataFrame
     excluded: pd.DataFrame
     taxonomy_version: str
     as_of: datetime | None
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary in plain values; the keys do not depend on the data."""
+        return {
+            "name": "summary",
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
+            "taxonomy": _version(self.taxonomy_version),
+            "warnings": list(self.warnings),
+            "table": records(self.table),
+            "excluded": records(self.excluded),
+        }
 
     @property
     def definitions(self) -> dict[str, str]:
@@ -160,7 +207,7 @@ class Summary:
             "Intervals are Wilson 95 % of single calls; calls to one lead resemble each other, so "
             "they are a little too narrow."
         )
-        return "\n".join([*lines, *_notes(self.excluded, self.taxonomy_version)])
+        return "\n".join([*lines, *notes_of(self.excluded, self.taxonomy_version)])
 
     def __str__(self) -> str:
         """The table for a terminal, with its notes."""
@@ -191,13 +238,18 @@ class Summary:
         ]
 
     def _notes(self) -> list[str]:
-        return _notes(self.excluded, self.taxonomy_version)
+        return notes_of(self.excluded, self.taxonomy_version)
 
 
 _SUMMARY_HEADINGS = ["metric", "calls", "of", "rate", "95 % interval", "unknown"]
 
 
-def _notes(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
+def _version(taxonomy_version: str) -> dict[str, str]:
+    """Version and hash of a taxonomy, from its version."""
+    return {"version": taxonomy_version, "hash": taxonomy_version.partition("-")[2]}
+
+
+def notes_of(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
     """One line for each count that is not zero, and the taxonomy."""
     rows = excluded.loc[excluded["count"] > 0].to_dict("records")
     lines = [

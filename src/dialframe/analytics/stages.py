@@ -78,7 +78,12 @@ NOTES: Final[dict[str, str]] = {
     "person",
     "conflict": "counted, with a disposition or cause that contradicts the call; the network's "
     "word stands",
+    "match_number_only": "counted, and matched by number alone: the campaign of call and lead differ",
+    "match_ambiguous": "counted, for several leads with the number and none of the campaign: given "
+    "to none of them",
+    "match_none": "counted, and no lead has the number",
     "imported_after_window": "left out: the lead is newer than the window",
+    "censored": "left out: the lead's time to go through the stages is not over yet",
     "refused": "rows that imports refused, in `loaded`",
     "import_unknown": "rows of imports whose outcome is not known, in no stage",
     "accepted_elsewhere": "rows that imports accepted as a lead that is not in the leads frame, "

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempts import balance, latest, scope
-from dialframe.analytics.classification import classify
+from dialframe.analytics.classification import classes, classify
+from dialframe.analytics.counting import balance, latest, scope
+from dialframe.analytics.dials import mapping_warnings
 from dialframe.analytics.intervals import rates
 from dialframe.analytics.results import Summary
 from dialframe.analytics.stages import NOTES
@@ -88,16 +89,17 @@ def summary(
     Raises:
         ConfigError: A column is missing, or the window has no time zone.
     """
-    classified = classify(calls, taxonomy)
+    found = classes(calls, taxonomy)
     counting = scope(
-        calls, classified, since=since, until=until, include_no_campaign=include_no_campaign
+        calls, found, since=since, until=until, include_no_campaign=include_no_campaign
     )
-    counted = classified[counting.counted]
+    counted = classify(calls[counting.counted], taxonomy)
     return Summary(
         table=pd.concat([_head(counted), _tail()], axis=1),
         excluded=balance(counting, _notes(counted), NOTES),
         taxonomy_version=taxonomy.version,
         as_of=as_of or latest(calls),
+        warnings=mapping_warnings(calls, taxonomy, int(found.unmapped.sum())),
     )
 
 
@@ -128,11 +130,11 @@ def dispositions(
     Raises:
         ConfigError: A column is missing, or the window has no time zone.
     """
-    classified = classify(calls, taxonomy)
+    found = classes(calls, taxonomy)
     counting = scope(
-        calls, classified, since=since, until=until, include_no_campaign=include_no_campaign
+        calls, found, since=since, until=until, include_no_campaign=include_no_campaign
     )
-    counted = classified.loc[counting.counted, ["outcome", "conflict", "unmapped"]]
+    counted = classify(calls[counting.counted], taxonomy)[["outcome", "conflict", "unmapped"]]
     counted = counted.assign(disposition=calls["disposition"][counting.counted], calls=True)
     groups = counted.groupby(["disposition", "outcome"], dropna=False, sort=True)
     mix = groups[["calls", "conflict", "unmapped"]].sum().astype("Int64").reset_index()

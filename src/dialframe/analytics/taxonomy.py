@@ -9,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal, cast
 
 from dialframe.analytics.codes import (
     CAUSES,
@@ -31,6 +33,8 @@ from dialframe.errors import ConfigError
 EDITION: Final = "1"
 
 Q850_MAX: Final = 127
+
+_ALIASES: Final[dict[str, Preset]] = {"generic": "generic-en"}
 
 _IGNORED = re.compile(r"[\s_\-\u2010-\u2015]+")
 _PREFIX = re.compile(r"^(?:ast|switch|q850)?cause(?=[a-z])")
@@ -69,17 +73,18 @@ class Taxonomy:
     codes: tuple[tuple[Field, str, str], ...]
 
     @classmethod
-    def of(cls, *presets: Preset) -> Taxonomy:
+    def of(cls, *presets: Preset | Literal["generic"]) -> Taxonomy:
         """The taxonomy of some presets, with the numbers of Q.850 and SIP.
 
         Args:
-            presets: Of `vicidial`, `freeswitch`, `asterisk`, `generic-en`; all of them if none is
-                named.
+            presets: Of `vicidial`, `freeswitch`, `asterisk`, `generic-en` (also `generic`), in
+                any case; all of them if none is named.
 
         Raises:
             ConfigError: A preset is not known.
         """
-        chosen = presets or PRESETS
+        plain = (cast(Preset, preset.casefold()) for preset in presets)
+        chosen = tuple(_ALIASES.get(preset, preset) for preset in plain) or PRESETS
         for preset in chosen:
             if preset not in PRESETS:
                 raise ConfigError(
@@ -87,12 +92,17 @@ class Taxonomy:
                 )
         return cls("+".join(chosen), _sorted({**_numbers(), **_words(chosen)}))
 
-    @cached_property
+    @property
     def version(self) -> str:
-        """Edition of the tables and a hash of every code and flag, such as `1-3f9a0c21d4be`."""
+        """Edition of the tables and the hash, such as `1-3f9a0c21d4be`."""
+        return f"{EDITION}-{self.hash}"
+
+    @cached_property
+    def hash(self) -> str:
+        """Twelve digits that change with any code or flag."""
         content = [list(row) for row in self.codes], [repr(outcome) for outcome in OUTCOMES]
         digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
-        return f"{EDITION}-{digest[:12]}"
+        return digest[:12]
 
     def outcome(self, field: Field, code: str) -> str | None:
         """Name of the class of a code, or None where the taxonomy does not have it."""
@@ -129,6 +139,61 @@ class Taxonomy:
                 table[field, code_key(field, code)] = _known(code, outcome)
         name = self.name if self.name.endswith("+own") else f"{self.name}+own"
         return Taxonomy(name, _sorted(table))
+
+    def with_file(self, path: str | Path) -> Taxonomy:
+        """A taxonomy with the codes of a small TOML file.
+
+        The file has a table for each field that it speaks of, `[disposition]`, `[hangup_cause]`
+        or `[status]`, with lines such as `"ZZTOP" = "callback"`; `unmapped` writes them ready.
+
+        Args:
+            path: The file.
+
+        Raises:
+            ConfigError: The file cannot be read, or names a field or class that is not known.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"the taxonomy file {path} cannot be read: {error}") from None
+        return self.with_toml(text, where=str(path))
+
+    def with_toml(self, text: str, *, where: str = "the mapping") -> Taxonomy:
+        """The same from TOML text.
+
+        Args:
+            text: TOML.
+            where: Name of its source, for errors.
+
+        Raises:
+            ConfigError: It is not TOML, or names a field or class that is not known.
+        """
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{where} is not TOML: {error}") from None
+        for field, codes in tables.items():
+            if field not in FIELDS or not isinstance(codes, dict):
+                raise ConfigError(
+                    f"{where}: [{field}] is not a table of codes; use [disposition], "
+                    '[hangup_cause] or [status] with lines such as "ZZTOP" = "callback"'
+                )
+        found = cast(dict[Field, dict[str, str]], tables)
+        return self.with_codes(
+            found.get("disposition"),
+            causes=found.get("hangup_cause"),
+            statuses=found.get("status"),
+        )
+
+    def differences(self, other: Taxonomy) -> list[tuple[Field, str, str | None, str | None]]:
+        """Codes that two taxonomies do not agree on: field, spelling, class here, class there."""
+        here = {(field, key): outcome for field, key, outcome in self.codes}
+        there = {(field, key): outcome for field, key, outcome in other.codes}
+        return [
+            (field, key, here.get((field, key)), there.get((field, key)))
+            for field, key in sorted(here.keys() | there.keys())
+            if here.get((field, key)) != there.get((field, key))
+        ]
 
     @cached_property
     def _table(self) -> dict[Field, dict[str, str]]:
@@ -176,8 +241,8 @@ def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, s
     return tuple(sorted((field, key, outcome) for (field, key), outcome in table.items()))
 
 
-def _known(code: str, outcome: str) -> str:
-    if outcome not in BY_NAME:
+def _known(code: str, outcome: object) -> str:
+    if not isinstance(outcome, str) or outcome not in BY_NAME:
         raise ConfigError(
             f"code {code!r} is given the outcome class {outcome!r}, which is not known; "
             f"use one of {', '.join(BY_NAME)}"

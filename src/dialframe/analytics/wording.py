@@ -14,14 +14,14 @@ _IN_FULL = 100_000
 
 def count(value: object) -> str:
     """A whole number with thousands separated: `1,234`; a dash where there is none."""
-    return NOTHING if pd.isna(value) else f"{int(str(value)):,}"
+    return NOTHING if pd.isna(value) else f"{round(float(str(value))):,}"
 
 
 def compact(value: object) -> str:
     """A count for a narrow place: in full below 100,000, then `123 k`, then `1.2 M`."""
-    if pd.isna(value) or int(str(value)) < _IN_FULL:
+    if pd.isna(value) or float(str(value)) < _IN_FULL:
         return count(value)
-    thousands = round(int(str(value)) / 1000)
+    thousands = round(float(str(value)) / 1000)
     return f"{thousands} k" if thousands < 1000 else f"{thousands / 1000:.1f} M"
 
 

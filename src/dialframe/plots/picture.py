@@ -6,9 +6,9 @@ import base64
 import html
 import io
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -20,22 +20,51 @@ SCALE: Final = 2
 #: Colours of a PNG: a picture has some ten, the rest are the edges of its type.
 COLOURS: Final = 64
 
+_MOST_ROWS: Final = 200
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """A matplotlib figure and the words that say the same.
 
+class Picture(Figure):
+    """A matplotlib figure that carries the words that say the same.
+
+    It is the finished figure and whatever matplotlib does with a figure can be done with it.
     Notebooks show it as an image with alternative text; the same figure gives the same bytes.
 
     Attributes:
-        figure: The figure, drawn in a context of its own.
         alt: What is to be seen, with the numbers.
         look: Light or dark; the background is part of the picture.
+        table: The numbers that are drawn, or None.
     """
 
-    figure: Figure
     alt: str
-    look: Look = "light"
+    look: Look
+    table: pd.DataFrame | None
+
+    def __init__(
+        self, figure: Figure, alt: str, look: Look = "light", table: pd.DataFrame | None = None
+    ) -> None:
+        """Take over a figure that is laid out."""
+        # The artists stay those of `figure`; only the words and how it is shown are new.
+        self.__dict__.update(figure.__dict__)
+        self._drawn: Figure = getattr(figure, "_drawn", figure)
+        self.alt = alt
+        self.look = look
+        self.table = table
+
+    @property
+    def figure(self) -> Figure:
+        """The picture itself: it is a figure."""
+        return self
+
+    @property
+    def alt_text(self) -> str:
+        """The same as `alt`."""
+        return self.alt
+
+    def savefig(self, fname: Any, **kwargs: Any) -> None:
+        """Write the figure, as `matplotlib.figure.Figure.savefig` does, in its own look."""
+        # Written by the figure that the artists know, or its size would be set twice.
+        with context(self.look):
+            self._drawn.savefig(fname, **kwargs)
 
     def png(self) -> bytes:
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colours."""
@@ -51,14 +80,21 @@ class Picture:
         return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
     def html(self) -> str:
-        """The picture as an `img` element that holds everything it needs."""
+        """The picture as an `img` element that holds everything it needs, and its numbers below."""
         data = base64.b64encode(self.png()).decode("ascii")
-        width = round(self.figure.get_figwidth() * PAGE_DPI)
-        height = round(self.figure.get_figheight() * PAGE_DPI)
+        width = round(self.get_figwidth() * PAGE_DPI)
+        height = round(self.get_figheight() * PAGE_DPI)
         return (
             f'<img alt="{html.escape(self.alt, quote=True)}" width="{width}" height="{height}" '
             f'style="max-width:100%;height:auto" src="data:image/png;base64,{data}">'
+            f"{self._numbers()}"
         )
+
+    def _numbers(self) -> str:
+        if self.table is None:
+            return ""
+        body = self.table.head(_MOST_ROWS).to_html(index=False, border=0, na_rep="\N{EN DASH}")
+        return f"<details><summary>The numbers</summary>{body}</details>"
 
     def __str__(self) -> str:
         """The alternative text."""
@@ -83,11 +119,5 @@ class Picture:
 
     def _bytes(self, kind: str, metadata: dict[str, None]) -> bytes:
         file = io.BytesIO()
-        with context(self.look):
-            self.figure.savefig(
-                file,
-                format=kind,
-                dpi=PAGE_DPI * SCALE,
-                metadata=metadata,
-            )
+        self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, metadata=metadata)
         return file.getvalue()

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.columns import Mask, present, require, within
+from dialframe.analytics.classification import PLACE, Classes
+from dialframe.analytics.columns import Mask, is_word, present, require, within
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
 REASONS: Final[dict[str, str]] = {
@@ -24,6 +25,9 @@ REASONS: Final[dict[str, str]] = {
     "in_progress": "not over yet",
     "system_noise": "a dialer's own state, not an outcome",
     "no_campaign": "outside any campaign, click-to-call for instance",
+    "no_time": "without an instant of its start",
+    "duplicate": "the same call id again; the first row is counted",
+    "other_campaign": "of another campaign",
     "unmatched": "no lead has the number",
     "ambiguous": "several leads have the number and none of them the call's campaign",
     "other_lead": "made for a lead that is not in this funnel: of another campaign, or newer",
@@ -49,7 +53,7 @@ class Scope:
 
 def scope(
     calls: pd.DataFrame,
-    classified: pd.DataFrame,
+    classified: Classes,
     *,
     since: datetime | None,
     until: datetime | None,
@@ -60,7 +64,7 @@ def scope(
 
     Args:
         calls: Frame of the calls table.
-        classified: What `classify` says of them.
+        classified: What `classes` says of them.
         since: First instant of the window, or None.
         until: First instant after the window, or None.
         include_no_campaign: Count calls outside any campaign too.
@@ -70,19 +74,18 @@ def scope(
         ConfigError: A column is missing, or the window has no time zone.
     """
     require(calls, ("direction", "created_at", "campaign_id"), "calls")
-    direction = calls["direction"].str.casefold()
-    inbound = np.asarray(direction == "inbound", dtype=bool)
-    outcome = classified["outcome"]
+    inbound = is_word(calls["direction"], "inbound")
     campaign = present(calls["campaign_id"])
     found: dict[str, Mask] = {
         "outside_window": ~within(calls["created_at"], since, until),
         "inbound": inbound,
-        "direction_unknown": ~inbound & ~np.asarray(direction == "outbound", dtype=bool),
+        "direction_unknown": ~inbound & ~is_word(calls["direction"], "outbound"),
         **{
-            name: np.asarray(outcome == name, dtype=bool)
+            name: classified.outcome == PLACE[name]
             for name in ("dnc_screened", "in_progress", "system_noise")
         },
         "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,
+        "no_time": ~present(calls["created_at"]),
         **(further or {}),
     }
     open_ = np.ones(len(calls), dtype=bool)

@@ -1,0 +1,277 @@
+"""Metrics by name: each a row of words and a function; `compute` gives several at once.
+
+`metrics.contact_rate(calls, leads)` gives one; `metrics.contact_rate.words` says how it is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.analytics.metrics.definition import (
+    Definition,
+    Metric,
+    lacking,
+    measured,
+    metrics_table,
+)
+from dialframe.analytics.metrics.inputs import Choices, Inputs
+from dialframe.analytics.metrics.measures import Measure
+from dialframe.analytics.metrics.rows import METRICS, NOT_AVAILABLE
+from dialframe.analytics.tabled import table
+from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
+from dialframe.errors import ConfigError
+
+#: Every metric by name.
+BY_NAME: Final[dict[str, Definition]] = {row.name: row for row in METRICS}
+
+_CHOICES: Final = Choices()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metrics:
+    """Several metrics of one account.
+
+    Attributes:
+        metrics: Each one, in the order of the table of metrics.
+        not_computed: Names that were left out, with the frame that they lack.
+    """
+
+    metrics: tuple[Metric, ...]
+    not_computed: dict[str, str]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per metric: name, unit, value, numerator, denominator, interval, definition."""
+        return metrics_table(list(self.metrics))
+
+    def __getitem__(self, name: str) -> Metric:
+        """One of them by name."""
+        for metric in self.metrics:
+            if metric.name == name:
+                return metric
+        raise ConfigError(f"metric {name!r} is not among those that were computed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of them in plain values."""
+        return {
+            "name": "metrics",
+            "metrics": {metric.name: metric.to_dict() for metric in self.metrics},
+            "not_computed": dict(self.not_computed),
+        }
+
+    def __repr__(self) -> str:
+        return f"<Metrics: {len(self.metrics)} computed, {len(self.not_computed)} without data>"
+
+    def _repr_html_(self) -> str:
+        shown = self.table.drop(columns="definition")
+        return str(shown.to_html(index=False, na_rep="\N{EN DASH}"))
+
+
+def compute(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    names: str | Iterable[str] | None = None,
+    imports: pd.DataFrame | None = None,
+    appointments: pd.DataFrame | None = None,
+    callbacks: pd.DataFrame | None = None,
+    dnc_checks: pd.DataFrame | None = None,
+    report: pd.DataFrame | None = None,
+    events: pd.DataFrame | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: datetime | None = None,
+    campaign: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    include_no_campaign: bool = False,
+    choices: Choices = _CHOICES,
+) -> Metrics:
+    """Metrics of an account, all of them from the same counted calls.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table.
+        names: Which metrics; by default all whose frames are there.
+        imports: The import ledger.
+        appointments: Frame of the appointments table.
+        callbacks: Frame of the callbacks table.
+        dnc_checks: Our ledger of Do-Not-Call checks.
+        report: The service's disposition report.
+        events: Frame of the events table, for ids.
+        taxonomy: What the codes mean.
+        as_of: When the data was read; by default the latest instant in it.
+        campaign: This campaign only.
+        since: Calls from this instant on; aware.
+        until: Calls before this instant; aware.
+        include_no_campaign: Count calls outside any campaign too.
+        choices: Thresholds.
+
+    Raises:
+        ConfigError: A name is unknown or cannot be had from this API, a frame or column that a
+            named metric needs is missing, or the campaign is unknown.
+    """
+    inputs = Inputs(
+        calls, leads, imports, appointments, callbacks, dnc_checks, report, events, taxonomy,
+        as_of, campaign, since, until, include_no_campaign, choices,
+    )  # fmt: skip
+    if names is not None:
+        wanted = [names] if isinstance(names, str) else list(names)
+        return Metrics(tuple(measured(metric(name), inputs) for name in wanted), {})
+    without = {row.name: lacking(row, inputs) for row in METRICS}
+    return Metrics(
+        tuple(measured(row, inputs) for row in METRICS if not without[row.name]),
+        {name: f"needs {', '.join(frames)}" for name, frames in without.items() if frames},
+    )
+
+
+def metric(name: str) -> Definition:
+    """The definition of a metric by name.
+
+    Raises:
+        ConfigError: There is none, or the API cannot give it; the words say why.
+    """
+    if name in BY_NAME:
+        return BY_NAME[name]
+    if name in NOT_AVAILABLE:
+        raise ConfigError(f"{name} cannot be had from this API: {NOT_AVAILABLE[name]}")
+    near = get_close_matches(name, [*BY_NAME, *NOT_AVAILABLE], 1)
+    hint = f"did you mean {near[0]}?" if near else "metrics.definitions() lists them"
+    raise ConfigError(f"metric {name!r} is not known; {hint}")
+
+
+def definitions() -> pd.DataFrame:
+    """The table of metrics: `number`, `name`, `unit`, `numerator`, `denominator`, `exclusions`, `source`, `needs`."""
+    frame = table(
+        {
+            name: [str(getattr(row, name)) for row in METRICS]
+            for name in (
+                "number",
+                "name",
+                "unit",
+                "numerator",
+                "denominator",
+                "exclusions",
+                "source",
+            )
+        }
+    )
+    frame["needs"] = pd.array([", ".join(("calls", *row.needs)) for row in METRICS], dtype="str")
+    return frame.astype({"number": "Int64"})
+
+
+def not_available() -> pd.DataFrame:
+    """What this API cannot give: `name`, `reason`."""
+    return table({"name": list(NOT_AVAILABLE), "reason": list(NOT_AVAILABLE.values())})
+
+
+import_acceptance: Final = BY_NAME["import_acceptance"]
+list_penetration: Final = BY_NAME["list_penetration"]
+list_saturation: Final = BY_NAME["list_saturation"]
+phone_penetration: Final = BY_NAME["phone_penetration"]
+inventory_penetration: Final = BY_NAME["inventory_penetration"]
+completed_penetration: Final = BY_NAME["completed_penetration"]
+connection_rate: Final = BY_NAME["connection_rate"]
+network_effectiveness: Final = BY_NAME["network_effectiveness"]
+human_contact_rate: Final = BY_NAME["human_contact_rate"]
+human_contact_rate_valid: Final = BY_NAME["human_contact_rate_valid"]
+contact_rate: Final = BY_NAME["contact_rate"]
+right_party_rate: Final = BY_NAME["right_party_rate"]
+right_party_per_lead: Final = BY_NAME["right_party_per_lead"]
+right_party_per_human: Final = BY_NAME["right_party_per_human"]
+conversion_per_right_party: Final = BY_NAME["conversion_per_right_party"]
+conversion_per_contact: Final = BY_NAME["conversion_per_contact"]
+conversion_per_lead: Final = BY_NAME["conversion_per_lead"]
+conversion_per_dial: Final = BY_NAME["conversion_per_dial"]
+pass_contact_rate: Final = BY_NAME["pass_contact_rate"]
+pass_hazard: Final = BY_NAME["pass_hazard"]
+attempts_to_contact: Final = BY_NAME["attempts_to_contact"]
+machine_share: Final = BY_NAME["machine_share"]
+machine_share_of_answered: Final = BY_NAME["machine_share_of_answered"]
+talk_time: Final = BY_NAME["talk_time"]
+duration_meaning: Final = BY_NAME["duration_meaning"]
+short_call_share: Final = BY_NAME["short_call_share"]
+ring_time: Final = BY_NAME["ring_time"]
+bad_number_ratio: Final = BY_NAME["bad_number_ratio"]
+bad_number_ratio_numbers: Final = BY_NAME["bad_number_ratio_numbers"]
+caller_id_answer_drop: Final = BY_NAME["caller_id_answer_drop"]
+caller_ids_alerted: Final = BY_NAME["caller_ids_alerted"]
+local_presence_lift: Final = BY_NAME["local_presence_lift"]
+dnc_coverage: Final = BY_NAME["dnc_coverage"]
+dnc_risk_calls: Final = BY_NAME["dnc_risk_calls"]
+dnc_honour: Final = BY_NAME["dnc_honour"]
+calling_hours_breach: Final = BY_NAME["calling_hours_breach"]
+frequency_breach: Final = BY_NAME["frequency_breach"]
+abandon_rate_ftc: Final = BY_NAME["abandon_rate_ftc"]
+abandon_rate_ofcom: Final = BY_NAME["abandon_rate_ofcom"]
+callback_kept: Final = BY_NAME["callback_kept"]
+speed_to_lead: Final = BY_NAME["speed_to_lead"]
+quick_first_dial: Final = BY_NAME["quick_first_dial"]
+appointment_show: Final = BY_NAME["appointment_show"]
+missing_disposition: Final = BY_NAME["missing_disposition"]
+report_delta: Final = BY_NAME["report_delta"]
+
+__all__ = [
+    "BY_NAME",
+    "METRICS",
+    "NOT_AVAILABLE",
+    "Choices",
+    "Definition",
+    "Measure",
+    "Metric",
+    "Metrics",
+    "abandon_rate_ftc",
+    "abandon_rate_ofcom",
+    "appointment_show",
+    "attempts_to_contact",
+    "bad_number_ratio",
+    "bad_number_ratio_numbers",
+    "callback_kept",
+    "caller_id_answer_drop",
+    "caller_ids_alerted",
+    "calling_hours_breach",
+    "completed_penetration",
+    "compute",
+    "connection_rate",
+    "contact_rate",
+    "conversion_per_contact",
+    "conversion_per_dial",
+    "conversion_per_lead",
+    "conversion_per_right_party",
+    "definitions",
+    "dnc_coverage",
+    "dnc_honour",
+    "dnc_risk_calls",
+    "duration_meaning",
+    "frequency_breach",
+    "human_contact_rate",
+    "human_contact_rate_valid",
+    "import_acceptance",
+    "inventory_penetration",
+    "list_penetration",
+    "list_saturation",
+    "local_presence_lift",
+    "machine_share",
+    "machine_share_of_answered",
+    "metric",
+    "missing_disposition",
+    "network_effectiveness",
+    "not_available",
+    "pass_contact_rate",
+    "pass_hazard",
+    "phone_penetration",
+    "quick_first_dial",
+    "report_delta",
+    "right_party_per_human",
+    "right_party_per_lead",
+    "right_party_rate",
+    "ring_time",
+    "short_call_share",
+    "speed_to_lead",
+    "talk_time",
+]

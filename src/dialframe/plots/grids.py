@@ -1,0 +1,148 @@
+"""Pictures in cells: the week by hour, cohorts by age, outcomes by gap; greyed where calls are few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from dialframe.analytics import Result
+from dialframe.analytics.wording import compact, share
+from dialframe.plots.forests import named
+from dialframe.plots.marks import nothing
+from dialframe.plots.picture import Picture
+from dialframe.plots.style import Look, Theme, canvas, context, settle
+
+_Floats = npt.NDArray[np.float64]
+_MOST: Final = 20
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def hours(result: Result, *, look: Look = "light") -> Picture:
+    """How often a person answers by local hour and weekday; thin cells are grey."""
+    named(result, "hours")
+    table = result.table
+    used = sorted({int(h) for h, n in zip(table["hour"], table["denominator"], strict=True) if n})
+    if not used:
+        return nothing("calls", "Calls that a person answered by local hour and weekday", look)
+    across = list(range(used[0], used[-1] + 1))
+    grid = table.set_index(["weekday", "hour"])
+    cells = [[grid.loc[(day, hour)] for day in WEEKDAYS] for hour in across]
+    return _grid(
+        result, look, cells, [f"{h}:00" for h in across], list(WEEKDAYS), value="shrunk",
+        subtitle="Calls that a person answered, by the clock of the person called; below: calls",
+        footer=f"Colour: rate shrunk to the mean. Grey: under {result.parameters['thin']} calls.",
+    )  # fmt: skip
+
+
+def cohorts(result: Result, *, look: Look = "light") -> Picture:
+    """Leads reached by cohort and age; cells whose time is not over are empty."""
+    named(result, "cohorts")
+    table = result.table
+    names = list(dict.fromkeys(table["cohort"]))[-_MOST:]
+    ages = sorted({int(age) for age in table["age"]})
+    if not names or not table["mature"].any():
+        return nothing("mature cohorts", "Leads by cohort and age", look)
+    grid = table.set_index(["cohort", "age"])
+    cells = [[grid.loc[(name, age)] for age in ages] for name in names]
+    period = str(result.parameters["period"])
+    return _grid(
+        result, look, cells, names, [f"{age}" for age in ages], value="rate",
+        subtitle=f"Share of each {period}'s leads that were "
+        f"{str(result.parameters['goal']).replace('_', ' ')} by age in {period}s; below: leads",
+        footer="Empty: not all of the cohort has had that time yet.",
+    )  # fmt: skip
+
+
+def recycle(result: Result, *, look: Look = "light") -> Picture:
+    """The chance that the next attempt reaches a person, by last outcome and gap."""
+    named(result, "recycle")
+    table = result.table
+    outcomes, gaps = (list(dict.fromkeys(table[name])) for name in ("outcome", "gap"))
+    if not outcomes:
+        return nothing("second attempts", "The next attempt by last outcome and gap", look)
+    grid = table.set_index(["outcome", "gap"])
+    cells = [[grid.loc[(o, g)] for g in gaps] for o in outcomes]
+    return _grid(
+        result, look, cells, [str(o).replace("_", " ") for o in outcomes],
+        [str(g).replace(" to ", "\nto ").replace(" and ", "\nand ") for g in gaps], value="rate",
+        subtitle="How often the next attempt reached a person, by outcome and time since; below: pairs",
+        footer=f"Grey: under {result.parameters['least']} pairs.",
+    )  # fmt: skip
+
+
+def _grid(
+    result: Result, look: Look, cells: Sequence[Sequence[pd.Series]], rows: list[str],
+    columns: list[str], *, value: str, subtitle: str, footer: str,
+) -> Picture:  # fmt: skip
+    rate = np.array([[_f(cell["rate"]) for cell in line] for line in cells])
+    shade = np.array([[_f(cell[value]) for cell in line] for line in cells])
+    thin = np.array([[bool(cell.get("thin", False)) for cell in line] for line in cells])
+    rate_shown, shade = np.where(thin, np.nan, rate), np.where(thin, np.nan, shade)
+    note = f"{footer} Taxonomy {result.taxonomy_version}."
+    with context(look) as theme:
+        figure = canvas(theme, 0.7 + 0.36 * len(rows), result.answer, subtitle, note)
+        axes = figure.subplots()
+        low, high = _range(shade)
+        shades = LinearSegmentedColormap.from_list("rate", [theme.ghost, theme.blue])
+        axes.pcolormesh(np.ma.masked_invalid(shade), cmap=shades, vmin=low, vmax=high,
+                        edgecolors=theme.background, linewidth=2)  # fmt: skip
+        _write(axes, cells, rate, thin, shade > (low + high) / 2, theme)
+        axes.set_xticks(np.arange(len(columns)) + 0.5, columns, size=8.5)
+        axes.set_yticks(np.arange(len(rows)) + 0.5, rows, size=8.5)
+        axes.set_ylim(len(rows), 0)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        return Picture(
+            settle(figure), _alt(result, cells, rows, columns, rate_shown), look, result.table
+        )
+
+
+def _write(
+    axes: Axes, cells: Sequence[Sequence[pd.Series]], rate: _Floats, thin: npt.NDArray[np.bool_],
+    deep: npt.NDArray[np.bool_], theme: Theme,
+) -> None:  # fmt: skip
+    for y, line in enumerate(cells):
+        for x, cell in enumerate(line):
+            if pd.isna(cell["denominator"]) or np.isnan(rate[y, x]):
+                continue
+            dark = not thin[y, x] and deep[y, x]
+            colour = theme.background if dark else theme.muted if thin[y, x] else theme.text
+            said = "" if thin[y, x] else f"{100 * rate[y, x]:.0f} %"
+            axes.text(x + 0.5, y + 0.34, said, ha="center", va="center", size=8, color=colour)
+            axes.text(x + 0.5, y + 0.72, compact(cell["denominator"]), ha="center", va="center",
+                      size=6.5, color=colour)  # fmt: skip
+
+
+def _range(rate: _Floats) -> tuple[float, float]:
+    known = rate[~np.isnan(rate)]
+    if not len(known):
+        return 0.0, 1.0
+    # A point of difference at least, so that no difference does not look like one.
+    return float(known.min()), float(max(known.max(), known.min() + 0.01))
+
+
+def _alt(
+    result: Result, cells: Sequence[Sequence[pd.Series]], rows: list[str], columns: list[str],
+    rate: _Floats,
+) -> str:  # fmt: skip
+    if np.isnan(rate).all():
+        return f"{result.answer}. No cell has enough to be shown."
+    flat = np.argsort(np.where(np.isnan(rate), -1, rate), axis=None)[::-1]
+    named_ = []
+    for place in flat[: min(5, int((~np.isnan(rate)).sum()))]:
+        y, x = divmod(int(place), rate.shape[1])
+        column = columns[x].replace("\n", " ")
+        named_.append(
+            f"{rows[y]} {column} {share(rate[y, x])} of {compact(cells[y][x]['denominator'])}"
+        )
+    return f"{result.answer}. Highest cells: {'; '.join(named_)}."
+
+
+def _f(value: object) -> float:
+    return float("nan") if pd.isna(value) else float(str(value))

@@ -1,0 +1,79 @@
+"""Every analysis as one call on an account of frames, so that one test can ask all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from dialframe import analytics, frames
+
+
+@dataclass(frozen=True)
+class Account:
+    """The frames of an account."""
+
+    calls: pd.DataFrame
+    leads: pd.DataFrame
+    callbacks: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.CALLBACKS))
+    appointments: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.APPOINTMENTS))
+    dnc_checks: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.DNC_CHECKS))
+    events: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.EVENTS))
+    report: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.DISPOSITIONS))
+    imports: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame({"status": pd.array([], dtype="str")})
+    )
+
+
+Ask = Callable[[Account], Any]
+
+#: Name to analysis; every public function that gives a result.
+EVERYTHING: dict[str, Ask] = {
+    "ai_agreement": lambda a: analytics.ai_agreement(a.events, a.calls),
+    "appointments_kept": lambda a: analytics.appointments_kept(a.appointments, a.calls, a.leads),
+    "attempts": lambda a: analytics.attempts(a.calls, a.leads),
+    "best_time": lambda a: analytics.best_time(a.calls, a.leads),
+    "callbacks_kept": lambda a: analytics.callbacks_kept(a.callbacks, a.calls, a.leads),
+    "caller_ages": lambda a: analytics.caller_ages(a.calls, a.leads),
+    "caller_ids": lambda a: analytics.caller_ids(a.calls, a.leads),
+    "caller_load": lambda a: analytics.caller_load(a.calls),
+    "carriers": lambda a: analytics.carriers(a.calls),
+    "causes": lambda a: analytics.causes(a.calls),
+    "changes": lambda a: analytics.changes(a.calls, a.leads),
+    "cohorts": lambda a: analytics.cohorts(a.leads, a.calls),
+    "completeness": lambda a: analytics.completeness(a.calls, a.leads, events=a.events),
+    "conflicts": lambda a: analytics.conflicts(a.calls),
+    "dayparts": lambda a: analytics.dayparts(a.calls, a.leads),
+    "duplicates": lambda a: analytics.duplicates(a.leads, a.calls),
+    "durations": lambda a: analytics.durations(a.calls),
+    "funnel": lambda a: analytics.funnel(a.leads, a.calls, a.appointments),
+    "hours": lambda a: analytics.hours(a.calls, a.leads),
+    "import_outcomes": lambda a: analytics.import_outcomes(a.imports),
+    "late_dispositions": lambda a: analytics.late_dispositions(a.calls, events=a.events),
+    "local_presence": lambda a: analytics.local_presence(a.calls, a.leads),
+    "machines": lambda a: analytics.machines(a.calls),
+    "metrics": lambda a: analytics.metrics.compute(
+        a.calls, a.leads, appointments=a.appointments, callbacks=a.callbacks,
+        dnc_checks=a.dnc_checks, report=a.report, imports=a.imports,
+    ),
+    "missing_dispositions": lambda a: analytics.missing_dispositions(a.calls),
+    "outcome_flows": lambda a: analytics.outcome_flows(a.leads, a.calls),
+    "outcome_mix": lambda a: analytics.outcome_mix(a.calls),
+    "penetration": lambda a: analytics.penetration(a.leads, a.calls),
+    "reconcile": lambda a: analytics.reconcile(a.report, a.calls),
+    "recycle": lambda a: analytics.recycle(a.calls, a.leads),
+    "return_calls": lambda a: analytics.return_calls(a.calls),
+    "ring_times": lambda a: analytics.ring_times(a.calls),
+    "running_rates": lambda a: analytics.running_rates(
+        a.calls, frames.empty(frames.CAMPAIGNS).assign(_observed_at=pd.NaT)
+    ),
+    "scorecard": lambda a: analytics.scorecard(a.leads, a.calls, by="campaign_id"),
+    "speed_to_lead": lambda a: analytics.speed_to_lead(a.leads, a.calls),
+    "summary": lambda a: analytics.summary(a.calls),
+    "taxonomy_effect": lambda a: analytics.taxonomy_effect(
+        a.calls, a.leads, analytics.DEFAULT, analytics.DEFAULT.with_codes({"ZZTOP": "callback"})
+    ),
+    "time_to_contact": lambda a: analytics.time_to_contact(a.leads, a.calls),
+}  # fmt: skip

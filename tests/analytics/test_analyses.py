@@ -1,0 +1,352 @@
+"""Analyses against examples worked out by hand: funnels in time, cohorts, attempts, gaps, promises, lists."""
+
+from __future__ import annotations
+
+import importlib
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dialframe
+from analytics.made import (
+    CAMPAIGN,
+    START,
+    appointment,
+    appointments,
+    call,
+    calls,
+    lead,
+    leads,
+    phone,
+)
+from dialframe import analytics, frames
+from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.errors import ConfigError
+
+DAY = timedelta(days=1)
+
+
+def _stage(found: analytics.Funnel, name: str) -> int:
+    return int(found.table.set_index("stage")["count"][name])
+
+
+def test_a_stage_reached_before_the_one_before_it_does_not_count_in_order() -> None:
+    """An appointment booked before the positive call counts in any order only."""
+    made = calls(call(1, 0), call(1, 5, answered=True, disposition="INT"))
+    booked = appointments(appointment(1, 1))
+    counts = {
+        order: _stage(analytics.funnel(leads(lead(1)), made, booked, order=order), "appointment")
+        for order in ("any", "ordered", "strict")
+    }  # fmt: skip
+    assert counts == {"any": 1, "ordered": 0, "strict": 0}
+
+
+def test_a_call_between_breaks_the_strict_order() -> None:
+    """Booked after the positive call, with another call in between: ordered, not strict."""
+    made = calls(call(1, 0, answered=True, disposition="INT"), call(1, 2))
+    booked = appointments(appointment(1, 3))
+    people = leads(lead(1))
+    assert _stage(analytics.funnel(people, made, booked, order="ordered"), "appointment") == 1
+    assert _stage(analytics.funnel(people, made, booked, order="strict"), "appointment") == 0
+
+
+def test_the_window_runs_from_import_or_first_dial() -> None:
+    """A person reached 30 hours after import and 6 after the first dial."""
+    made = calls(call(1, 0), call(1, 6, answered=True, disposition="NI"))
+    later = START + 9 * DAY
+    for hours, entry, reached in ((24, "import", 0), (24, "first_dial", 1), (31, "import", 1)):
+        found = analytics.funnel(
+            leads(lead(1)), made, window=timedelta(hours=hours), entry=entry, as_of=later
+        )
+        assert _stage(found, "human") == reached
+
+
+def test_leads_whose_time_is_not_over_stand_apart() -> None:
+    """A young lead is in no stage, converted or not, and is counted as censored."""
+    people = leads(lead(1), lead(2, created_at=START + 3 * DAY))
+    made = calls(
+        call(1, 1, answered=True, disposition="NI"), call(2, 80, answered=True, disposition="NI")
+    )
+    found = analytics.funnel(people, made, window=2 * DAY, as_of=START + 4 * DAY)
+    assert (found.censored, _stage(found, "accepted"), _stage(found, "human")) == (1, 1, 1)
+    assert int(found.excluded.set_index("reason")["count"]["censored"]) == 1
+    assert found.to_dict()["parameters"]["censored"] == 1
+
+
+def test_a_funnel_by_region() -> None:
+    """The area code is the region."""
+    found = analytics.funnel(leads(lead(1), lead(2), lead(150)), calls(), by="region")
+    assert found.groups == ["+1 212", "+1 213"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"campaign": "nope"}, {"order": "sideways"}, {"entry": "birth"}, {"window": timedelta(0)}],
+)
+def test_what_cannot_be_asked_is_refused(asked: dict[str, Any]) -> None:
+    """An unknown campaign, order, entry or no time at all: words, not zeros."""
+    with pytest.raises(ConfigError):
+        analytics.funnel(leads(lead(1)), calls(call(1)), **asked)
+
+
+def test_a_campaign_without_leads_is_known_by_its_own_table() -> None:
+    """A draft campaign has no leads: an empty funnel, no refusal."""
+    table = frames.from_records(frames.CAMPAIGNS, [{"id": "cmp_draft", "status": "draft"}])
+    found = analytics.funnel(leads(lead(1)), calls(), campaign="cmp_draft", campaigns=table)
+    assert _stage(found, "accepted") == 0
+
+
+def test_attempts_by_hand() -> None:
+    """Four leads: one reached first, one second, one never in two, one dialled once."""
+    made = calls(
+        call(1, 0, answered=True, disposition="NI"),
+        call(2, 0), call(2, 9, answered=True, disposition="APPT"),
+        call(3, 0), call(3, 9), call(4, 0),
+        call(1, 9, answered=True, disposition="NI"),  # reached again: of nobody still waiting
+    )  # fmt: skip
+    table = analytics.attempts(made, leads(*(lead(i) for i in range(1, 5)))).table
+    assert table[["numerator", "denominator"]].to_numpy().tolist() == [[1, 4], [1, 2]]
+    assert table["attempts"].tolist() == [4, 3]
+    assert table["people"].tolist() == [1, 2]
+    assert table["cumulative"].tolist() == [0.25, 0.5]
+    assert table["appointments"].tolist() == [0, 1]
+
+
+def test_gaps_by_hand() -> None:
+    """Pairs of attempts stand at the outcome of the first and the hours between."""
+    made = calls(
+        call(1, 0, disposition="B", hangup_cause="USER_BUSY"),
+        call(1, 0.5, answered=True, disposition="NI"), call(2, 0), call(2, 30),
+    )  # fmt: skip
+    table = analytics.recycle(made).table.set_index(["outcome", "gap"])
+    assert tuple(table.loc[("busy", "0 h to 1 h"), ["numerator", "denominator"]]) == (1, 1)
+    assert tuple(table.loc[("no_answer", "24 h to 2 d"), ["numerator", "denominator"]]) == (0, 1)
+
+
+def test_a_cohort_is_masked_until_it_is_mature() -> None:
+    """One week has passed for the whole cohort, two have not."""
+    people = leads(lead(1), lead(2))  # imported on Sunday, 1 March: the week of 23 February
+    made = calls(call(1, 24, answered=True, disposition="NI"))
+    table = analytics.cohorts(people, made, ages=2, as_of=START + 10 * DAY).table
+    assert table["cohort"].unique().tolist() == ["2026-02-23"]
+    assert table["mature"].tolist() == [True, False]
+    assert table["numerator"].tolist() == [1, pd.NA]
+    assert table["denominator"].tolist() == [2, 2]
+
+
+def test_first_and_last_outcomes() -> None:
+    """From the first outcome to the last; nobody is lost."""
+    made = calls(
+        call(1, 0),
+        call(1, 5, answered=True, disposition="NI"),
+        call(2, 0, answered=True, disposition="QQ"),
+    )
+    table = analytics.outcome_flows(leads(lead(1), lead(2), lead(3)), made).table
+    assert set(zip(table["first"], table["last"], table["leads"], strict=True)) == {
+        ("no_answer", "not_interested", 1), ("unmapped", "unmapped", 1), ("not_dialled", "not_dialled", 1)
+    }  # fmt: skip
+
+
+def test_time_to_contact_is_kaplan_and_meiers() -> None:
+    """Reached after one day; the other waits still after two: half are reached."""
+    made = calls(call(1, 0), call(1, 24, answered=True, disposition="NI"), call(2, 0))
+    found = analytics.time_to_contact(leads(lead(1), lead(2)), made, as_of=START + 2 * DAY)
+    assert found.table["reached"].iloc[-1] == pytest.approx(0.5)
+    assert found.table["contact"].iloc[-1] == pytest.approx(0.5)
+    assert found.tables["groups"][["contact", "censored"]].to_numpy().tolist() == [[1, 1]]
+
+
+def test_competing_ends_leave_the_incidence_below_kaplan_and_meier() -> None:
+    """Half the leads prove invalid first: Kaplan-Meier says more than what was."""
+    made = [call(i, 0, disposition="ADC", hangup_cause="UNALLOCATED_NUMBER") for i in range(5)]
+    made += [
+        call(i, k, answered=k > 0, disposition="NI" if k else None)
+        for i in range(5, 10)
+        for k in (0, 24)
+    ]
+    found = analytics.time_to_contact(
+        leads(*(lead(i) for i in range(10))), calls(*made), as_of=START + 3 * DAY
+    )
+    last = found.table.iloc[-1]
+    assert last["invalid"] == pytest.approx(0.5)
+    assert last["contact"] == pytest.approx(0.5)
+    assert last["reached"] == pytest.approx(1.0)
+
+
+def test_callbacks_by_hand() -> None:
+    """On time, late, never, not due, cancelled: each in its place."""
+    rows = [(1, 0.0, "completed"), (2, 0.0, "pending"), (3, 0.0, "pending"), (4, 500.0, "pending"),
+            (5, 0.0, "cancelled"), (99, 0.0, "pending")]  # fmt: skip
+    promised = frames.from_records(frames.CALLBACKS, [
+        {"id": f"cb_{i}", "lead_id": f"lead_{i}", "campaign_id": CAMPAIGN, "status": s,
+         "scheduled_at": START + timedelta(hours=h)} for i, h, s in rows])  # fmt: skip
+    made = calls(call(1, 0.9), call(2, 5), call(3, -1))
+    found = analytics.callbacks_kept(
+        promised, made, leads(*(lead(i) for i in range(1, 6))), as_of=START + 2 * DAY
+    )
+    counts = dict(zip(found.table["fate"], found.table["callbacks"], strict=True))
+    assert counts == {
+        "kept": 1,
+        "late": 1,
+        "lost": 1,
+        "not_due": 1,
+        "cancelled": 1,
+        "no_number": 1,
+    }
+    assert set(found.tables["broken"]["id"]) == {"cb_2", "cb_3"}
+
+
+def test_return_calls_by_hand() -> None:
+    """Called back to the number it saw, before the next dial: returned."""
+    made = calls(
+        call(1, 0), call(1, 1, direction="inbound", from_number=phone(1), to_number="+13125550199"),
+        call(2, 0), call(2, 1), call(2, 2, direction="inbound", from_number=phone(2), to_number="+13125550188"),
+    )  # fmt: skip
+    found = analytics.return_calls(made, as_of=START + 9 * DAY).table
+    assert found[["numerator", "denominator"]].to_numpy().tolist() == [[1, 3]]
+
+
+def test_ids_of_events_come_before_numbers() -> None:
+    """An event names the lead where the number could not; click-to-call does so too."""
+    people = leads(lead(1), lead(1, id="lead_x", campaign_id="cmp_b"))
+    made = calls(call(1, 0, id="call_a", campaign_id="cmp_c"), call(1, 1, id="call_b", campaign_id="cmp_c"),
+                 call(1, 2, id="call_c", campaign_id="cmp_c"))  # fmt: skip
+    events = frames.from_records(frames.EVENTS, [
+        {"id": "evt_1", "type": "disposition.logged",
+         "data": '{"call_id": "call_a", "lead_id": "lead_x", "disposition_code": "NI"}'}])  # fmt: skip
+    started = pd.DataFrame({"call_id": ["call_b"], "lead_id": ["lead_1"]})
+    found = analytics.match(made, people, events=events, started=started)
+    assert found["lead_id"].fillna("").tolist() == ["lead_x", "lead_1", ""]
+    assert found["match_quality"].tolist() == ["event", "click_to_call", "ambiguous"]
+
+
+def test_conflicts_are_a_table() -> None:
+    """Not interested, on a call that nobody answered."""
+    found = analytics.conflicts(calls(call(1, disposition="NI"), call(2))).table
+    assert found[["telephony", "disposition", "calls", "denominator"]].to_numpy().tolist() == [
+        ["no_answer", "NI", 1, 2]
+    ]
+
+
+def test_the_person_who_rejects_is_no_failure_of_the_network() -> None:
+    """Rejected by the person counts as effective, blocked on the way does not."""
+    made = calls(call(1, hangup_cause="CALL_REJECTED"), call(2, hangup_cause="SIP 608"),
+                 call(3, hangup_cause="603+ Network Blocked"), call(4))  # fmt: skip
+    row = analytics.carriers(made).table.iloc[0]
+    assert (row["rejected"], row["blocked"], row["ner"]) == (1, 2, 0.5)
+
+
+def test_short_calls_against_the_limits() -> None:
+    """A third of the answers of three seconds is over the limit."""
+    made = [
+        call(i, answered=True, ended_at=START + timedelta(seconds=12 if i % 3 == 0 else 70))
+        for i in range(60)
+    ]
+    row = analytics.carriers(calls(*made)).table.iloc[0]
+    assert (row["short"], row["short_flag"]) == (20, "over")
+
+
+def test_two_campaigns_that_differ_and_two_that_do_not() -> None:
+    """A clear difference is found, a small one is not, and what could have been seen is said."""
+
+    def made(rate_b: float) -> pd.DataFrame:
+        rows = [call(i, answered=i < 40, disposition="NI" if i < 40 else None) for i in range(200)]
+        rows += [call(200 + i, answered=i < 200 * rate_b, disposition="NI" if i < 200 * rate_b else None,
+                      campaign_id="cmp_b") for i in range(200)]  # fmt: skip
+        return calls(*rows)
+
+    clear = analytics.compare(made(0.4), None, CAMPAIGN, "cmp_b").table.iloc[0]
+    assert clear["verdict"] == "b is better"
+    assert clear["difference"] == pytest.approx(0.2)
+    equal = analytics.compare(made(0.21), None, CAMPAIGN, "cmp_b").table.iloc[0]
+    assert equal["verdict"] == "no certain difference"
+    assert 0.08 < equal["minimum_detectable"] < 0.15
+    with pytest.raises(ConfigError, match="with itself"):
+        analytics.compare(made(0.4), None, CAMPAIGN, CAMPAIGN)
+
+
+def test_local_hours_are_those_of_the_person_called() -> None:
+    """15:00 UTC is 10:00 in New York and 07:00 in Los Angeles in March."""
+    found = analytics.hours(calls(call(1), call(150, to_number="+12135550150"))).table
+    used = found[(found["denominator"] > 0).to_numpy(bool)]
+    assert set(zip(used["weekday"], used["hour"], strict=True)) == {("Mon", 10), ("Mon", 7)}
+    assert found["thin"].all()
+
+
+def test_shrinkage_pulls_small_cells_more() -> None:
+    """A cell of four calls moves to the mean, one of four thousand hardly does."""
+    k, n = np.array([2, 1000, 100, 900]), np.array([4, 4000, 4000, 4000])
+    rates = analytics.timing.shrunk(k, n)
+    mean = k.sum() / n.sum()
+    assert abs(rates[0] - mean) < abs(0.5 - mean) / 2
+    assert rates[1] == pytest.approx(0.25, abs=0.005)
+
+
+def test_running_time_only() -> None:
+    """Calls after the reading that says paused are outside."""
+    readings = pd.DataFrame({
+        "id": [CAMPAIGN] * 2, "status": ["running", "paused"],
+        "_observed_at": pd.to_datetime([START, START + timedelta(hours=2)]),
+    })  # fmt: skip
+    row = analytics.running_rates(calls(call(1, 1), call(2, 3)), readings).table.iloc[0]
+    assert (row["denominator"], row["outside"], row["running_h"]) == (1, 1, 2.0)
+
+
+def test_a_mapping_in_a_file(tmp_path: Path) -> None:
+    """A small TOML file gives codes a meaning; what is wrong with it is said in words."""
+    path = tmp_path / "codes.toml"
+    path.write_text(
+        '[disposition]\n"ZZ top" = "callback"\n[hangup_cause]\n"X1" = "busy"\n', encoding="utf-8"
+    )
+    mine = DEFAULT.with_file(path)
+    assert mine.outcome("disposition", "zz-TOP") == "callback"
+    assert mine.hash != DEFAULT.hash
+    assert mine.version.endswith(mine.hash)
+    assert [row[:2] for row in DEFAULT.differences(mine)] == [
+        ("disposition", "zztop"),
+        ("hangup_cause", "x1"),
+    ]
+    for text, words in (("[codes]\n", "not a table of codes"), ("=", "is not TOML"),
+                        ('[disposition]\nA = "nonsense"\n', "not known"), ("[disposition]\nA = 3\n", "not known")):  # fmt: skip
+        with pytest.raises(ConfigError, match=words):
+            DEFAULT.with_toml(text)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        DEFAULT.with_file(tmp_path / "nothing.toml")
+
+
+def test_the_generic_preset_goes_by_either_name() -> None:
+    """`generic` is `generic-en`."""
+    assert Taxonomy.of("generic") == Taxonomy.of("generic-en")
+
+
+def test_unmapped_codes_are_a_row_and_a_warning_of_every_result() -> None:
+    """With the file that gives them a meaning."""
+    made = calls(call(1, answered=True, disposition="QQ"))
+    for found in (
+        analytics.carriers(made),
+        analytics.funnel(leads(lead(1)), made),
+        analytics.summary(made),
+    ):
+        assert int(found.excluded.set_index("reason")["count"]["unmapped"]) == 1
+        assert '"QQ" = "?"' in found.warnings[0]
+    mix = analytics.outcome_mix(made).table
+    assert mix.set_index("outcome")["numerator"]["unmapped"] == 1
+
+
+def test_every_question_names_what_answers_it_or_why_none_can() -> None:
+    """The names are public, and no question is without both."""
+    assert len({row.name for row in analytics.CAPABILITIES}) == len(analytics.CAPABILITIES)
+    for row in analytics.CAPABILITIES:
+        assert row.answered_by or row.why_not
+        for name in row.answered_by:
+            found: Any = dialframe
+            for part in name.split("."):
+                found = getattr(found, part, None) or importlib.import_module(
+                    f"{found.__name__}.{part}"
+                )
+            assert callable(found) or found is not None
+    assert len(analytics.capabilities()) == len(analytics.CAPABILITIES)

@@ -1,0 +1,281 @@
+"""Each metric against an example worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analytics.made import (
+    CAMPAIGN,
+    START,
+    appointment,
+    appointments,
+    call,
+    calls,
+    lead,
+    leads,
+    phone,
+)
+from dialframe import frames
+from dialframe.analytics import metrics, wilson
+from dialframe.analytics.metrics import Choices
+from dialframe.errors import ConfigError
+
+# Ten leads; what their calls come to is counted beside each.
+LEADS = leads(
+    *(lead(i, status="new", attempts=0) for i in range(3)),
+    lead(3, status="contacted", attempts=2),
+    lead(4, status="completed", attempts=1),
+    lead(5, status="dnc", attempts=3),
+    *(lead(i, status="callback", attempts=1) for i in range(6, 10)),
+)
+
+CALLS = calls(
+    call(3, 0),  # no answer
+    call(3, 1, answered=True, disposition="NI"),  # attempt 2: person wanted
+    call(4, 0, answered=True, disposition="SALE"),  # conversion on attempt 1
+    call(5, 0, disposition="B", hangup_cause="USER_BUSY"),
+    call(5, 1, answered=True, disposition="A"),  # machine
+    call(5, 2, answered=True, disposition="WN"),  # a person, not the one wanted
+    call(6, 0, disposition="ADC", hangup_cause="UNALLOCATED_NUMBER"),
+    call(7, 0, hangup_cause="CALL_REJECTED", disposition=None),  # by the person
+    call(8, 0, answered=True, disposition="SALE"),
+    call(8, 3, answered=True, disposition="SALE"),  # a second one of the same lead
+    call(9, 0, direction="inbound", from_number=phone(9), to_number="+13125550199"),
+)
+N = 10
+
+CHECKS = frames.from_records(
+    frames.DNC_CHECKS,
+    [
+        {"phone": phone(i), "listed": i == 5, "checked_at": START + timedelta(hours=1.5)}
+        for i in (3, 5, 7)
+    ],
+)
+REPORT = frames.from_records(
+    frames.DISPOSITIONS,
+    [
+        {"date": "2026-03-02", "campaign_id": CAMPAIGN, "disposition": "SALE", "calls": 4},
+        {"date": "2026-03-02", "campaign_id": CAMPAIGN, "disposition": "NI", "calls": 1},
+    ],
+)
+CALLBACKS = frames.from_records(
+    frames.CALLBACKS,
+    [
+        {"id": f"cb_{i}", "lead_id": f"lead_{i}", "campaign_id": CAMPAIGN, "status": status,
+         "scheduled_at": START + timedelta(hours=h)}
+        for i, h, status in ((3, 0.9, "completed"), (4, 1.0, "pending"), (8, -0.5, "completed"),
+                             (5, 99.0, "pending"), (6, 0.0, "cancelled"))
+    ],
+)  # fmt: skip
+APPOINTMENTS = appointments(
+    appointment(1, 1, status="completed"),
+    appointment(2, 1, status="no-show"),
+    appointment(3, 1, status="cancelled"),
+)
+IMPORTS = pd.DataFrame({"status": ["accepted", "accepted", "on_dnc", "unknown"]})
+
+FRAMES: dict[str, Any] = {
+    "imports": IMPORTS, "appointments": APPOINTMENTS, "callbacks": CALLBACKS,
+    "dnc_checks": CHECKS, "report": REPORT, "as_of": START + timedelta(days=2),
+}  # fmt: skip
+
+#: Name, numerator, denominator; the value is their quotient.
+SHARES = [
+    ("import_acceptance", 2, 3),
+    ("list_penetration", 6, 10),
+    ("list_saturation", N, 10),
+    ("phone_penetration", 6, 10),
+    ("inventory_penetration", 3, 10),  # contacted, completed, dnc
+    ("completed_penetration", 1, 10),
+    ("connection_rate", 6, N),
+    ("network_effectiveness", 9, N),  # all but the number that is not in service
+    ("human_contact_rate", 5, N),
+    ("human_contact_rate_valid", 5, 9),
+    ("contact_rate", 4, 10),
+    ("right_party_rate", 4, N),
+    ("right_party_per_lead", 3, 10),
+    ("right_party_per_human", 4, 5),
+    ("conversion_per_right_party", 2, 4),
+    ("conversion_per_contact", 2, 5),
+    ("conversion_per_lead", 2, 10),
+    ("conversion_per_dial", 2, N),
+    ("pass_contact_rate", 2, 10),
+    ("pass_hazard", 2, 6),
+    ("machine_share", 1, N),
+    ("machine_share_of_answered", 1, 6),
+    ("talk_time", 6 * 31, 6),
+    ("short_call_share", 0, 6),
+    ("ring_time", 6 * 9 + 4 * 40, N),
+    ("bad_number_ratio", 1, N),
+    ("bad_number_ratio_numbers", 1, 6),
+    ("dnc_coverage", 3, 10),  # callable 0 to 3 and 6 to 9; called 4 and 5 too; checked 3, 5, 7
+    ("dnc_risk_calls", 1, N),
+    ("calling_hours_breach", 0, N),
+    ("frequency_breach", 0, 6),
+    ("callback_kept", 2, 3),
+    ("quick_first_dial", 0, 10),
+    ("appointment_show", 1, 2),
+    ("missing_disposition", 0, 6),
+    ("report_delta", 1 + 2 + 4, 5),  # one SALE more, two blanks and four codes less
+]
+
+
+@pytest.mark.parametrize(("name", "numerator", "denominator"), SHARES)
+def test_by_hand(name: str, numerator: float, denominator: float) -> None:
+    """Numerator and denominator are those counted by hand, the value is their quotient."""
+    found = metrics.compute(CALLS, LEADS, names=name, **FRAMES)[name]
+    assert (found.numerator, found.denominator) == (numerator, denominator)
+    assert found.value == pytest.approx(numerator / denominator)
+    if found.low is not None and found.high is not None:
+        assert found.low <= found.value <= found.high
+    assert "unmapped" in found.excluded
+    assert found.excluded["inbound"] == 1
+    assert found.taxonomy_version == found.taxonomy.version
+    assert found.definition.words["numerator"]
+
+
+def test_every_metric_is_a_row_and_a_function() -> None:
+    """Thirty-four numbers, each with at least one named function; every row is complete."""
+    assert {row.number for row in metrics.METRICS} == set(range(1, 35))
+    for row in metrics.METRICS:
+        assert getattr(metrics, row.name) is row
+        assert all(row.words.values())
+    assert len(metrics.definitions()) == len(metrics.METRICS)
+
+
+def test_medians() -> None:
+    """Attempts to contact and the wait for the first dial are medians."""
+    assert metrics.attempts_to_contact(CALLS, LEADS).value == 1.5  # attempts 2, 1, 3, 1
+    speed = metrics.speed_to_lead(CALLS, LEADS)
+    assert speed.value == 86_400
+    assert speed.excluded["not_dialled"] == 4
+
+
+def test_pass_of_a_later_attempt() -> None:
+    """Attempt 2: one lead first reached, of the two not reached before that had one."""
+    second = Choices(pass_number=2)
+    assert metrics.pass_hazard(CALLS, LEADS, choices=second).value == 0.5
+    assert metrics.pass_contact_rate(CALLS, LEADS, choices=second).numerator == 2
+
+
+def test_a_share_of_leads_has_wilsons_interval() -> None:
+    """Leads are independent, so nothing is widened."""
+    found = metrics.contact_rate(CALLS, LEADS)
+    assert (found.low, found.high) == wilson(4, 10)
+    assert found.interval == "wilson"
+
+
+def test_calls_of_one_lead_are_one_cluster() -> None:
+    """A thousand calls that all agree within their lead are worth as many trials as there are leads."""
+    made = [call(i, k, answered=i < 5, disposition="NI" if i < 5 else None)
+            for i in range(10) for k in range(100)]  # fmt: skip
+    found = metrics.human_contact_rate(calls(*made))
+    low, high = wilson(5, 10) or (0, 1)
+    assert found.interval == "lead-clustered"
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < low + 0.03
+    assert found.high > high - 0.03
+
+
+def test_nothing_to_divide_by_is_null() -> None:
+    """No denominator gives None, never 0."""
+    for row in metrics.METRICS:
+        empty = {name: FRAMES[name][:0] for name in row.needs if name != "leads"}
+        found = row(calls(), leads(), **empty)
+        assert found.value is None, row.name
+
+
+def test_what_the_api_cannot_give_is_refused_by_name() -> None:
+    """The refusal says why, and unknown names are told what is near."""
+    for name, reason in metrics.NOT_AVAILABLE.items():
+        with pytest.raises(ConfigError, match=name) as refused:
+            metrics.compute(CALLS, LEADS, names=name)
+        assert reason in str(refused.value)
+    with pytest.raises(ConfigError, match="did you mean contact_rate"):
+        metrics.metric("contact_rat")
+
+
+def test_an_unknown_campaign_is_refused() -> None:
+    """Zeros would look like an answer."""
+    with pytest.raises(ConfigError, match="nope"):
+        metrics.contact_rate(CALLS, LEADS, campaign="nope")
+
+
+def test_a_missing_frame_is_refused_by_name_and_left_out_of_all() -> None:
+    """Asked for by name it is an error; asked for everything it is a reason."""
+    with pytest.raises(ConfigError, match="pass callbacks="):
+        metrics.callback_kept(CALLS, LEADS)
+    found = metrics.compute(CALLS, LEADS)
+    assert found.not_computed["callback_kept"] == "needs callbacks"
+    assert "callback_kept" not in set(found.table["metric"])
+
+
+def test_abandonment_needs_a_code_that_means_it() -> None:
+    """Without a drop the rate is not 0 but unknown; with one it is counted."""
+    unknown = metrics.abandon_rate_ftc(CALLS)
+    assert unknown.value is None
+    assert "map the code" in unknown.why_null
+    made = [call(i, answered=True, disposition="DROP" if i < 1 else "NI") for i in range(4)]
+    made.append(call(9, answered=True, disposition="A"))
+    found = metrics.abandon_rate_ftc(calls(*made))
+    assert (found.numerator, found.denominator) == (1, 4)
+    ofcom = metrics.abandon_rate_ofcom(calls(*made))
+    # One drop, three live answers, one machine: 1 x (1 - 1/4) of 3 + 0.75.
+    assert ofcom.value == pytest.approx(0.75 / 3.75)
+
+
+def test_hours_and_frequency_by_hand() -> None:
+    """22:00 in New York is outside; four calls in an hour are too many."""
+    late = [call(1, 12 + k / 10) for k in range(4)]  # 03:00 UTC: 22:00 in 212
+    found = metrics.compute(calls(*late), names=["calling_hours_breach", "frequency_breach"])
+    assert found["calling_hours_breach"].value == 1
+    assert found["frequency_breach"].value == 1
+    assert metrics.frequency_breach(calls(*late), choices=Choices(most_calls=4)).value == 0
+
+
+def test_a_request_has_its_days_of_grace() -> None:
+    """A call after the ten business days of a request is proven, one within them is not."""
+    asked = call(1, 0, answered=True, disposition="DNC")
+    checks = CHECKS[:0]
+    for days, proven in ((11, 0), (15, 1)):
+        found = metrics.dnc_risk_calls(calls(asked, call(1, 24 * days)), dnc_checks=checks)
+        assert found.numerator == proven
+
+
+def test_a_request_is_honoured_when_it_is_seen_on_the_list_in_time() -> None:
+    """The first positive check within ten business days."""
+    asked = calls(call(1, 0, answered=True, disposition="DNC"))
+    for days, kept in ((3, 1), (40, 0)):
+        checks = frames.from_records(frames.DNC_CHECKS, [
+            {"phone": phone(1), "listed": True, "checked_at": START + timedelta(days=days)}])  # fmt: skip
+        found = metrics.dnc_honour(asked, dnc_checks=checks, as_of=START + timedelta(days=60))
+        assert (found.numerator, found.denominator) == (kept, 1)
+
+
+def test_duration_is_told_from_the_talk() -> None:
+    """Talk is 31 s and the whole call 40 s: the duration says which it is."""
+    for seconds, share in ((31, 1.0), (40, 0.0)):
+        made = calls(*(call(i, answered=True, duration_seconds=seconds) for i in range(5)))
+        assert metrics.duration_meaning(made).value == share
+
+
+def test_results_are_plain_values() -> None:
+    """The keys of the dictionary do not depend on the data, and every value is plain."""
+    full = metrics.contact_rate(CALLS, LEADS).to_dict()
+    empty = metrics.contact_rate(calls(), leads()).to_dict()
+    assert full.keys() == empty.keys()
+    assert full["taxonomy"]["hash"] in full["taxonomy"]["version"]
+    assert empty["value"] is None
+
+
+def test_thresholds_are_in_the_result() -> None:
+    """Whoever reads the number sees what it was cut at."""
+    short = metrics.short_call_share(CALLS, choices=replace(Choices(), short_call_s=31))
+    assert short.choices == {"short_call_s": 31}
+    assert short.value == 1

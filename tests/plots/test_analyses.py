@@ -1,0 +1,100 @@
+"""Every analysis has a picture of its name that is a figure, reads aloud, and says when there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+from analytics.everything import EVERYTHING, Account
+from analytics.made import calls, leads
+from analytics.synthetic import account
+from dialframe import analytics, plots
+from dialframe.errors import ConfigError
+from dialframe.plots import Picture
+from plots.looked_at import overlapping, words
+
+MADE = account("tiny")
+CAMPAIGNS = MADE.calls["campaign_id"].dropna().unique()
+
+
+def _account() -> Account:
+    day = MADE.calls["created_at"].dt.strftime("%Y-%m-%d")
+    keys = ["date", "campaign_id", "disposition"]
+    report = MADE.calls.assign(date=day).groupby(keys, dropna=False).size()
+    return Account(
+        MADE.calls, MADE.leads, MADE.callbacks, MADE.appointments,
+        report=report.reset_index(name="calls"),
+    )  # fmt: skip
+
+
+Ask = Callable[[Account], Any]
+ASKED: dict[str, Ask] = {
+    **{
+        name: ask for name, ask in EVERYTHING.items() if name in plots.__all__ and name != "funnel"
+    },
+    "compare": lambda a: analytics.compare(a.calls, a.leads, CAMPAIGNS[0], CAMPAIGNS[1]),
+    "scorecard": lambda a: analytics.scorecard(a.leads, a.calls),
+    "time_to_contact": lambda a: analytics.time_to_contact(a.leads, a.calls, by="lead_source"),
+    "penetration": lambda a: analytics.penetration(a.leads, a.calls, by="campaign_id"),
+}
+
+
+def _draw(name: str, result: Any, look: str = "light") -> Picture:
+    picture: Picture = getattr(plots, name)(result, look=look)
+    return picture
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_result_becomes_a_figure(name: str) -> None:
+    """A figure of its own with the finding as title, numbers in its words, and its table beside it."""
+    result = ASKED[name](_account())
+    picture = _draw(name, result)
+    assert isinstance(picture, Figure)
+    assert picture.alt == picture.alt_text
+    assert picture.alt.endswith(".")
+    assert any(letter.isdigit() for letter in picture.alt) or "no " in picture.alt
+    assert overlapping(picture) == []
+    if "no " not in picture.alt[:80] or picture.table is not None:
+        assert picture.table is result.table
+        assert result.answer.split()[0] in words(picture)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "attempts", "best_time", "callbacks_kept", "causes", "cohorts", "conflicts", "duplicates",
+        "hours", "outcome_flows", "outcome_mix", "reconcile", "recycle", "ring_times",
+        "time_to_contact",
+    ],
+)  # fmt: skip
+def test_nothing_is_said(name: str) -> None:
+    """Without data the picture says so."""
+    picture = _draw(name, EVERYTHING[name](Account(calls(), leads())))
+    assert "There are no " in words(picture)
+
+
+@pytest.mark.parametrize("name", ["caller_ids", "outcome_flows"])
+def test_dark_says_the_same(name: str) -> None:
+    """The dark look has the same words on another ground."""
+    result = ASKED[name](_account())
+    light, dark = _draw(name, result), _draw(name, result, "dark")
+    assert light.alt == dark.alt
+    assert light.get_facecolor() != dark.get_facecolor()
+
+
+def test_another_analysis_is_refused() -> None:
+    """A picture is drawn of its own analysis only."""
+    result = analytics.causes(MADE.calls)
+    with pytest.raises(ConfigError, match=r"plots\.hours draws the result of analytics\.hours"):
+        plots.hours(result)
+
+
+def test_the_numbers_are_below_the_image() -> None:
+    """A notebook shows image and table; the table folds away."""
+    picture = plots.causes(analytics.causes(MADE.calls))
+    page = picture._repr_html_()
+    assert "<details><summary>The numbers</summary>" in page
+    assert "NORMAL_CLEARING" in page
