@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from dialframe.client.options import Options
 from dialframe.contract.models.account import DispositionQuery, DispositionReport, Me
 from dialframe.contract.models.appointments import Appointment
 from dialframe.contract.models.callbacks import Callback
 from dialframe.contract.models.calls import Call
 from dialframe.contract.models.campaigns import Campaign
+from dialframe.contract.models.contact import SmsDeliveryReport
 from dialframe.contract.models.leads import Lead
 from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.webhooks import WebhookEndpoint, WebhookEvent, WebhookEventSummary
 from dialframe.contract.row import Operation
 from dialframe.errors import DialframeError, InvalidRequest
 from dialframe.store import Store
@@ -79,9 +83,7 @@ class FakeService:
     page_size: int = 5
     requests: list[str] = field(default_factory=list)
     rows: dict[str, dict[str, dict[str, Any]]] = field(
-        default_factory=lambda: {
-            name: {} for name in ("calls", "leads", "campaigns", "callbacks", "appointments")
-        }
+        default_factory=lambda: {name: {} for name in MADE}
     )
     counts: list[dict[str, Any]] = field(default_factory=list)
     listed: set[str] = field(default_factory=set)
@@ -92,18 +94,22 @@ class FakeService:
     fails: Callable[[str], DialframeError | BaseException | None] = lambda request: None
     report: Any = None
     closed: bool = False
+    lanes: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.calls = FakeList(self, "calls", Call)
         self.leads = FakeList(self, "leads", Lead)
         self.campaigns = FakeList(self, "campaigns", Campaign)
         self.appointments = FakeList(self, "appointments", Appointment)
+        self.webhooks = FakeList(self, "webhooks", WebhookEndpoint)
+        self.events = FakeEvents(self, "events", WebhookEventSummary)
+        self.sms = FakeMessages(self)
         self.callbacks = FakeCallbacks(self)
         self.dnc = FakeDnc(self)
 
     def clock(self) -> datetime:
         """The present, which moves on by itself."""
-        self.now += SECOND / 100
+        self.now += SECOND / 1000
         return self.now
 
     def ask(self, request: str) -> tuple[datetime, str]:
@@ -113,7 +119,7 @@ class FakeService:
         if failure is not None:
             raise failure
         self.requests.append(request)
-        self.now += SECOND / 10
+        self.now += SECOND / 200
         return sent_at, f"req_{len(self.requests)}"
 
     def count(self, prefix: str) -> int:
@@ -123,11 +129,11 @@ class FakeService:
     def put(self, table: str, number: int, created_at: datetime, **changes: Any) -> str:
         """Make a row, or change it; gives its id."""
         row = MADE[table](number, created_at)
-        found = self.rows[table].setdefault(row["id"], row)
-        found.update(changes)
-        return str(row["id"])
+        key = str(row.get("id") or row["message_id"])
+        self.rows[table].setdefault(key, row).update(changes)
+        return key
 
-    def me(self) -> Me:
+    def me(self, *, options: Options | None = None) -> Me:
         """Who the key belongs to."""
         self.ask("me")
         return Me(client_id=self.client_id)
@@ -142,6 +148,11 @@ class FakeService:
         value = self.report or DispositionReport.model_validate({"data": data})
         return FakeReportAnswer(value, request_id, sent_at)
 
+    def lane(self, name: str) -> AbstractContextManager[None]:
+        """A lane of the rate limit, which there is none of."""
+        self.lanes.add(name)
+        return nullcontext()
+
     def close(self) -> None:
         """Let connections go."""
         self.closed = True
@@ -155,10 +166,19 @@ class FakeList:
     name: str
     model: type[Answer]
     campaign: str | None = None
+    key: str = "id"
+    kind: tuple[str, str] | None = None
 
-    def list(self) -> FakeList:
-        """The list itself; nothing is asked for yet."""
-        return self
+    def list(
+        self,
+        *,
+        campaign_id: str | None = None,
+        direction: str | None = None,
+        status: str | None = None,
+    ) -> FakeList:
+        """The list, or a share of it; nothing is asked for yet."""
+        kind = ("direction", direction) if direction else ("status", status) if status else None
+        return replace(self, campaign=campaign_id, kind=kind) if campaign_id else self
 
     def pages(self, *, cursor: str | None = None) -> Iterator[FakePage]:
         """Pages from a cursor or the head."""
@@ -177,9 +197,10 @@ class FakeList:
             raise InvalidRequest("the cursor is invalid", status=400, code="invalid_cursor")
         keys = sorted(
             (
-                (row["created_at"].isoformat(), row["id"])
+                (row["created_at"].isoformat(), row[self.key])
                 for row in service.rows[self.name].values()
                 if self.campaign in (None, row.get("campaign_id"))
+                and (self.kind is None or row[self.kind[0]] == self.kind[1])
             ),
             reverse=True,
         )
@@ -188,8 +209,8 @@ class FakeList:
             keys = [key for key in keys if key < after]
         taken, left = keys[: service.page_size], keys[service.page_size :]
         rows = [service.rows[self.name][key[1]] for key in taken]
-        good = [row for row in rows if row["id"] not in service.broken]
-        bad = [service.broken[row["id"]] for row in rows if row["id"] in service.broken]
+        good = [row for row in rows if row[self.key] not in service.broken]
+        bad = [service.broken[row[self.key]] for row in rows if row[self.key] in service.broken]
         return FakePage(
             records=[self.model.model_validate(row) for row in good],
             quarantined=[FakeAside(raw, "status", "text was expected") for raw in bad],
@@ -197,6 +218,28 @@ class FakeList:
             request_id=request_id,
             observed_at=sent_at,
         )
+
+
+@dataclass
+class FakeEvents(FakeList):
+    """Events: the list says that they are there, the data is asked for one by one."""
+
+    def get(self, event_id: str) -> WebhookEvent:
+        """One event with its data."""
+        self.service.ask(f"events.get {event_id}")
+        row = self.service.rows["events"][event_id]
+        return WebhookEvent.model_validate(row | {"deliveries": [], "data": {"call_id": "call_1"}})
+
+
+@dataclass
+class FakeMessages:
+    """What became of text messages."""
+
+    service: FakeService
+
+    def delivery_reports(self) -> FakeList:
+        """The list of them."""
+        return FakeList(self.service, "sms_reports", SmsDeliveryReport, key="message_id")
 
 
 @dataclass
@@ -342,10 +385,47 @@ def _appointment(number: int, created_at: datetime) -> dict[str, Any]:
     }
 
 
+def _event(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"evt_{uuid.UUID(int=number)}",
+        "type": "call.completed",
+        "created_at": created_at,
+        "api_version": "v1",
+        "schema_version": 1,
+    }
+
+
+def _endpoint(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": f"wh_{uuid.UUID(int=number)}",
+        "url_preview": "https://example.com/…",
+        "host": "example.com",
+        "description": "",
+        "events": ["call.completed"],
+        "enabled": True,
+        "secret_hint": "abcd",
+        "created_at": created_at,
+        "updated_at": created_at,
+    }
+
+
+def _message(number: int, created_at: datetime) -> dict[str, Any]:
+    return {
+        "message_id": f"msg_{uuid.UUID(int=number)}",
+        "to": phone(number),
+        "status": "delivered",
+        "client_reference": f"ref {number}",
+        "created_at": created_at,
+    }
+
+
 MADE: dict[str, Callable[[int, datetime], dict[str, Any]]] = {
     "calls": _call,
     "leads": _lead,
     "campaigns": _campaign,
     "callbacks": _callback,
     "appointments": _appointment,
+    "events": _event,
+    "webhooks": _endpoint,
+    "sms_reports": _message,
 }

@@ -14,7 +14,7 @@ from account.service import CAMPAIGN, START, FakeChecked, FakeService, FragileSt
 from dialframe import frames
 from dialframe.account import Account, connect
 from dialframe.account.opening import open_partition
-from dialframe.errors import ConfigError, ContractError, TransportError
+from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
 from dialframe.store import Identity, Store
 from dialframe.store.layout import OBSERVED
 
@@ -327,9 +327,35 @@ def test_a_service_that_names_no_client_is_no_hindrance(
         service, open_partition(tmp_path, IDENTITY, service), now=service.clock
     ) as account:
         assert account.sync(["calls"]).complete
-    service.fails = lambda request: TransportError("no answer") if request == "me" else None
+    service.fails = lambda request: NotFound("me", status=404) if request == "me" else None
     with Account(
         service, open_partition(tmp_path, IDENTITY, service), now=service.clock
     ) as account:
         assert account.sync(["calls"]).complete
     assert service.now.tzinfo is UTC
+
+
+@pytest.mark.parametrize("wrong", [31, 1.5, "31", "", "soon", -1, timedelta(days=-1), [], True])
+def test_an_age_that_is_none_is_refused_in_one_sentence(account: Account, wrong: object) -> None:
+    """A bare number has no unit: nobody guesses days."""
+    with pytest.raises(ConfigError, match=r"max_age (takes a number and a unit|must not)"):
+        account.check_dnc([phone(1)], max_age=wrong)  # type: ignore[arg-type]
+
+
+def test_many_numbers_are_asked_a_hundred_at_a_time(
+    account: Account, service: FakeService
+) -> None:
+    """Only for what is not fresh; every answer ever given stays in the ledger with its request."""
+    numbers = [f"+1{200 + n // 100}55501{n % 100:02d}" for n in range(250)]
+
+    account.check_dnc(numbers[:120])
+    service.now += timedelta(days=40)
+    account.check_dnc(numbers, max_age="31d")
+    account.check_dnc(numbers, max_age="31d")
+
+    assert sorted(map(len, service.asked)) == [20, 50, 100, 100, 100]
+    checks = account.dnc_checks()
+    assert len(checks) == 370
+    assert checks["request_id"].notna().all()
+    assert checks["checked_at"].is_monotonic_increasing
+    assert "bulk" in service.lanes

@@ -1,10 +1,10 @@
-"""Events of an account as a DataFrame: kept by a receiver, never fetched."""
+"""Events of an account as a DataFrame: kept by a receiver, or fetched by a sync."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,15 @@ COLUMNS = [
 
 
 @pytest.fixture
-def account(tmp_path: Path) -> Iterator[Account]:
+def service() -> FakeService:
+    """A service with nothing in it."""
+    return FakeService()
+
+
+@pytest.fixture
+def account(service: FakeService, tmp_path: Path) -> Iterator[Account]:
     """An account with an empty store."""
-    with Account(FakeService(), Store.open(tmp_path), now=lambda: datetime.now(UTC)) as made:
+    with Account(service, Store.open(tmp_path), now=service.clock) as made:
         yield made
 
 
@@ -125,12 +131,34 @@ def test_freshness_promises_nothing(account: Account) -> None:
     assert account.info()["freshness"]["events"] == fresh["sentence"]
 
 
-def test_a_sync_leaves_events_alone(account: Account) -> None:
-    """Events are neither asked for nor called gone, and there is no table of that name to sync."""
+def test_a_sync_asks_for_events_that_were_not_delivered(
+    account: Account, service: FakeService
+) -> None:
+    """Each listed event is asked for once, with its data; what a receiver kept stays as it came."""
     put(account, 1)
+    for number in (5, 6, 7):
+        service.put("events", number, START - timedelta(hours=number))
 
-    account.sync(["calls"], reconcile_after="0s")
+    report = account.sync(["events"])
+    again = account.sync(["events"])
+
+    events = account.events()
+    assert len(events) == 4
+    assert json.loads(events["data"].iloc[0]) == {"call_id": "call_1"}
+    assert (report["events"].requests, again["events"].requests) == (4, 1)
+    assert report.complete
+    assert "complete as of" in events.attrs["dialframe"]["sentence"]
+
+
+def test_an_event_that_the_service_forgot_is_not_gone(
+    account: Account, service: FakeService
+) -> None:
+    """The list forgets after 30 days; the store does not, however often the list is read whole."""
+    service.put("events", 5, START)
+    account.sync(["events"])
+    service.rows["events"].clear()
+
+    for _ in range(3):
+        account.sync(["events"], reconcile_after="0s")
 
     assert len(account.events()) == 1
-    with pytest.raises(ConfigError, match="events"):
-        account.sync(["events"])

@@ -9,7 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.account.walk import Mark, Rule, State, Walk, begin, finish, restart, step
+from dialframe.account.lags import NONE, nearly_all, noted
+from dialframe.account.walk import (
+    Mark,
+    Rule,
+    State,
+    Walk,
+    begin,
+    changed,
+    finish,
+    learned_overlap,
+    restart,
+    step,
+)
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 RULE = Rule(timedelta(hours=24), small=10)
@@ -162,3 +174,60 @@ def test_a_head_walk_misses_no_row_above_its_stop(
         walk = step(walk, page, "more" if read < len(rows) else None, NOW)
 
     assert read >= sum(row >= NOW - timedelta(hours=stop) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("lag_h", "rows", "expected_h"),
+    [(None, 1000, 48), (10, 1000, 48), (80, 1000, 128), (800, 120_000, 500), (800, 10**8, 48)],
+    ids=["unknown", "short", "long", "too many rows", "far too many rows"],
+)
+def test_the_overlap_is_learned(lag_h: float | None, rows: int, expected_h: float) -> None:
+    """As long as nearly every change took, at least two days, at most 60,000 rows."""
+    mark = replace(COVERED, rows=rows, oldest_at=NOW - timedelta(hours=1002))
+    if lag_h is not None:
+        mark = replace(mark, lags=noted(mark.lags, timedelta(hours=lag_h), 1000))
+
+    assert learned_overlap(mark) == timedelta(hours=expected_h)
+
+
+def test_one_change_in_a_thousand_may_come_later() -> None:
+    """A single straggler does not make the overlap longer; two in a thousand do."""
+    lags = noted(noted(NONE, timedelta(hours=60), 2000), timedelta(hours=3000), 1)
+
+    assert nearly_all(lags) == timedelta(hours=64)
+    assert nearly_all(noted(lags, timedelta(hours=3000), 3)) == timedelta(hours=4096)
+    assert nearly_all(NONE) is None
+    assert nearly_all(noted(NONE, timedelta(days=9999), 1)) == timedelta(hours=2**15)
+
+
+def test_changes_are_learned_from_what_is_read_again() -> None:
+    """New rows teach nothing; a change of an old page counts with its age, and is half forgotten later."""
+    rule = replace(RULE, overlap=timedelta(hours=48))
+    new = changed(step(Walk(), hours(1, 3), "a", NOW), COVERED, rule, hours(1, 3), 2)
+    old = changed(step(new, hours(20, 30), "b", NOW), COVERED, rule, hours(20, 30), 5)
+    deep = changed(step(old, hours(90, 100), None, NOW), COVERED, rule, hours(90, 100), 1)
+    mark = finish(COVERED, deep)
+
+    assert new.lags == NONE
+    assert (old.lags[5], old.restless) == (5, False)
+    assert (deep.lags[7], deep.restless) == (1, True)
+    assert mark.lags == deep.lags
+    assert finish(mark, step(Walk(), hours(1), None, NOW)).lags[5] == 2
+
+
+def test_a_restless_list_is_read_whole_when_it_can_be_afforded() -> None:
+    """A short one at once; a long one may take a tenth of the rate limit."""
+    restless = replace(COVERED, restless=True, finished_at=NOW - timedelta(hours=1))
+
+    assert begin(restless, RULE, NOW).stop_at is None
+    assert begin(replace(restless, rows=300_000), RULE, NOW).stop_at is None
+    assert begin(replace(restless, rows=400_000), RULE, NOW).stop_at is not None
+
+
+def test_a_state_of_an_older_or_newer_version_is_read() -> None:
+    """What is missing has its default, what is unknown is left out."""
+    state = State(COVERED, Walk(rows=3)).as_json()
+    del state["mark"]["restless"]
+    state["walk"]["later"] = 1
+
+    assert State.from_json(state) == State(COVERED, Walk(rows=3))

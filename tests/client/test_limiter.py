@@ -1,13 +1,29 @@
-"""The client's bucket keeps below the service's, also for threads that share it."""
+"""The client's bucket keeps below the service's, also for threads and processes that share it."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import threading
+from collections import Counter
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.client.limiter import BURST, RATE_PER_S, RateLimiter, Shared
+import dialframe
+from dialframe.client.bucket_file import SLOTS
+from dialframe.client.limiter import (
+    BURST,
+    RATE_PER_S,
+    RateLimiter,
+    Shared,
+    current_lane,
+    lane,
+)
 from dialframe.contract.limits import BUCKETS
 
 SERVER = BUCKETS[0]
@@ -82,12 +98,110 @@ def test_refusals_on_their_way_do_not_add_up() -> None:
 
 
 def test_pause_empties_the_bucket_once() -> None:
-    """After the pause as many go at once as tokens came back during it."""
+    """After the pause as many go at once as tokens came back during it, at a fifth less of the rate."""
     limiter = RateLimiter()
     limiter.pause(0.0, for_s=0.5, sent_at_s=-1.0)
-    turns = [limiter.reserve(0.0) for _ in range(7)]
+    turns = [limiter.reserve(0.0) for _ in range(6)]
 
-    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.5] * 5 + [0.6, 0.7]
+    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.5] * 4 + [0.625, 0.75]
+
+
+def test_refusals_cut_the_rate_and_quiet_gives_it_back() -> None:
+    """Each refusal takes a fifth, never more than four fifths in all; two quiet seconds later it grows."""
+    limiter = RateLimiter()
+
+    def rate(now_s: float) -> float:
+        """What the bucket gives when it is empty."""
+        turns = [limiter.reserve(now_s) for _ in range(40)]
+        assert turns[-1] is not None
+        assert turns[-2] is not None
+        return 1 / (turns[-1].at_s - turns[-2].at_s)
+
+    limiter.pause(100.0, for_s=0.0, sent_at_s=99.0)
+    assert rate(100.0) == pytest.approx(8.0)
+    limiter.pause(200.0, for_s=0.0, sent_at_s=199.0)
+    assert rate(200.0) == pytest.approx(8.0)  # it had grown back to the whole
+    limiter.pause(201.0, for_s=0.0, sent_at_s=200.5)
+    assert rate(201.0) == pytest.approx(6.4)
+    for at_s in range(202, 220):
+        limiter.pause(float(at_s), for_s=0.0, sent_at_s=at_s - 0.5)
+    assert rate(219.0) == pytest.approx(2.0)
+    assert rate(231.0) == pytest.approx(4.0)
+
+
+def test_bulk_leaves_room_and_takes_no_turn_ahead() -> None:
+    """A bulk request that cannot go now is told when to ask again, and nobody stands behind it."""
+    limiter = RateLimiter()
+
+    bulk = [limiter.reserve(0.0, lane="bulk") for _ in range(20)]
+    first, second, third = (limiter.reserve(0.0) for _ in range(3))
+
+    assert sum(turn.taken for turn in bulk if turn) == 8
+    assert all(turn.at_s == pytest.approx(0.1) for turn in bulk[8:] if turn)
+    assert bulk[-1] is not None
+    assert not limiter.stands(bulk[-1])
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert (first.at_s, second.at_s, third.at_s) == (0.0, 0.0, pytest.approx(0.1))
+
+
+def test_spare_gets_what_bulk_leaves_over() -> None:
+    """While bulk asks for everything spare gets nothing; when bulk rests, the rest of the rate."""
+    limiter = RateLimiter()
+    now_s, got = 0.0, Counter[str]()
+    while now_s < 10:
+        for name in ("spare", "bulk", "bulk"):
+            turn = limiter.reserve(now_s, lane=name)
+            got[name] += turn is not None and turn.taken
+        now_s += 0.05
+    assert got["bulk"] >= 100
+    assert got["spare"] <= 6
+    before = got["spare"]
+    while now_s < 20:
+        turn = limiter.reserve(now_s, lane="spare")
+        got["spare"] += turn is not None and turn.taken
+        now_s += 0.05
+    assert got["spare"] - before == pytest.approx(98, abs=2)
+
+
+def test_a_line_moves_one_by_one() -> None:
+    """Threads of a lane that is not interactive ask one at a time; who waits too long is told."""
+    limiter = RateLimiter()
+    with limiter.line("bulk", 1.0) as first:
+        found: list[bool] = []
+
+        def second() -> None:
+            with limiter.line("bulk", 0.01) as moved:
+                found.append(moved)
+            with limiter.line("interactive", 0.0) as moved:
+                found.append(moved)
+
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join()
+
+    assert first
+    assert found == [False, True]
+
+
+def test_a_lane_holds_inside_its_block() -> None:
+    """Calls are interactive unless somebody says otherwise."""
+    with lane("bulk"):
+        with lane("spare"):
+            assert current_lane() == "spare"
+        assert current_lane() == "bulk"
+    assert current_lane() == "interactive"
+
+
+def test_buckets_of_another_clock_are_full() -> None:
+    """After a restart the machine's clock begins anew: what was written before says nothing."""
+    limiter = RateLimiter()
+    limiter.pause(1e6, for_s=30.0, sent_at_s=1e6 - 1)
+    turn = limiter.reserve(5.0)
+
+    assert turn is not None
+    assert turn.at_s == 5.0
 
 
 @given(
@@ -128,9 +242,115 @@ def test_threads_share_one_bucket() -> None:
     assert sorted(found) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 191)]
 
 
-def test_one_limiter_for_each_address_and_key() -> None:
+def test_several_keys_stay_below_the_limit_of_the_address(tmp_path: Path) -> None:
+    """Three keys of one machine get 20 a second together, not 30."""
+    shared = Shared(tmp_path)
+    keys = [shared.of(name, "https://service.example") for name in ("a", "b", "c")]
+
+    turns = [keys[number % 3].reserve(0.0) for number in range(141)]
+
+    sent = sorted(turn.at_s for turn in turns if turn)
+    assert all(number < 20 + 20 * at_s + 1e-6 for number, at_s in enumerate(sent))
+    assert sent[-1] == pytest.approx(6.05, abs=0.5)
+
+
+@pytest.mark.parametrize("wrong", ["missing", "file", "open to all"])
+def test_without_a_folder_the_process_counts_alone(
+    tmp_path: Path, wrong: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning, and a bucket all the same."""
+    folder = tmp_path / "folder"
+    if wrong == "missing":
+        (tmp_path / "file").write_text("")
+        folder = tmp_path / "file" / "folder"
+    elif wrong == "file":
+        folder.write_text("")
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
+    limiter = Shared(folder).of("a")
+
+    turns = [limiter.reserve(0.0) for _ in range(11)]
+
+    assert [round(turn.at_s, 6) for turn in turns if turn] == [0.0] * 10 + [0.1]
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "for this process alone" in caplog.text
+
+
+def test_the_file_is_this_users_and_holds_no_key(tmp_path: Path) -> None:
+    """Mode 0600 in a folder of mode 0700, and names that are hashes."""
+    folder = tmp_path / "folder"
+    Shared(folder).of("svc_test_cred01", "https://service.example").reserve(0.0)
+
+    (file,) = folder.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert b"cred01" not in file.read_bytes()
+    assert b"service" not in file.read_bytes()
+
+
+def test_a_file_cut_off_or_full_is_no_hindrance(tmp_path: Path) -> None:
+    """Half a slot is none; the slot that was used longest ago makes room."""
+    shared = Shared(tmp_path)
+    for number in range(SLOTS + 3):
+        assert shared.of(f"key {number}").reserve(float(number)) is not None
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-5])
+
+    turn = Shared(tmp_path).of("key 100").reserve(300.0)
+
+    assert len(whole) == SLOTS * 56
+    assert turn is not None
+    assert turn.at_s == 300.0
+
+
+_TAKES = """
+import sys
+from pathlib import Path
+from dialframe.client.limiter import Shared
+limiter = Shared(Path(sys.argv[1])).of("a", "s")
+taken = []
+while len(taken) < 25:
+    turn = limiter.reserve(0.0, lane=sys.argv[2])
+    taken.append(round(turn.at_s, 6))
+print(taken)
+"""
+
+
+def test_processes_share_one_bucket(tmp_path: Path) -> None:
+    """Three processes together get what one would, each turn once."""
+    source = str(Path(dialframe.__file__).parents[1])
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", _TAKES, str(tmp_path), "interactive"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": source},
+        )
+        for _ in range(3)
+    ]
+    found = [at_s for process in running for at_s in json.loads(process.communicate()[0])]
+
+    assert sorted(found) == [0.0] * 10 + [round(n / 10, 6) for n in range(1, 66)]
+
+
+def test_a_pause_is_everybodys(tmp_path: Path) -> None:
+    """What one process is told, all heed: turns given out elsewhere are void."""
+    one, other = (Shared(tmp_path).of("a", "s") for _ in range(2))
+    waiting = [other.reserve(0.0) for _ in range(12)][-1]
+    one.pause(0.5, for_s=2.0, sent_at_s=0.1)
+    turn = other.reserve(0.6)
+
+    assert waiting is not None
+    assert not other.stands(waiting)
+    assert turn is not None
+    assert turn.at_s == 2.5
+
+
+def test_one_limiter_for_each_address_and_key(tmp_path: Path) -> None:
     """Clients of the same account count together, others apart."""
-    shared = Shared()
+    shared = Shared(tmp_path)
 
     assert shared.of("a") is shared.of("a")
     assert shared.of("a") is not shared.of("b")

@@ -45,11 +45,13 @@ def test_the_policy_decides():
     assert fit(reading, Policy(reserved_number="reject")) == PhoneReading(reason="phone_reserved")
 
 
-def test_premium_lines_are_refused_and_the_remark_stays():
+def test_premium_lines_are_refused_on_demand_and_the_remark_stays():
     """By type, whatever the country; a prohibition beside the number is not lost."""
+    strict = Policy(refused_types=frozenset({"premium_rate"}))
     premium = PhoneReading("+19005550142", type="premium_rate", remark="opt_out")
     shared = PhoneReading("+12125550142", type="shared_cost")
 
-    assert fit(premium, Policy()) == PhoneReading(reason="phone_line_type", remark="opt_out")
+    assert fit(premium, strict) == PhoneReading(reason="phone_line_type", remark="opt_out")
+    assert fit(premium, Policy()) == premium._replace(warnings=("phone_line_type",))
     assert fit(shared, Policy()).warnings == ("phone_line_type",)
     assert fit(PhoneReading(reason="missing_phone"), Policy()).reason == "missing_phone"

@@ -122,6 +122,26 @@ def test_an_object_store_is_read_through_fsspec():
         leads.read("nowhere://fairs/no.csv")
 
 
+def test_errors_of_a_store_become_the_packages_own():
+    """A store without a key raises something that only it knows."""
+
+    class NoKey(Exception):
+        pass
+
+    class Locked(fsspec.AbstractFileSystem):
+        protocol = "locked"
+
+        def info(self, path, **_):
+            raise NoKey("unable to locate a key")
+
+    fsspec.register_implementation("locked", Locked, clobber=True)
+
+    with pytest.raises(
+        LeadFileError, match=r"locked://a\.csv cannot be reached: unable to locate a key"
+    ):
+        leads.read("locked://a.csv")
+
+
 #: What lies at a path, and the words that refuse it.
 REFUSED = {
     "archive without tables": (

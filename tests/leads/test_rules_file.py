@@ -43,6 +43,8 @@ RULES = Rules(
     ("RU",),
 )
 
+PREMIUM = frozenset({"premium_rate"})
+
 
 def test_toml_and_json_say_the_same(tmp_path):
     """Whichever a person likes."""
@@ -112,7 +114,7 @@ def test_rules_decide_what_becomes_of_records(lead_file):
         "Name,Phone,City,Notes\nA,212-555-0142,nowhere,\nB,900-555-0143,NY,\nC,212-555-0144,NY,DNC\n"
         "D,212-555-0145,NY,removed\nE,212-555-0146,NY,wrong number\n"
     )
-    usual = leads.clean(file, region="US")
+    usual = leads.clean(file, region="US", policy=Policy(refused_types=PREMIUM))
     lax = leads.clean(
         file,
         region="US",
@@ -120,12 +122,11 @@ def test_rules_decide_what_becomes_of_records(lead_file):
             remark="warn",
             unclear_remark="warn",
             wrong_number="warn",
-            refused_types=frozenset(),
             warned_types=frozenset({"premium_rate"}),
         ),
         field_rules=[FieldRule("custom_fields.City", allowed=("NY",), severity="warn")],
     )
-    strict = leads.clean(file, region="US", policy=Policy(reserved_number="reject"))
+    strict = leads.clean(file, region="US", policy=Policy(reserved_number="reject", refused_types=PREMIUM))
 
     assert usual.reasons["do_not_call"] == {"opt_out": 1, "opt_out_unclear": 1}
     assert usual.reasons["rejected"] == {"phone_line_type": 1, "wrong_number": 1}

@@ -348,7 +348,7 @@ FILES: list[tuple[str, str, str, list[str]]] = [
         "premium lines",
         "Name,Phone\nA,900-555-0142\nB,212-555-0143\n",
         "US",
-        ["rejected", CLEAN + "0143"],
+        ["+19005550142", CLEAN + "0143"],
     ),
 ]
 

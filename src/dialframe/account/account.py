@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dialframe.account import dnc
 from dialframe.account.freshness import covered, facts, freshness
-from dialframe.account.instants import When, age, instant
+from dialframe.account.greeting import greet
+from dialframe.account.instants import When, age, instant, midnight
 from dialframe.account.report import SyncReport
 from dialframe.account.sync import Plan, sync
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ApiError, AuthenticationError, ContractError, TransportError
 from dialframe.frames.columns import (
     APPOINTMENTS,
     CALLBACKS,
@@ -22,6 +22,8 @@ from dialframe.frames.columns import (
     DNC_CHECKS,
     EVENTS,
     LEADS,
+    SMS_REPORTS,
+    WEBHOOKS,
     Table,
 )
 from dialframe.store import Store
@@ -46,6 +48,7 @@ class Account:
         self.client = client
         self.store = store
         self._now = now
+        self._greeted = False
 
     def sync(
         self,
@@ -56,15 +59,16 @@ class Account:
     ) -> SyncReport:
         """Bring the stored tables up to date.
 
-        The first sync reads everything. A later one reads what is new, and again what was created
-        in the 48 hours before the last sync; small lists, and lists last read whole long enough ago
-        (calls 7 days, the others 24 hours), are read whole. A sync that was killed goes on where it was.
+        The first sync reads everything. A later one reads what is new, and again what is as young as
+        rows were seen to change, at least 48 hours. Small lists are read whole each time; the others
+        when 24 hours have passed (reports 7 days), and sooner while each whole reading finds changes
+        in old rows. A sync that was killed goes on where it was.
 
         Args:
             tables: Names of tables; None for all but the Do-Not-Call checks, which are never listed.
             reconcile_after: Age of the last whole reading at which a list is read whole again, such as
                 `12h`; `0s` reads everything now. None for each table's own.
-            on_progress: Told, in this thread, the rows read of each table.
+            on_progress: Told, in this thread, how each table comes on, as `ListProgress`.
 
         Returns:
             What was done, per table. A table that could not be finished says why in `note`.
@@ -73,12 +77,13 @@ class Account:
             ConfigError: There is no such table.
             AuthenticationError: The key is not accepted.
             StoreError: The store cannot be written.
+            TransportError: The service does not answer.
             DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
         plan = Plan(self.store, self._now(), self._now, after)
-        self._learn_client()
-        return sync(self.client, plan, tables, on_progress)
+        with self.client.lane("bulk"):
+            return sync(self.client, plan, tables, on_progress, self._greet)
 
     def calls(
         self,
@@ -163,6 +168,26 @@ class Account:
         """
         return self._frame(DISPOSITIONS, since, until, campaign, as_of)
 
+    def disposition_differences(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+    ) -> pd.DataFrame:
+        """The service's own counts against those of the stored calls, and why they differ.
+
+        Arguments as for `calls`; `since` and `until` are taken as days.
+
+        Returns:
+            Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
+            are those of `dialframe.account.differences.REASONS`.
+        """
+        from dialframe.account.differences import of_store
+
+        days = (midnight("since", since), midnight("until", until))
+        return of_store(self.store, days, campaign)
+
     def dnc_checks(
         self,
         *,
@@ -172,6 +197,26 @@ class Account:
     ) -> pd.DataFrame:
         """Every Do-Not-Call check ever made here, oldest first; `since` and `until` are of `checked_at`."""
         return self._frame(DNC_CHECKS, since, until, None, as_of)
+
+    def sms_reports(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """What became of text messages, oldest first; the shape is assumed. Else as for `calls`."""
+        return self._frame(SMS_REPORTS, since, until, None, as_of)
+
+    def webhooks(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        as_of: When | None = None,
+    ) -> pd.DataFrame:
+        """Webhook endpoints, oldest first; they name no campaign. Else as for `calls`."""
+        return self._frame(WEBHOOKS, since, until, None, as_of)
 
     def events(
         self,
@@ -210,14 +255,16 @@ class Account:
         Raises:
             DialframeError: The service or the store failed; answers that came before it are kept.
         """
-        return dnc.check(
-            phones,
-            source=self.client,
-            store=self.store,
-            now=self._now(),
-            max_age=None if max_age is None else age("max_age", max_age),
-            on_progress=on_progress or silent,
-        )
+        oldest = None if max_age is None else age("max_age", max_age)
+        with self.client.lane("bulk"):
+            return dnc.check(
+                phones,
+                source=self.client,
+                store=self.store,
+                now=self._now(),
+                max_age=oldest,
+                on_progress=on_progress or silent,
+            )
 
     def info(self) -> dict[str, Any]:
         """What is stored and how fresh it is, as JSON values: no content, no key."""
@@ -279,16 +326,7 @@ class Account:
         frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment)
         return frame
 
-    def _learn_client(self) -> None:
-        """Write the client's id down once, so that a rotated key finds the same data."""
-        owner = self.store.owner
-        if owner is None or owner.client_id is not None:
-            return
-        try:
-            client_id = self.client.me().client_id
-        except AuthenticationError:
-            raise
-        except (ApiError, TransportError, ContractError):
-            return  # the shape of `me` is assumed: nothing may depend on it
-        if client_id:
-            self.store.name_client(client_id)
+    def _greet(self) -> None:
+        if not self._greeted:
+            greet(self.client, self.store)
+            self._greeted = True

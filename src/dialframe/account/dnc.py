@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from dialframe import frames
 from dialframe.account.ports import Source
-from dialframe.account.sync import side_by_side
+from dialframe.account.threads import side_by_side
 from dialframe.config import OnProgress, Progress
 from dialframe.contract.limits import PHONES_PER_DNC_CHECK
 from dialframe.errors import ContractError

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from dialframe.account.report import day_and_time
-from dialframe.account.walk import OVERLAP, State
+from dialframe.account.walk import State
 from dialframe.frames.columns import DNC_CHECKS, EVENTS, TABLES, Table
 from dialframe.store import Store
 
@@ -28,7 +28,9 @@ class Cover:
             the list's beginning.
         covers_to: Rows created by then are stored, back to `covers_from`; None where nothing is.
         open_from: Rows created after this may be missing: a later walk is not finished.
-        reread_from: Rows created before this are as of `reconciled_at`.
+        synced_from: Rows created before this are older than `synced_at`; None where none are.
+        reread_at: Rows created before that are as of this...
+        reread_from: ... and those created before this as of `reconciled_at`.
     """
 
     begun: bool = False
@@ -38,6 +40,8 @@ class Cover:
     covers_from: datetime | None = None
     covers_to: datetime | None = None
     open_from: datetime | None = None
+    synced_from: datetime | None = None
+    reread_at: datetime | None = None
     reread_from: datetime | None = None
 
 
@@ -116,7 +120,7 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
     shown = "" if as_of is None else f" Shown as last observed by {day_and_time(as_of)}."
     if table == DNC_CHECKS:
         return f"{table.name}: only numbers that were asked about, each time they were.{shown}"
-    if table == EVENTS:
+    if table == EVENTS and cover.synced_at is None:
         return f"{table.name}: only those that were delivered to a receiver here.{shown}"
     if not cover.begun:
         return f"{table.name}: never synced; run account.sync()."
@@ -131,14 +135,25 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
             f"{table.name}: complete as of {day_and_time(cover.synced_at)}; a later sync is not finished, "
             f"so rows{since} may be missing; run account.sync() to go on."
         ]
-    if cover.reconciled_at is not None and cover.reconciled_at < cover.synced_at:
-        which = (
-            "Some of its rows"
-            if cover.reread_from is None
-            else f"Rows created before {day_and_time(cover.reread_from)}"
-        )
-        said.append(f" {which} were last read again at {day_and_time(cover.reconciled_at)}.")
+    said += _older(cover)
     return "".join(said) + shown
+
+
+def _older(cover: Cover) -> list[str]:
+    """What rows are older than the last sync, and how old."""
+    if cover.reconciled_at is None or cover.reconciled_at == cover.synced_at:
+        return []
+    whole_at = day_and_time(cover.reconciled_at)
+    if cover.synced_from is None:
+        return [f" Some of its rows were last read again at {whole_at}."]
+    before = f" Rows created before {day_and_time(cover.synced_from)} were last read again at "
+    reread_at, reread_from = cover.reread_at, cover.reread_from
+    if reread_at is None or reread_from is None or reread_at == cover.synced_at:
+        return [f"{before}{whole_at}."]
+    return [
+        f"{before}{day_and_time(reread_at)},",
+        f" those created before {day_and_time(reread_from)} at {whole_at}.",
+    ]
 
 
 def _of_state(state: State) -> Cover:
@@ -147,14 +162,15 @@ def _of_state(state: State) -> Cover:
         reached = None if walk is None else walk.oldest_at
         started_at = None if walk is None else walk.started_at
         return Cover(covers_from=reached, covers_to=None if reached is None else started_at)
-    partly = mark.reconciled_at is not None and mark.reconciled_at < mark.synced_at
     return Cover(
         complete=state.complete,
         synced_at=mark.synced_at,
         reconciled_at=mark.reconciled_at,
         covers_to=mark.synced_at,
         open_from=None if walk is None else mark.watermark_at,
-        reread_from=mark.watermark_at - OVERLAP if partly and mark.watermark_at else None,
+        synced_from=mark.synced_from,
+        reread_at=mark.reread_at,
+        reread_from=mark.reread_from,
     )
 
 

@@ -37,19 +37,29 @@ def instant(name: str, value: When | None) -> datetime | None:
     return value.astimezone(UTC)
 
 
-def age(name: str, value: timedelta | str) -> timedelta:
+def midnight(name: str, value: When | None) -> datetime | None:
+    """The beginning of the UTC day of an instant that somebody meant, or None.
+
+    Raises:
+        ConfigError: It is a time without a zone, or no instant at all.
+    """
+    found = instant(name, value)
+    return None if found is None else datetime.combine(found.date(), time(0), UTC)
+
+
+def age(name: str, value: object) -> timedelta:
     """An age such as `31d`, `12h` or a timedelta.
 
     Raises:
-        ConfigError: It is neither, or negative.
+        ConfigError: It is neither (a bare number has no unit), or negative.
     """
     if isinstance(value, timedelta):
         found = value
     else:
-        match = _AGE.fullmatch(value.strip())
+        match = _AGE.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             raise ConfigError(
-                f"{name} takes a number and a unit (s, m, h, d, w) such as 31d, not {value!r}"
+                f"{name} takes a number and a unit (s, m, h, d, w) such as 31d, or a timedelta, not {value!r}"
             )
         found = timedelta(**{_UNITS[match[2]]: int(match[1])})
     if found < timedelta(0):

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dialframe.contract.models.account import DispositionQuery, DispositionReport
+from dialframe.contract.models.calls import Direction
+from dialframe.contract.models.leads import LeadStatus
 from dialframe.contract.row import Operation
+
+if TYPE_CHECKING:
+    from dialframe.client.limiter import Lane
+    from dialframe.client.options import Options
 
 
 class Record(Protocol):
     """One row, validated."""
 
-    def model_dump(self, *, warnings: bool = True) -> dict[str, Any]:
-        """Its fields as Python values, unknown ones included."""
+    def model_dump(self, *, mode: str = "python", warnings: bool = True) -> dict[str, Any]:
+        """Its fields as Python values, unknown ones included; as JSON values with `mode="json"`."""
 
 
 class SetAside(Protocol):
@@ -71,11 +78,44 @@ class Lists(Protocol):
         """Everything."""
 
 
+class CallLists(Protocol):
+    """Calls: all of the account, or those of a campaign and direction."""
+
+    def list(
+        self, *, campaign_id: str | None = None, direction: Direction | None = None
+    ) -> Listing:
+        """Everything that is so."""
+
+
+class LeadLists(Protocol):
+    """Leads: all of the account, or those of a campaign in a state."""
+
+    def list(self, *, campaign_id: str | None = None, status: LeadStatus | None = None) -> Listing:
+        """Everything that is so."""
+
+
 class CampaignLists(Protocol):
     """A resource whose list is of one campaign."""
 
     def list(self, *, campaign_id: str) -> Listing:
         """Everything of one campaign."""
+
+
+class Messages(Protocol):
+    """Text messages."""
+
+    def delivery_reports(self) -> Listing:
+        """What became of every message."""
+
+
+class EventLists(Protocol):
+    """Webhook events."""
+
+    def list(self) -> Listing:
+        """Every event that the service still has, without its data."""
+
+    def get(self, event_id: str) -> Record:
+        """One event with its data."""
 
 
 class Checked(Protocol):
@@ -133,11 +173,11 @@ class Source(Protocol):
     """A client, as far as an account is concerned."""
 
     @property
-    def calls(self) -> Lists:
+    def calls(self) -> CallLists:
         """Calls."""
 
     @property
-    def leads(self) -> Lists:
+    def leads(self) -> LeadLists:
         """Leads."""
 
     @property
@@ -153,6 +193,18 @@ class Source(Protocol):
         """Callbacks."""
 
     @property
+    def sms(self) -> Messages:
+        """Text messages."""
+
+    @property
+    def webhooks(self) -> Lists:
+        """Webhook endpoints."""
+
+    @property
+    def events(self) -> EventLists:
+        """Webhook events."""
+
+    @property
     def dnc(self) -> Dnc:
         """Do-Not-Call."""
 
@@ -163,8 +215,11 @@ class Source(Protocol):
     ) -> ReportAnswer:
         """The service's answer to a report's request."""
 
-    def me(self) -> Me:
+    def me(self, *, options: Options | None = None) -> Me:
         """Who the key belongs to."""
+
+    def lane(self, name: Lane) -> AbstractContextManager[None]:
+        """Let what is asked inside the block take its turns in a lane of the rate limit."""
 
     def close(self) -> None:
         """Let its connections go."""

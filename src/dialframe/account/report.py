@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 _HEAD = (
@@ -19,6 +20,19 @@ _HEAD = (
     "covers",
     "note",
 )
+
+
+_SHORT_HEAD = (
+    "table",
+    "requests",
+    "rows",
+    "versions",
+    "gone",
+    "aside",
+    "complete to (UTC)",
+)
+#: Characters on a line of text.
+WIDTH = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +50,7 @@ class TableSync:
         covers_from: Creation of the oldest row that is covered; None for the list's beginning.
         covers_to: Rows created by then, and listed then, are stored; None where nothing is.
         note: What a person should know, or an empty text.
+        optional: Whether nobody asked for it by name and the service does not offer it to this key.
     """
 
     table: str
@@ -48,6 +63,7 @@ class TableSync:
     covers_from: datetime | None = None
     covers_to: datetime | None = None
     note: str = ""
+    optional: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """The same as JSON values, instants as ISO 8601 text."""
@@ -62,6 +78,7 @@ class TableSync:
             "covers_from": None if self.covers_from is None else self.covers_from.isoformat(),
             "covers_to": None if self.covers_to is None else self.covers_to.isoformat(),
             "note": self.note,
+            "optional": self.optional,
         }
 
 
@@ -79,8 +96,8 @@ class SyncReport:
 
     @property
     def complete(self) -> bool:
-        """Whether every table is whole."""
-        return all(table.complete for table in self.tables)
+        """Whether every table is whole that the service offers to this key."""
+        return all(table.complete or table.optional for table in self.tables)
 
     @property
     def requests(self) -> int:
@@ -104,9 +121,13 @@ class SyncReport:
         }
 
     def __str__(self) -> str:
-        rows = [_HEAD, *(_cells(entry) for entry in self.tables)]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD) - 1)]
-        return "\n".join(_line(row, widths) for row in rows)
+        rows = [_SHORT_HEAD, *(_short(entry) for entry in self.tables)]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(_SHORT_HEAD))]
+        said = ["  ".join(_set(row, widths)).rstrip() for row in rows]
+        for entry in self.tables:
+            if explained := _explained(entry):
+                said += wrap(f"{entry.table}: {explained}", WIDTH, subsequent_indent="  ")
+        return "\n".join(said)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in _HEAD)
@@ -122,10 +143,27 @@ def day_and_time(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d %H:%M} UTC"
 
 
-def _line(row: tuple[str, ...], widths: list[int]) -> str:
-    return "  ".join(
-        (*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1])
-    ).rstrip()
+def _set(row: tuple[str, ...], widths: list[int]) -> Iterator[str]:
+    """Cells at their widths: the first and the last to the left, numbers to the right."""
+    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        text = place in (0, len(widths) - 1)
+        yield cell.ljust(width) if text else cell.rjust(width)
+
+
+def _short(entry: TableSync) -> tuple[str, ...]:
+    counts = (entry.requests, entry.rows, entry.versions, entry.gone, entry.quarantined)
+    whole = (
+        "no" if entry.covers_to is None or not entry.complete else f"{entry.covers_to:%F %H:%M}"
+    )
+    return entry.table, *(f"{count:,}" for count in counts), "-" if entry.optional else whole
+
+
+def _explained(entry: TableSync) -> str:
+    """What a person should know of a table, and how far an unfinished one came."""
+    if entry.complete or entry.optional:
+        return entry.note
+    reached = "" if entry.covers_to is None else f"covered from {_covers(entry)}"
+    return "; ".join(part for part in (entry.note, reached) if part)
 
 
 def _cells(entry: TableSync) -> tuple[str, ...]:

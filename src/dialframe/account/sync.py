@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from queue import SimpleQueue
 from threading import Event
-from typing import Final, TypeVar
 
 from dialframe.account.lists import Work
 from dialframe.account.ports import Source
 from dialframe.account.report import SyncReport
-from dialframe.account.tables import NEEDS, RULES, Outcome, bring_table_up
+from dialframe.account.tables import NEEDS, OPTIONAL, RULES, Outcome, bring_table_up
+from dialframe.account.threads import side_by_side
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.errors import AuthenticationError, ConfigError
+from dialframe.errors import AuthenticationError, ConfigError, TransportError
 from dialframe.frames.columns import TABLES
 from dialframe.store import Store
-
-T = TypeVar("T")
-
-#: Requests under way at once: at 10 a second and 0.3 s for an answer, four fill the limit.
-THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +36,21 @@ class Plan:
 
 
 def sync(
-    source: Source, plan: Plan, tables: Iterable[str] | None, on_progress: OnProgress | None
+    source: Source,
+    plan: Plan,
+    tables: Iterable[str] | None,
+    on_progress: OnProgress | None,
+    greet: Callable[[], None],
 ) -> SyncReport:
     """Bring tables up to date: those that others need first, the rest side by side.
+
+    Args:
+        source: The client.
+        plan: What all tables share.
+        tables: Names of tables; None for every one.
+        on_progress: Told how each comes on.
+        greet: A first question, asked beside the first tables; where it fails before one of them had an
+            answer, it ends them all.
 
     Raises:
         ConfigError: There is no such table.
@@ -55,55 +60,46 @@ def sync(
     """
     wanted = _with_needs(tables)
     outcomes: dict[str, Outcome] = {}
+    answered = Event()
     first = [name for name in wanted if name not in NEEDS]
     for wave in (first, [name for name in wanted if name in NEEDS]):
-        jobs = [_job(name, source, plan) for name in wave]
-        done = side_by_side(jobs, on_progress or silent)
-        outcomes.update(zip(wave, done, strict=True))
-    _raise_if_nothing_came([outcomes[name] for name in wanted])
-    return SyncReport(plan.began_at, tuple(outcomes[name].entry for name in wanted))
+        jobs = [_job(name, source, plan, outcomes, answered) for name in wave]
+        if wave is first:
+            jobs.append(_greeting(greet, answered))
+        side_by_side(jobs, on_progress or silent)
+        _raise_if_nothing_came([outcomes[name] for name in wave])
+    entries = [outcomes[name].entry for name in wanted]
+    if tables is None:
+        entries = [
+            replace(entry, optional=outcomes[entry.table].not_offered and entry.table in OPTIONAL)
+            for entry in entries
+        ]
+    return SyncReport(plan.began_at, tuple(entries))
 
 
-def side_by_side(
-    jobs: Sequence[Callable[[OnProgress, Event], T]], on_progress: OnProgress
-) -> list[T]:
-    """Results of jobs run in threads, in their order; progress is told from the caller's thread.
-
-    Each job is given a listener and an event that is set when the others are given up. The first
-    job's error is raised when all have come to a stop.
-    """
-    told: SimpleQueue[Progress | Future[T]] = SimpleQueue()
-    stopped = Event()
-    with ThreadPoolExecutor(max_workers=THREADS) as pool:
-        futures = [pool.submit(job, told.put, stopped) for job in jobs]
-        for future in futures:
-            future.add_done_callback(told.put)
+def _greeting(greet: Callable[[], None], answered: Event) -> Callable[[OnProgress, Event], None]:
+    def ask(tell: OnProgress, stopped: Event) -> None:
+        del tell, stopped
         try:
-            _listen(told, len(futures), on_progress)
-        except BaseException:
-            stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return [future.result() for future in futures]
+            greet()
+        except TransportError:
+            if not answered.is_set():
+                raise
+
+    return ask
 
 
-def _listen(
-    told: SimpleQueue[Progress | Future[T]], running: int, on_progress: OnProgress
-) -> None:
-    """Pass on what is told until every job has said that it ended, or one of them failed."""
-    while running:
-        heard = told.get()
-        if isinstance(heard, Progress):
-            on_progress(heard)
-        else:
-            heard.result()
-            running -= 1
+def _job(
+    name: str, source: Source, plan: Plan, outcomes: dict[str, Outcome], answered: Event
+) -> Callable[[OnProgress, Event], None]:
+    def bring(tell: OnProgress, stopped: Event) -> None:
+        def heard(progress: Progress) -> None:
+            if progress.done:
+                answered.set()
+            tell(progress)
 
-
-def _job(name: str, source: Source, plan: Plan) -> Callable[[OnProgress, Event], Outcome]:
-    def bring(tell: OnProgress, stopped: Event) -> Outcome:
-        work = Work(plan.store, plan.began_at, plan.now, tell, stopped)
-        return bring_table_up(TABLES[name], source, work, plan.reconcile_after)
+        work = Work(plan.store, plan.began_at, plan.now, heard, stopped)
+        outcomes[name] = bring_table_up(TABLES[name], source, work, plan.reconcile_after)
 
     return bring
 
@@ -125,5 +121,5 @@ def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
     for error in errors:
         if isinstance(error, AuthenticationError):
             raise error
-    if errors and not any(outcome.entry.requests for outcome in outcomes):
-        raise errors[0]
+    if errors and len(errors) == len(outcomes) and not any(o.entry.requests for o in outcomes):
+        raise next((one for one in errors if isinstance(one, TransportError)), errors[0])

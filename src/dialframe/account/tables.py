@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, date, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
+from dialframe.account.callbacks import bring_up_callbacks
+from dialframe.account.chains import Chains
+from dialframe.account.dispositions import bring_up_reports
+from dialframe.account.events import EVENTS_RULE, bring_up_events
 from dialframe.account.freshness import covered
-from dialframe.account.lists import LeftOpen, Part, Tally, Work, bring_up, is_due
-from dialframe.account.ports import Source
+from dialframe.account.lists import STEP_BACK, LeftOpen, Part, Tally, Work, bring_up
+from dialframe.account.ports import Listing, Page, Source
+from dialframe.account.progress import ListProgress
 from dialframe.account.report import TableSync, day_and_time
-from dialframe.account.walk import Mark, Rule, State
-from dialframe.config import Progress
-from dialframe.contract.limits import REPORT_RANGE_DAYS
-from dialframe.contract.models.account import DispositionCount, DispositionQuery, DispositionReport
-from dialframe.contract.operations import REPORTS_DISPOSITIONS
-from dialframe.errors import DialframeError, StoreError
-from dialframe.frames.columns import CALLBACKS, CALLS, CAMPAIGNS, LEADS, Table
-from dialframe.store import Checkpoint, bad_record
+from dialframe.account.walk import Rule
+from dialframe.contract.models.calls import Direction
+from dialframe.contract.models.leads import LeadStatus
+from dialframe.errors import ApiError, DialframeError, StoreError
+from dialframe.frames.columns import TABLES, Table
 
-#: How often each list is read whole, and up to which size each time. Calls settle within the overlap, so
-#: that only a call moved in from elsewhere needs a full walk; everything else changes as long as it lives.
-RULES: Final[Mapping[str, Rule]] = {
-    "calls": Rule(timedelta(days=7)),
-    "leads": Rule(timedelta(hours=24), small=500),
-    "campaigns": Rule(timedelta(hours=24), small=1000),
-    "callbacks": Rule(timedelta(hours=24), small=100),
-    "appointments": Rule(timedelta(hours=24), small=500),
+#: A walk of so many rows costs no more than looking at the head of a long list.
+_SMALL: Final = 300
+_DAY: Final = timedelta(hours=24)
+
+_EVERY: Final[Mapping[str, Rule]] = {
+    "calls": Rule(_DAY, small=_SMALL),
+    "leads": Rule(_DAY, small=_SMALL),
+    "campaigns": Rule(_DAY, small=_SMALL),
+    "callbacks": Rule(_DAY, small=100),
+    "appointments": Rule(_DAY, small=_SMALL),
     "dispositions": Rule(timedelta(days=7)),
+    "sms_reports": Rule(_DAY, small=_SMALL),
+    "webhooks": Rule(_DAY, small=_SMALL),
+    "events": EVENTS_RULE,
+}
+#: How often each list is read whole, and up to which size each time.
+RULES: Final[Mapping[str, Rule]] = {name: rule for name, rule in _EVERY.items() if name in TABLES}
+
+#: What a campaign's calls and leads can be asked for by, where there are few campaigns.
+_DIRECTIONS: Final[Mapping[str, Direction]] = {"inbound": "inbound", "outbound": "outbound"}
+_STATUSES: Final[Mapping[str, LeadStatus]] = {
+    "new": "new",
+    "contacted": "contacted",
+    "callback": "callback",
+    "dnc": "dnc",
+    "completed": "completed",
 }
 
 #: What is brought up to date before a table: callbacks are listed campaign by campaign, and the first
@@ -37,17 +57,20 @@ NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "callbacks": ("campaigns",),
     "dispositions": ("campaigns",),
 }
+#: Not every account has these, and the contract does not show how they are asked for: where nobody asked
+#: for one by name, a service that does not offer it to this key leaves nothing undone.
+OPTIONAL: Final = frozenset({"dispositions", "sms_reports", "webhooks", "events"})
+#: Statuses that say so: not in this form, no permission, no such path.
+NOT_OFFERED: Final = (400, 403, 404, 405, 422)
 
-#: No account is older: a row that claims so does not make us ask for reports of antiquity.
-EARLIEST: Final = date(2000, 1, 1)
-
-CLOCK_LEEWAY: Final = timedelta(minutes=5)
 FROM_THE_FUTURE = (
     "which is still to come: this machine's clock is or was wrong, and changes found before then do not "
     "show"
 )
+#: Whoever finds another process at a table waits for it this often, for so long each time: a minute in all.
+LOCK_TRIES: Final = 300
+LOCK_PAUSE_S: Final = 0.2
 BUSY = "another process is bringing it up to date"
-NO_CAMPAIGNS = "campaigns are not up to date, so callbacks of some may be missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +79,11 @@ class Outcome:
 
     entry: TableSync
     error: DialframeError | None = None
+
+    @property
+    def not_offered(self) -> bool:
+        """Whether the service does not offer this table to this key."""
+        return isinstance(self.error, ApiError) and self.error.status in NOT_OFFERED
 
 
 def bring_table_up(
@@ -79,8 +107,8 @@ def bring_table_up(
         rule = replace(rule, reconcile_after=reconcile_after, small=small)
     tally = Tally(TableSync(table=table.name))
     note, error = "", None
-    with work.store.lock(table.name) as held:
-        if not held:
+    with _alone(table, work) as alone:
+        if not alone:
             return Outcome(_entry(table, work, tally, BUSY))
         try:
             _work_of(table)(table, source, work, rule, tally)
@@ -91,15 +119,42 @@ def bring_table_up(
         except DialframeError as failure:
             note, error = str(failure), failure
         seen_at = work.store.last_seen(table)
-        if not note and seen_at is not None and seen_at > work.now() + CLOCK_LEEWAY:
+        if not note and seen_at is not None and seen_at >= work.now() + STEP_BACK:
             note = f"rows were observed at {day_and_time(seen_at)}, {FROM_THE_FUTURE}"
     entry = _entry(table, work, tally, note)
-    work.tell(Progress(table.name, entry.rows, entry.rows if entry.complete else None))
+    work.tell(
+        ListProgress(
+            table.name,
+            entry.rows,
+            entry.rows if entry.complete else None,
+            requests=entry.requests,
+            finished=True,
+        )
+    )
     return Outcome(entry, error)
 
 
+@contextmanager
+def _alone(table: Table, work: Work) -> Iterator[bool]:
+    """Hold the table's lock among all processes; False if another one has it for long."""
+    for left in range(LOCK_TRIES, -1, -1):
+        with work.store.lock(table.name) as held:
+            if held or not left or work.stopped.is_set():
+                yield held
+                return
+        work.stopped.wait(LOCK_PAUSE_S)
+
+
 def _work_of(table: Table) -> Callable[[Table, Source, Work, Rule, Tally], None]:
-    return {"callbacks": _callbacks, "dispositions": _dispositions}.get(table.name, _list)
+    own = {
+        "calls": _calls,
+        "leads": _leads,
+        "sms_reports": _messages,
+        "callbacks": bring_up_callbacks,
+        "dispositions": bring_up_reports,
+        "events": bring_up_events,
+    }
+    return own.get(table.name, _list)
 
 
 def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
@@ -114,115 +169,39 @@ def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
 
 
 def _list(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
-    lists = {
-        "calls": source.calls,
-        "leads": source.leads,
-        "campaigns": source.campaigns,
-        "appointments": source.appointments,
+    lists: dict[str, Callable[[], Listing]] = {
+        "campaigns": source.campaigns.list,
+        "appointments": source.appointments.list,
+        "webhooks": source.webhooks.list,
     }
-    bring_up(Part(table.name, table, lists[table.name].list, rule), work, tally)
+    bring_up(Part(table.name, table, lists[table.name], rule), work, tally)
 
 
-def _callbacks(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
-    """Each campaign's list; those of campaigns that are over or archived only when due."""
-    started_at = work.now()
-    campaigns = work.store.frame(CAMPAIGNS)
-    at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
-    for campaign in sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS)):
-        part = _campaign_part(campaign, table, source, rule)
-        if campaign in at_work or is_due(part, work.store, work.now()):
-            bring_up(part, work, tally)
-    listed_at = covered(CAMPAIGNS, work.store).synced_at
-    if listed_at is None or listed_at < work.began_at:
-        raise LeftOpen(NO_CAMPAIGNS)
-    # The table as a whole has been looked at, also where no campaign has a callback.
-    whole = Mark(synced_at=started_at, reconciled_at=started_at)
-    work.store.save(Checkpoint(table.name, State(whole).as_json()))
+def _messages(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
+    def named(page: Page) -> list[dict[str, Any]]:
+        rows = [record.model_dump(warnings=False) for record in page.records]
+        return [row | {"to_number": row.pop("to", None)} for row in rows]
 
-
-def _campaign_part(campaign: str, table: Table, source: Source, rule: Rule) -> Part:
-    return Part(
-        name=f"{table.name}/{campaign}",
-        table=table,
-        listing=lambda: source.callbacks.list(campaign_id=campaign),
-        rule=rule,
-        campaign=campaign,
+    bring_up(
+        Part(table.name, table, source.sms.delivery_reports, rule, records=named), work, tally
     )
 
 
-def _dispositions(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
-    """The report of the last 92 days; when due, of every 92 days since the account began."""
-    started_at = work.now()
-    state = State.from_json(work.store.state(table.name))
-    reconciled_at = state.mark.reconciled_at
-    due = reconciled_at is None or started_at - reconciled_at >= rule.reconcile_after
-    today = started_at.astimezone(UTC).date()
-    beginning = _beginning(work)
-    for first, last in _ranges(beginning if due else None, today):
-        if work.stopped.is_set():
-            raise LeftOpen("it was stopped; the next sync reads the report again")
-        _range(table, source, work, tally, (first, last))
-    mark = Mark(
-        synced_at=started_at,
-        reconciled_at=started_at if due and beginning is not None else reconciled_at,
-    )
-    work.store.save(Checkpoint(table.name, State(mark).as_json()))
+def _calls(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
+    def of(part: tuple[str, str]) -> Listing:
+        return source.calls.list(campaign_id=part[0], direction=_DIRECTIONS.get(part[1]))
 
-
-def _ranges(beginning: date | None, today: date) -> Iterator[tuple[date, date]]:
-    """Ranges of at most 92 days, latest first, back to a beginning; one only where there is none."""
-    last = today
-    while True:
-        first = last - timedelta(days=REPORT_RANGE_DAYS - 1)
-        yield first, last
-        last = first - timedelta(days=1)
-        if beginning is None or last < beginning:
-            return
-
-
-def _beginning(work: Work) -> date | None:
-    """The first UTC day on which the account can have had a call."""
-    firsts = [work.store.oldest(table) for table in (CAMPAIGNS, CALLS)]
-    known = [instant for instant in firsts if instant is not None]
-    return max(min(known).date(), EARLIEST) if known else None
-
-
-def _range(
-    table: Table, source: Source, work: Work, tally: Tally, days: tuple[date, date]
-) -> None:
-    """One report: what it has is stored, and what it no longer has is gone."""
-    query = DispositionQuery(start_date=days[0], end_date=days[1])
-    answer = source.send_raw(REPORTS_DISPOSITIONS, query)
-    records = _report_rows(answer.value)
-    unread = [bad_record(answer.value.model_dump(warnings=False), "no rows under data")]
-    added = work.store.append(
-        table,
-        records or (),
-        observed_at=answer.observed_at,
-        request_id=answer.request_id,
-        quarantined=unread if records is None else (),
-    )
-    tally.page(added.rows, added.versions, added.quarantined)
-    work.tell(Progress(table.name, tally.entry.rows))
-    if not added.quarantined:
-        # A report is one answer of one moment: nothing can have slipped behind a cursor.
-        gone = work.store.reconcile(
-            table,
-            seen_before=answer.observed_at,
-            at=answer.observed_at,
-            days=(days[0].isoformat(), days[1].isoformat()),
-            misses=1,
+    with Chains(table, source, of, tuple(_DIRECTIONS), work, tally) as chains:
+        bring_up(
+            Part(table.name, table, source.calls.list, rule, each_page=chains.look), work, tally
         )
-        tally.gone(gone)
 
 
-def _report_rows(report: DispositionReport) -> list[dict[str, Any]] | None:
-    """The rows of a report as far as they are rows: its shape is assumed, so anything may be there."""
-    data: object = report.data
-    if not isinstance(data, list):
-        return None
-    rows: list[object] = [
-        row.model_dump(warnings=False) if isinstance(row, DispositionCount) else row
-        for row in data
-    ]
-    return [row if isinstance(row, dict) else {"value": row} for row in rows]
+def _leads(table: Table, source: Source, work: Work, rule: Rule, tally: Tally) -> None:
+    def of(part: tuple[str, str]) -> Listing:
+        return source.leads.list(campaign_id=part[0], status=_STATUSES.get(part[1]))
+
+    with Chains(table, source, of, tuple(_STATUSES), work, tally) as chains:
+        bring_up(
+            Part(table.name, table, source.leads.list, rule, each_page=chains.look), work, tally
+        )

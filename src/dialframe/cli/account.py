@@ -1,12 +1,11 @@
-"""`dialframe sync`, `export`, `funnel`, `audit`: an account becomes knowledge."""
+"""`dialframe sync`, `export`, `funnel`: an account becomes knowledge."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from enum import StrEnum
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,21 +15,11 @@ from dialframe.cli.face import (
     StoreFolder,
     answer,
     connect,
-    progress,
     say,
-    show,
 )
-from dialframe.cli.run import FINDINGS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-class FailOn(StrEnum):
-    """From which grade on an audit ends with status 3."""
-
-    VIOLATION = "violation"
-    UNCERTAIN = "uncertain"
+from dialframe.cli.run import INTERRUPTED
+from dialframe.cli.watching import watch
+from dialframe.errors import StoreError
 
 
 def sync(
@@ -42,6 +31,10 @@ def sync(
     ] = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Read every list to its end, however fresh it is."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the local store up to date with the account.
@@ -49,14 +42,26 @@ def sync(
     Example:
         dialframe sync calls leads
     """
-    with connect(base_url, store) as account, progress() as listen:
-        report = account.sync(tables or None, on_progress=listen)
+    with connect(base_url, store) as account, _said_when_stopped(), watch() as listen:
+        report = account.sync(
+            tables or None, reconcile_after="0s" if whole else None, on_progress=listen
+        )
     if as_json:
         answer(report.as_dict())
     else:
         say(str(report))
     if not report.complete:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _said_when_stopped() -> Iterator[None]:
+    """Say what Ctrl-C left behind: the library of commands would end without a word."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("dialframe: stopped; what was read is kept, the next sync goes on", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def export(
@@ -81,6 +86,10 @@ def export(
     exporting.check(table, to)
     with connect(base_url, store) as account:
         frame = exporting.current(account, table)
+    if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
+        raise StoreError(
+            f"{table}: nothing to export, it was never synced; run dialframe sync first"
+        )
     exporting.write(frame, to)
     if as_json:
         answer({"table": table, "rows": len(frame), "file": str(to)})
@@ -131,74 +140,3 @@ def funnel(
         )
         return
     say(str(result))
-
-
-def audit(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for the evidence (CSV and JSON).", show_default=False),
-    ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(
-            "--check",
-            help="First ask about numbers whose newest check is older than this, 31d for instance.",
-            show_default=False,
-        ),
-    ] = None,
-    state_field: Annotated[
-        str | None,
-        typer.Option(
-            "--state-field",
-            help="Custom field that names the called party's state.",
-            show_default=False,
-        ),
-    ] = None,
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option(
-            "--fail-on",
-            help="End with status 3 if there are findings of this grade or graver.",
-            show_default=False,
-        ),
-    ] = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
-    """Hold the account's calls against the federal calling-hours and Do-Not-Call rules.
-
-    Reads the local store; run `dialframe sync` first. Example:
-
-        dialframe audit --check 31d --out evidence
-    """
-    from dialframe.flows import audit as flow
-
-    with connect(base_url, store) as account, progress() as listen:
-        result = flow.audit(
-            account,
-            now=partial(datetime.now, UTC),
-            max_age=check,
-            state_field=state_field,
-            on_progress=listen,
-        )
-    files = {} if out is None else flow.write_evidence(result, out)
-    if as_json:
-        answer({**flow.facts(result), "files": {name: str(path) for name, path in files.items()}})
-    else:
-        say(result.verdict)
-        show(
-            result.checks[["title", "checked", "violation", "uncertain", "not_evaluable"]],
-            "Checks",
-        )
-        for path in files.values():
-            say(f"  {path}")
-        for note in result.notes:
-            say(f"note: {note}")
-    if fail_on is not None and _found(result.checks, fail_on):
-        raise typer.Exit(FINDINGS)
-
-
-def _found(checks: pd.DataFrame, fail_on: FailOn) -> bool:
-    grades = ["violation"] if fail_on is FailOn.VIOLATION else ["violation", "uncertain"]
-    return bool(checks[grades].to_numpy().sum())

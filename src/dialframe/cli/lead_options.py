@@ -177,6 +177,22 @@ def expanded(files: list[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def known(reasons: list[str] | None) -> list[str]:
+    """The reason codes whose lines are to be shown.
+
+    Raises:
+        ConfigError: There is no such reason.
+    """
+    from dialframe.leads.reasons import BY_CODE
+
+    for reason in reasons or ():
+        if reason not in BY_CODE:
+            raise ConfigError(
+                f"--show {reason}: there is no such reason; dialframe leads reasons lists them"
+            )
+    return reasons or []
+
+
 @contextmanager
 def in_options(*, goes_on: bool = False) -> Iterator[None]:
     """Say what the library says of its arguments in the words of the command line.

@@ -12,38 +12,35 @@ from rich.text import Text
 
 from dialframe.cli.face import answer, say
 from dialframe.contract.limits import CUSTOM_FIELDS
-from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dialframe.flows.intake import BroughtIn
-    from dialframe.flows.listing import Prepared
+    import pandas as pd
 
-#: Lines shown of a reason that was asked for.
-LINES_SHOWN: Final = 20
+    from dialframe.flows.intake import BroughtIn
+    from dialframe.leads import Cleaned
+
 _LEDGER: Final = ("sent", "accepted", "refused", "unknown")
 
 
 def tell(
-    prepared: Prepared,
+    cleaned: Cleaned,
     files: Mapping[str, Path],
     *,
-    reasons: Sequence[str] | None = None,
+    checks: pd.DataFrame | None = None,
+    lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
     as_json: bool,
 ) -> None:
-    """What was decided, what was set aside and why, what was sent, which files there are.
-
-    Raises:
-        ConfigError: There is no such reason.
-    """
+    """What was decided, what was set aside and why, what was sent, which files there are."""
     if as_json:
-        answer(facts(prepared, files, reasons=reasons, brought=brought))
+        answer(facts(cleaned, files, checks=checks, lines=lines, brought=brought))
         return
-    _tell_files(prepared)
-    _tell_outcome(prepared)
-    for reason in reasons or ():
-        _tell_lines(prepared, reason)
-    _tell_checks(prepared)
+    _tell_files(cleaned)
+    _tell_outcome(cleaned)
+    for reason, found in (lines or {}).items():
+        _tell_lines(reason, found)
+    if checks is not None:
+        _tell_checks(checks)
     if brought is not None:
         _tell_ledger(brought)
     for name, path in files.items():
@@ -51,17 +48,17 @@ def tell(
 
 
 def facts(
-    prepared: Prepared,
+    cleaned: Cleaned,
     files: Mapping[str, Path],
     *,
-    reasons: Sequence[str] | None = None,
+    checks: pd.DataFrame | None = None,
+    lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
 ) -> dict[str, Any]:
     """The same as one object for machines."""
     from dialframe import leads
     from dialframe.flows import lead_tables
 
-    cleaned = prepared.cleaned
     told = leads.report(cleaned)
     found: dict[str, Any] = {
         **cleaned.counts,
@@ -75,13 +72,10 @@ def facts(
         "inputs": told["files"],
         "leftovers": told["leftovers"],
     }
-    if reasons:
-        found["lines"] = {
-            reason: lead_tables.lines(cleaned, _known(reason), LINES_SHOWN).to_dict("records")
-            for reason in reasons
-        }
-    if prepared.checks is not None:
-        found["checks"] = lead_tables.screening(prepared)
+    if lines:
+        found["lines"] = {reason: own.to_dict("records") for reason, own in lines.items()}
+    if checks is not None:
+        found["checks"] = lead_tables.screening(checks)
     if brought is not None:
         ledger = brought.ledger
         found |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
@@ -90,10 +84,10 @@ def facts(
     return found
 
 
-def _tell_files(prepared: Prepared) -> None:
+def _tell_files(cleaned: Cleaned) -> None:
     from dialframe.flows import lead_tables
 
-    for file in prepared.cleaned.files:
+    for file in cleaned.files:
         say(
             f"{file.name}: {file.records:,} records; {'; '.join(lead_tables.decided(file.decisions))}"
         )
@@ -108,31 +102,29 @@ def _tell_files(prepared: Prepared) -> None:
             )
 
 
-def _tell_outcome(prepared: Prepared) -> None:
+def _tell_outcome(cleaned: Cleaned) -> None:
     from dialframe.flows import lead_tables
 
-    why = lead_tables.reasons(prepared.cleaned)
-    for outcome in prepared.cleaned.reasons:
+    why = lead_tables.reasons(cleaned)
+    for outcome in cleaned.reasons:
         own = why[why["outcome"] == outcome]
         if own.empty:
             continue
         say(f"\n{_words(outcome)}: {own['records'].sum():,}")
         shown = own[["records", "reason", "first_lines", "meaning"]]
         _grid([(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True)
-    warned = lead_tables.warnings(prepared.cleaned)
+    warned = lead_tables.warnings(cleaned)
     if len(warned):
         say("\nclean, and mended:")
         _grid([(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True)
-    counts = prepared.cleaned.counts
+    counts = cleaned.counts
     parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
     say(f"\n{counts['records']:,} records: {parts}")
 
 
-def _tell_lines(prepared: Prepared, reason: str) -> None:
-    from dialframe.flows import lead_tables
+def _tell_lines(reason: str, found: pd.DataFrame) -> None:
     from dialframe.leads.reasons import BY_CODE
 
-    found = lead_tables.lines(prepared.cleaned, _known(reason), LINES_SHOWN)
     say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
     _grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
     if not len(found):
@@ -157,12 +149,10 @@ def _grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
     Console().print(grid)
 
 
-def _tell_checks(prepared: Prepared) -> None:
+def _tell_checks(checks: pd.DataFrame) -> None:
     from dialframe.flows import lead_tables
 
-    if prepared.checks is None:
-        return
-    found = lead_tables.screening(prepared)
+    found = lead_tables.screening(checks)
     say(
         f"Do-Not-Call: {found['numbers']:,} numbers have an answer, the oldest of "
         f"{found['oldest_at'] or 'no day'}; {found['listed']:,} are listed"
@@ -184,13 +174,3 @@ def _tell_ledger(brought: BroughtIn) -> None:
         say(
             "What is unknown is settled by the same command, run again: it asks with the same keys"
         )
-
-
-def _known(reason: str) -> str:
-    from dialframe.leads.reasons import BY_CODE
-
-    if reason not in BY_CODE:
-        raise ConfigError(
-            f"--show {reason}: there is no such reason; dialframe leads reasons lists them"
-        )
-    return reason

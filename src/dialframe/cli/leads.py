@@ -38,6 +38,7 @@ from dialframe.cli.lead_options import (
     Show,
     expanded,
     in_options,
+    known,
     recipe,
 )
 from dialframe.cli.lead_words import tell
@@ -46,7 +47,7 @@ from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dialframe.flows.listing import Prepared
+    from dialframe.leads import Cleaned
 
 app = typer.Typer(
     help="Lead files: look, clean, screen against Do-Not-Call, import.", no_args_is_help=True
@@ -73,16 +74,18 @@ def check(
     Example:
         dialframe leads check autumn.csv --region US --show invalid_phone
     """
-    from dialframe.flows import listing
+    from dialframe.flows import clean as flow
 
     with in_options(), progress() as listen:
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet,
         )  # fmt: skip
-        prepared = listing.prepare(expanded(files), chosen, on_progress=listen)
-        _save(prepared, save_mapping)
-    tell(prepared, {}, reasons=reasons, as_json=as_json)
+        cleaned, lines = flow.look(
+            expanded(files), chosen, reasons=known(reasons), on_progress=listen
+        )
+        _save(cleaned, save_mapping)
+    tell(cleaned, {}, lines=lines, as_json=as_json)
 
 
 @app.command()
@@ -107,18 +110,19 @@ def clean(
     Example:
         dialframe leads clean autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import intake
+    from dialframe.flows import clean as flow
 
     with in_options(), progress() as listen:
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet,
         )  # fmt: skip
-        prepared, written = intake.clean(
-            expanded(files), chosen, out, form=form.value, on_progress=listen
-        )
-        _save(prepared, save_mapping)
-    tell(prepared, written, reasons=reasons, as_json=as_json)
+        cleaned, lines, written = flow.clean(
+            expanded(files), chosen, out, form=form.value, reasons=known(reasons),
+            on_progress=listen,
+        )  # fmt: skip
+        _save(cleaned, save_mapping)
+    tell(cleaned, written, lines=lines, as_json=as_json)
 
 
 @app.command()
@@ -145,9 +149,11 @@ def screen(
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
-    from dialframe.flows import intake, listing
+    from dialframe.flows import clean as flow
+    from dialframe.flows import lead_tables, listing
 
     with in_options(), connect(base_url, store) as account, progress() as listen:
+        known(reasons)
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet,
@@ -155,8 +161,14 @@ def screen(
         prepared = listing.prepare(
             expanded(files), chosen, account=account, max_age=max_age, on_progress=listen
         )
-        written = intake.write(prepared, out, form=form.value)
-    tell(prepared, written, reasons=reasons, as_json=as_json)
+        written = flow.write(prepared, out, form=form.value)
+    tell(
+        prepared.cleaned,
+        written,
+        checks=prepared.checks,
+        lines=lead_tables.lines(prepared.cleaned, reasons or ()),
+        as_json=as_json,
+    )
 
 
 @app.command("import")
@@ -188,11 +200,12 @@ def import_(
     Example:
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported
     """
-    from dialframe.flows import intake
+    from dialframe.flows import intake, lead_tables
 
     if kind_of(campaign) != "campaign":
         raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
     with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
+        known(reasons)
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet,
@@ -209,7 +222,14 @@ def import_(
             now=partial(datetime.now, UTC),
             on_progress=listen,
         )
-    tell(brought.prepared, brought.files, reasons=reasons, brought=brought, as_json=as_json)
+    tell(
+        brought.prepared.cleaned,
+        brought.files,
+        checks=brought.prepared.checks,
+        lines=lead_tables.lines(brought.prepared.cleaned, reasons or ()),
+        brought=brought,
+        as_json=as_json,
+    )
     if fail_on is not None and any(brought.ledger.counts[name] for name in fail_on.outcomes):
         raise typer.Exit(FINDINGS)
 
@@ -235,7 +255,7 @@ def reasons_(as_json: AsJson = False) -> None:
         show(pd.DataFrame(rows), "Reason codes")
 
 
-def _save(prepared: Prepared, path: Path | None) -> None:
+def _save(cleaned: Cleaned, path: Path | None) -> None:
     """Keep the columns of the first file for the next list."""
     if path is not None:
-        prepared.cleaned.files[0].columns.save(path)
+        cleaned.files[0].columns.save(path)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say
 from dialframe.errors import ConfigError
-from dialframe.frames.columns import TABLES, Table
 from dialframe.privacy import mask_phone
+
+if TYPE_CHECKING:
+    from dialframe.frames.columns import Table
 
 app = typer.Typer(
     help="The local store: what is in it, erasing, deleting old rows, publishing, giving space back.",
@@ -129,6 +131,8 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
 
 def _table(name: str) -> Table:
+    from dialframe.frames.columns import TABLES
+
     if name not in TABLES:
         raise ConfigError(f"there is no table {name!r}; the tables are {', '.join(TABLES)}")
     return TABLES[name]

@@ -10,13 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from dialframe.client import address, novelties
+from dialframe.client import limiter as lanes
 from dialframe.client import options as per_call
 from dialframe.client.answers import Answered, Res
 from dialframe.client.clock import SYSTEM, Clock
 from dialframe.client.conversation import Conversation
 from dialframe.client.credentials import MISSING, Credential
 from dialframe.client.journal import Journal
-from dialframe.client.limiter import SHARED, RateLimiter, Shared
+from dialframe.client.limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.options import Options
 from dialframe.client.resources.appointments import Appointments
 from dialframe.client.resources.callbacks import Callbacks
@@ -110,8 +111,8 @@ class Client:
             deadline_s: Seconds for a whole call with its repetitions, None for no end.
             max_attempts: How often a request may be sent, 1 for never again.
             transport: What carries requests instead of the network; the client closes it.
-            limiter: The rate limit: by default one for all clients of this process with the
-                same address and key; None for none.
+            limiter: The rate limit: by default one for all clients of this user on this machine
+                with the same address and key; None for none.
             journal: Folder of the write journal, None for the platform's state folder.
             clock: The clock, in tests.
 
@@ -125,7 +126,9 @@ class Client:
         # The same bounds as for a single call.
         Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
         carrier = HttpxTransport(where, credential) if transport is None else transport
-        chosen = limiter.of(credential.account) if isinstance(limiter, Shared) else limiter
+        chosen = (
+            limiter.of(credential.account, where.url) if isinstance(limiter, Shared) else limiter
+        )
         settings = _Settings(
             where.url, timeout_s, deadline_s, max_attempts, journal, chosen is not None,
             credential.account, credential.shown,
@@ -208,6 +211,15 @@ class Client:
             correlation_id: 1-128 characters of `A-Z a-z 0-9 . _ : -`.
         """
         return per_call.correlation(correlation_id)
+
+    def lane(self, name: Lane) -> AbstractContextManager[None]:
+        """Take turns under the rate limit in a lane, inside the `with` block and in this thread.
+
+        Args:
+            name: `interactive`, which never stands behind the others; `bulk`; or `spare`, which only
+                gets what bulk leaves over.
+        """
+        return lanes.lane(name)
 
     def etag_of(self, value: Answer) -> str | None:
         """The ETag that a value of this client came with, or None."""

@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 from dialframe.client.clock import Clock
 from dialframe.client.decide import LONGEST_ASKED_S, Retry, Seen, decide
-from dialframe.client.limiter import RateLimiter
+from dialframe.client.limiter import RateLimiter, current_lane
 from dialframe.client.transport import Reply, Transport
 from dialframe.client.wire import REPLAYED_HEADER, PlannedRequest
 from dialframe.errors import ApiError, RateLimited, TransportError
@@ -25,6 +25,8 @@ NEVER: Final = datetime.min.replace(tzinfo=UTC)
 SLOWEST_BYTES_PER_S: Final = 1024
 #: A rate refusal without `Retry-After`: the bucket gives a token in a tenth of that.
 PAUSE_UNASKED_S: Final = 1.0
+#: A pause is longer by up to this.
+APART_S: Final = 0.1
 
 
 class Consume(Protocol[T]):  # type: ignore[misc]  # T is only returned
@@ -133,22 +135,25 @@ class Conversation:
     def _take_turn(self, request: PlannedRequest, trail: Trail, until_s: float | None) -> None:
         if self._limiter is None:
             return
-        while True:
-            now_s = self._clock.monotonic()
-            latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
-            turn = self._limiter.reserve(now_s, latest_s=latest_s)
-            if turn is None:
-                raise TransportError(
-                    f"{request.operation}: the rate limit leaves no room in the next "
-                    f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
-                    operation=request.operation,
-                    sent=trail.maybe_sent,
-                )
-            if turn.at_s <= now_s:
-                return
-            self._clock.sleep(turn.at_s - now_s)
-            if self._limiter.stands(turn):
-                return
+        lane, asked_s = current_lane(), self._clock.monotonic()
+        latest_s = asked_s + LONGEST_ASKED_S if until_s is None else until_s
+        with self._limiter.line(lane, latest_s - asked_s) as moved_up:
+            while moved_up:
+                now_s = self._clock.monotonic()
+                turn = self._limiter.reserve(now_s, latest_s=latest_s, lane=lane)
+                if turn is None:
+                    break
+                if turn.at_s <= now_s:
+                    return
+                self._clock.sleep(turn.at_s - now_s)
+                if self._limiter.stands(turn):
+                    return
+        raise TransportError(
+            f"{request.operation}: the rate limit leaves no room in the next "
+            f"{max(latest_s - asked_s, 0):.0f} s: set a longer deadline_s, or come back later",
+            operation=request.operation,
+            sent=trail.maybe_sent,
+        )
 
     def _body(
         self, request: PlannedRequest, reply: Reply, policy: Policy, until_s: float | None
@@ -174,6 +179,8 @@ class Conversation:
         if self._limiter is None or error.code not in ("rate_limit_exceeded", ""):
             return
         asked_s = PAUSE_UNASKED_S if error.retry_after_s is None else error.retry_after_s
+        # Processes that pause together come back one by one.
+        asked_s += APART_S * self._clock.jitter()
         self._limiter.pause(self._clock.monotonic(), for_s=asked_s, sent_at_s=began_s)
 
     def _say(self, request: PlannedRequest, reply: Reply, began_s: float) -> None:

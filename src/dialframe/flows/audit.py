@@ -1,24 +1,79 @@
-"""An account held against the rules, and the evidence written down; grades nothing itself."""
+"""An account held against the rules; grades nothing itself and writes nothing (see `pack`)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import pandas as pd
 
 from dialframe import compliance, frames
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
-from dialframe.compliance import Audit
+from dialframe.compliance import Audit, Declared, Practice, RuleBook
+from dialframe.compliance.practice import dialing_of
 from dialframe.config import OnProgress, silent
 from dialframe.errors import StoreError
-from dialframe.flows.files import write_csv, write_text
+from dialframe.flows import pack, printing
+from dialframe.flows.files import write_bytes
+from dialframe.flows.fingerprints import fingerprint
+from dialframe.reports import audit as audit_page
+from dialframe.reports import render
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
+_DROPPED: Final = "dropped_by_us"
+_MACHINES: Final = ("machine", "fax")
+_PERSONS: Final = (
+    "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
+    "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
+)  # fmt: skip
+#: Inputs that a manifest names, in words.
+_INPUTS: Final = {
+    "data": "the stored rows",
+    "as_of": "the moment of the audit",
+    "since": "the period",
+    "until": "the period's end",
+    "rulebook_sha256": "the rule book",
+    "taxonomy": "the taxonomy",
+    "tool": "the version of dialframe",
+}
+_REQUEST_EVENT: Final = "disposition.logged"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an audit asks, beside the account.
+
+    Attributes:
+        since: First instant of the period; None: from the first call.
+        until: First instant after it; None: the moment of the audit.
+        rules: Jurisdictions or rule ids; None: all of the book.
+        book: The rule book; None: the one of the package.
+        practice: What the firm says of its calling; how campaigns are dialled is added.
+        exemptions: Records that lift a rule, columns `compliance.lifting.COLUMNS`.
+        declared: Declared emergencies and holidays.
+        consents: Records of consent; None: not given.
+        look_ups: Look-ups of reassigned numbers; None: not given.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    rules: Sequence[str] | None = None
+    book: RuleBook | None = None
+    practice: Practice = field(default_factory=Practice)
+    exemptions: pd.DataFrame | None = None
+    declared: Declared = field(default_factory=Declared)
+    consents: pd.DataFrame | None = None
+    look_ups: pd.DataFrame | None = None
+
+
+_EVERYTHING: Final = Scope()
 
 
 def audit(
@@ -28,49 +83,157 @@ def audit(
     max_age: str | None = None,
     state_field: str | None = None,
     taxonomy: Taxonomy = DEFAULT,
+    scope: Scope = _EVERYTHING,
+    as_of: datetime | None = None,
     on_progress: OnProgress = silent,
 ) -> Audit:
-    """Hold everything that the store knows of an account against the federal rules.
+    """Hold everything that the store knows of an account against the rules that reach it.
 
     Args:
         account: The account; synced before, so that the calls are there.
         now: The clock, UTC; read once the checks are made, since nothing later than it counts.
         max_age: If given, numbers whose newest check is older ("31d") are asked about first; the
             answers are kept as evidence.
-        state_field: Custom field that names the called party's state; it adds candidate zones.
-        taxonomy: Which dispositions are requests not to be called.
+        state_field: Custom field that names the called party's state or ZIP code; it adds
+            candidate zones and the rules of the state.
+        taxonomy: Which dispositions are requests not to be called, dropped calls, machines.
+        scope: Period, rules and records.
+        as_of: The moment of the audit in place of the clock; the store is read as it was then.
         on_progress: Told of the checks.
+
+    Raises:
+        StoreError: Calls or leads were never read.
+        ConfigError: A jurisdiction is not in the book.
     """
-    leads, calls = account.leads(), account.calls()
+    leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
     _require_read(leads, calls)
-    if max_age is not None:
+    if as_of is not None and not len(calls) and len(account.calls()):
+        raise StoreError(
+            f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
+            "be said of them; name a moment after the first sync"
+        )
+    if max_age is not None and as_of is None:
         account.check_dnc(worth_checking(leads, calls), max_age=max_age, on_progress=on_progress)
+    checks, callbacks = account.dnc_checks(as_of=as_of), account.callbacks(as_of=as_of)
+    campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
+    read = {
+        "calls": calls, "leads": leads, "dnc_checks": checks, "callbacks": callbacks,
+        "campaigns": campaigns, "events": events,
+    }  # fmt: skip
+    began = campaigns["created_at"].min()
     return compliance.audit(
         leads,
         calls,
-        account.dnc_checks(),
-        account.callbacks(),
-        now=now(),
+        checks,
+        callbacks,
+        now=now() if as_of is None else as_of,
+        since=scope.since,
+        until=scope.until,
+        rulebook=scope.book,
+        rules=scope.rules,
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),
+        practice=_dialled(scope.practice, campaigns),
+        exemptions=scope.exemptions,
+        declared=scope.declared,
+        consents=scope.consents,
+        look_ups=scope.look_ups,
+        outcomes=outcomes(calls, taxonomy),
+        events=requests_of(events, taxonomy),
+        began_at=None if pd.isna(began) else began.to_pydatetime(),
+        taxonomy=taxonomy.version,
+        data_version=fingerprint(read),
     )
+
+
+def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
+    """Call id to `dropped`, `live` or `machine`; None where no outcome says that a call was dropped."""
+    meaning: dict[str, str] = {}
+    for code in calls["disposition"].dropna().unique():
+        named = taxonomy.outcome("disposition", code)
+        if named == _DROPPED:
+            meaning[code] = "dropped"
+        elif named in _MACHINES:
+            meaning[code] = "machine"
+        elif named in _PERSONS:
+            meaning[code] = "live"
+    if "dropped" not in meaning.values():
+        return None
+    said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
+    said.index = pd.Index(calls["id"])
+    found = said[said.notna() & (calls["answered_at"].notna() | (said == "dropped")).to_numpy()]
+    return found[~found.index.duplicated()]
+
+
+def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
+    """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
+    rows = []
+    for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
+        data = json.loads(event.data) if isinstance(event.data, str) else {}
+        code, phone = data.get("disposition_code"), data.get("phone")
+        if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
+            at = pd.to_datetime(data.get("logged_at"), utc=True, errors="coerce")
+            at = event.created_at if pd.isna(at) else at
+            rows.append((phone, at, data.get("call_id") or event.id, code))
+    if not rows:
+        return None
+    told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
+    return told.assign(at=told["at"].astype("datetime64[us, UTC]"))
+
+
+def _dialled(practice: Practice, campaigns: pd.DataFrame) -> Practice:
+    """The practice with how each campaign is dialled, where the service's mode says so."""
+    modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
+    known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
+    return Practice(
+        practice.purpose,
+        practice.purposes,
+        practice.dialing,
+        {**known, **practice.dialings},
+        practice.line_types,
+    )
+
+
+#: Group of numbers that belong to more than one campaign, each counted once.
+SEVERAL: Final = "in several campaigns"
 
 
 def coverage_by_campaign(account: Account, *, now: datetime) -> pd.DataFrame:
     """How recent the Do-Not-Call records of each campaign's numbers are: `group, fresh, stale, never`.
 
-    A number of several campaigns counts in each of them; `group` is the campaign's name.
+    Every number counts once: one of several campaigns is in a group of its own, so that the groups
+    add up to all numbers. `group` is the campaign's name.
     """
-    covered = compliance.dnc.coverage(
-        account.leads(), account.calls(), account.dnc_checks(), now=now, by="campaign_id"
-    )
-    table = covered.summary
-    table = table.loc[(table["population"] == "callable or called") & table["group"].notna()]
+    leads, calls = account.leads(), account.calls()
+    covered = compliance.dnc.coverage(leads, calls, account.dnc_checks(), now=now)
     campaigns = account.campaigns()
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
-    return table.assign(group=table["group"].map(names).fillna(table["group"]))[
-        ["group", "fresh", "stale", "never"]
-    ].reset_index(drop=True)
+    return grouped_coverage(covered.numbers, _campaign_of(leads, calls), names)
+
+
+def grouped_coverage(
+    numbers: pd.DataFrame, group_of: pd.Series, names: Mapping[str, str]
+) -> pd.DataFrame:
+    """Numbers by group and age of their newest record: `group, fresh, stale, never`."""
+    group = numbers["phone"].map(group_of.to_dict()).astype("str").fillna("no campaign")
+    group = group.map(lambda each: names.get(each, each)).astype("str")
+    table = pd.crosstab(group, numbers["state"])
+    words = {"fresh": "fresh", "stale": "stale", "never checked": "never"}
+    table = table.rename(columns=words).reindex(columns=list(words.values()), fill_value=0)
+    return table.rename_axis(columns=None).rename_axis("group").reset_index()
+
+
+def _campaign_of(leads: pd.DataFrame, calls: pd.DataFrame) -> pd.Series:
+    """Campaign of each number, `SEVERAL` where there are more."""
+    dialled = calls.loc[calls["direction"] == "outbound", ["to_number", "campaign_id"]]
+    pairs = pd.concat(
+        [leads[["phone", "campaign_id"]], dialled.rename(columns={"to_number": "phone"})],
+        ignore_index=True,
+    )
+    pairs = pairs[pairs["phone"].notna() & pairs["campaign_id"].notna()].drop_duplicates()
+    many = pairs["phone"].duplicated(keep=False)
+    pairs.loc[many, "campaign_id"] = SEVERAL
+    return pairs.drop_duplicates("phone").set_index("phone")["campaign_id"]
 
 
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
@@ -94,25 +257,83 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
 
 
 def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
-    """Write what an audit found, with whole numbers, readable by the owner alone.
+    """Write the evidence pack of an audit, with whole numbers, readable by the owner alone.
 
     Args:
         result: The audit.
         folder: Folder of the files; made, for the owner alone, where it is missing.
 
     Returns:
-        Name to path: `findings`, `calling_hours`, `listed_calls`, `coverage` (CSV) and `summary`
-        (JSON: verdict, counts, rule book, hashes).
+        Name to path: `findings`, `calling_hours`, `listed_calls`, `coverage` (CSV), `summary`,
+        `manifest` (JSON) and every further part; see `pack.write`.
     """
-    tables = {
-        "findings": result.findings,
-        "calling_hours": result.hours,
-        "listed_calls": result.listed,
-        "coverage": result.coverage.numbers,
+    return pack.write(result, folder, summary=facts(result))
+
+
+def write_pack(
+    result: Audit,
+    path: Path,
+    *,
+    key: bytes | None = None,
+    pseudonyms: bytes | None = None,
+    zipped: bool = False,
+    pdf: bool = False,
+) -> dict[str, Path]:
+    """Write the evidence pack with its report: a folder, a zip file, or both.
+
+    Args:
+        result: The audit.
+        path: Folder, or the name of a zip file, which is then all that is written.
+        key: The officer's key; signs the pack.
+        pseudonyms: Key with which numbers become pseudonyms; None writes them whole.
+        zipped: Also write the folder as one file beside it.
+        pdf: Also write the report as PDF, with Chromium.
+
+    Raises:
+        ConfigError: PDF was asked for and there is no Chromium, or files stand in the way.
+        OSError: The disk is full or the folder cannot be written.
+    """
+    html = render(audit_page.page(result))
+    report = {"report.html": html.encode()}
+    if pdf:
+        report["report.pdf"] = printing.to_pdf(html, dated=result.as_of)
+    if path.suffix != ".zip":
+        return pack.write(
+            result, path, summary=facts(result), further=report, key=key,
+            pseudonyms=pseudonyms, zipped=zipped,
+        )  # fmt: skip
+    with tempfile.TemporaryDirectory() as room:
+        inner = Path(room) / path.stem
+        written = pack.write(
+            result, inner, summary=facts(result), further=report, key=key,
+            pseudonyms=pseudonyms, zipped=True,
+        )  # fmt: skip
+        return {"zip": write_bytes(written["zip"].read_bytes(), path)}
+
+
+def compare(before: Path, after: Path) -> pd.DataFrame:
+    """What differs between the findings of two packs, and the inputs that changed between them.
+
+    Returns:
+        Columns `check, call_id, phone, rule_id, campaign_id, at, change, before, after, reason,
+        because`; numbers masked.
+
+    Raises:
+        ConfigError: A path holds no pack that is as it was written.
+    """
+    sides = []
+    for path in (before, after):
+        facts_of = pack.manifest_of(path)["facts"]
+        sides.append({str(k): str(v) for k, v in dict(facts_of).items()})  # type: ignore[call-overload]
+    reasons = {
+        words: (sides[0].get(name, ""), sides[1].get(name, "")) for name, words in _INPUTS.items()
     }
-    files = {name: write_csv(frame, folder / f"{name}.csv") for name, frame in tables.items()}
-    summary = json.dumps(facts(result), indent=2, ensure_ascii=False, default=str) + "\n"
-    return {**files, "summary": write_text(summary, folder / "summary.json")}
+    found = compliance.changes.of_audits(
+        pack.findings_of(before), pack.findings_of(after), reasons=reasons
+    )
+    for name in ("phone", "reason"):
+        found[name] = found[name].map(pack.masked, na_action="ignore").astype("str")
+    return found
 
 
 def facts(result: Audit) -> dict[str, object]:
@@ -126,6 +347,10 @@ def facts(result: Audit) -> dict[str, object]:
         "left_out": dict(result.excluded),
         "rulebook_version": result.rulebook_version,
         "rulebook_sha256": result.rulebook_sha256,
+        "since": None if result.since is None else result.since.isoformat(),
+        "until": None if result.until is None else result.until.isoformat(),
+        "taxonomy": result.taxonomy,
+        "data": result.data_version,
         "notes": list(result.notes),
     }
 

@@ -27,6 +27,9 @@ from dialframe.reports import Page, Section, render, sections
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
 
+#: The synthetic account keeps the federal rules except where a fault is planted; states' rules it does not know.
+_FEDERAL: Final = auditing.Scope(rules=("us",))
+
 #: States of a campaign into which leads may be imported (contract, States: Campaign).
 _IMPORTABLE: Final = ("paused", "ready", "draft")
 
@@ -107,7 +110,9 @@ def demo(
         on_progress(Progress("sandbox started", 1, 1))
         prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
         synced = account.sync(on_progress=on_progress)
-        found = auditing.audit(account, now=now, max_age=listing.MAX_AGE, on_progress=on_progress)
+        found = auditing.audit(
+            account, now=now, max_age=listing.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
+        )
         written |= auditing.write_evidence(found, out / "audit")
         covered = auditing.coverage_by_campaign(account, now=now())
         funnel, told = _funnel(account, ledger)

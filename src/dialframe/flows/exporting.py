@@ -60,6 +60,8 @@ def current(account: Account, table: str) -> pd.DataFrame:
         "dispositions": account.dispositions,
         "dnc_checks": account.dnc_checks,
         "events": account.events,
+        "sms_reports": account.sms_reports,
+        "webhooks": account.webhooks,
     }
     if table not in readers:
         raise ConfigError(f"there is no table {table!r}; the tables are {', '.join(readers)}")

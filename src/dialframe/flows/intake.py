@@ -18,6 +18,7 @@ from dialframe.config import OnProgress, silent
 from dialframe.contract.models.leads import Lead
 from dialframe.errors import ApiError, ContractError, TransportError
 from dialframe.flows import listing
+from dialframe.flows.clean import put
 from dialframe.flows.files import alone, write_bytes, write_csv
 from dialframe.flows.importing import Importer, check_journal, import_leads
 from dialframe.flows.ledger import Journal
@@ -26,7 +27,6 @@ from dialframe.flows.mending import send_again
 from dialframe.flows.outcomes import Ledger
 from dialframe.flows.outcomes import ledger as ledger_of
 from dialframe.leads import Cleaned
-from dialframe.leads.staging import sweep
 from dialframe.leads.writing import Form
 
 
@@ -99,7 +99,7 @@ def bring_in(
             before_checks=check,
             on_progress=on_progress,
         )
-        written = _write(prepared, out, form)
+        written = put(prepared, out, form)
         found, more = send(
             prepared,
             account.client,
@@ -110,17 +110,6 @@ def bring_in(
             on_progress=on_progress,
         )
     return BroughtIn(prepared, found, {**written, **more})
-
-
-def write(prepared: Prepared, out: Path, *, form: Form = "csv") -> dict[str, Path]:
-    """Write what was cleaned, alone in the folder; what a killed run left half done there goes.
-
-    Raises:
-        StoreError: Another run is writing there.
-        LeadFileError: The folder cannot be written.
-    """
-    with alone(out):
-        return _write(prepared, out, form)
 
 
 def send(
@@ -157,7 +146,7 @@ def send(
     try:
         ledger = import_leads(
             client,
-            leads.lead_inputs(prepared.cleaned, keep),
+            _inputs(prepared.cleaned, keep),
             campaign_id=campaign_id,
             source=_source(prepared.cleaned, keep),
             journal=journal,
@@ -185,9 +174,9 @@ def check_before(
     check_journal(journal_of(cleaned, out), campaign_id, _source(cleaned, keep))
 
 
-def _write(prepared: Prepared, out: Path, form: Form) -> dict[str, Path]:
-    sweep(out, prepared.stem)
-    return prepared.write(out, form=form)
+def _inputs(cleaned: Cleaned, keep: Sequence[str] | None) -> Iterator[leads.LeadInput]:
+    """The leads as they are sent; made only when somebody asks for the first one."""
+    yield from leads.lead_inputs(cleaned, keep)
 
 
 def journal_of(cleaned: Cleaned, out: Path) -> Path:

@@ -8,13 +8,15 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe import leads
-from dialframe.flows.listing import Prepared
 from dialframe.flows.outcomes import Ledger
-from dialframe.leads import Cleaned, CleanedFile, Decisions
+from dialframe.leads import Cleaned, CleanedFile, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
 from dialframe.leads.report import mask
 from dialframe.reports.lead_page import SURE, delimiter, header
 
+#: Lines shown of a reason that was asked for.
+LINES_SHOWN: Final = 20
+_PLACES: Final = ("_file", "_line", "_field", "_value", "_all_reasons", "_reason")
 #: Formats that name their columns themselves.
 _KEYED: Final = ("parquet", "json", "jsonl")
 
@@ -37,18 +39,20 @@ def reasons(cleaned: Cleaned) -> pd.DataFrame:
     return frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
 
 
-def lines(cleaned: Cleaned, reason: str, most: int) -> pd.DataFrame:
-    """The first records that a reason stands against: `file, line, field, value, all_reasons`."""
+def lines(
+    cleaned: Cleaned, reasons: Sequence[str], most: int = LINES_SHOWN
+) -> dict[str, pd.DataFrame]:
+    """By reason, the first records that it stands against: `file, line, field, value, all_reasons`."""
+    if not reasons:
+        return {}
     frames = [cleaned.rejected, cleaned.duplicates, cleaned.do_not_call, cleaned.skipped]
-    found = pd.concat(
-        [
-            frame.loc[frame["_reason"] == reason, ["_file", "_line", "_field", "_value", "_all_reasons"]]
-            for frame in frames
-        ],
-        ignore_index=True,
-    ).head(most)  # fmt: skip
-    found["_value"] = [mask(value) for value in found["_value"]]
-    return found.rename(columns=lambda name: name.removeprefix("_"))
+    whole = pd.concat([frame[list(_PLACES)] for frame in frames], ignore_index=True)
+    return {reason: _shown(whole[whole["_reason"] == reason].head(most)) for reason in reasons}
+
+
+def _shown(found: pd.DataFrame) -> pd.DataFrame:
+    masked = found.assign(_value=[mask(value) for value in found["_value"]])
+    return masked.drop(columns="_reason").rename(columns=lambda name: name.removeprefix("_"))
 
 
 def warnings(cleaned: Cleaned) -> pd.DataFrame:
@@ -72,20 +76,22 @@ def columns(cleaned: Cleaned) -> pd.DataFrame:
 
 
 def columns_of(file: CleanedFile) -> list[tuple[str, str, str, str]]:
-    """Field, columns, confidence and the next best column of one file, as texts."""
+    """Field, columns, confidence and what to look at of one file, as texts."""
     found = file.columns
     return [
-        (name, ", ".join(columns), _share(found.confidence.get(name)),
-         f"next best: {found.uncertain[name]}" if name in found.uncertain else "")
+        (name, ", ".join(columns), _share(found.confidence.get(name)), _doubt(found, name))
         for name, columns in found.fields().items()
-    ]  # fmt: skip
+    ]
 
 
-def screening(prepared: Prepared) -> dict[str, Any]:
+def _doubt(found: ColumnMap, name: str) -> str:
+    if name in found.uncertain:
+        return f"look at this; next best: {found.uncertain[name]}"
+    return "" if found.confidence.get(name, 1) >= SURE else "look at this"
+
+
+def screening(checks: pd.DataFrame) -> dict[str, Any]:
     """What the Do-Not-Call checks say: `numbers, listed, unanswered, oldest_at, newest_at`."""
-    checks = prepared.checks
-    if checks is None:
-        return {}
     known = checks.drop_duplicates("phone")
     times = known["checked_at"].dropna()
     return {

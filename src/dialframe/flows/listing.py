@@ -15,7 +15,7 @@ from dialframe.config import OnProgress, silent
 from dialframe.flows.files import write_csv
 from dialframe.leads import Cleaned, ColumnMap, LeadFile, Rules
 from dialframe.leads.column_map import Columns
-from dialframe.leads.layout import HeaderChoice
+from dialframe.leads.header_row import HeaderChoice
 from dialframe.leads.writing import Form
 from dialframe.reports.lead_page import render
 

@@ -199,10 +199,46 @@ EVENTS: Final = Table(
     ),
 )
 
+SMS_REPORTS: Final = Table(
+    name="sms_reports",
+    # Not the list, whose shape is assumed: of what was sent, and its `to` named as in every other table.
+    operation="sms.send",
+    key=("message_id",),
+    columns=(
+        _column("message_id", "text", "message id; this table's shape is assumed"),
+        _column("to_number", "text", "E.164; the service calls it `to`"),
+        _column("status", "text", "open set; queued on acceptance"),
+        _column("client_reference", "text", "the client's own reference of the message"),
+        _column("created_at", "instant", "accepted, UTC"),
+        _column("updated_at", "instant", "last change of the status, UTC"),
+        _column("error_code", "text", "why it was not delivered"),
+        _EXTRA,
+    ),
+)
+
+WEBHOOKS: Final = Table(
+    name="webhooks",
+    operation="webhooks.list",
+    key=("id",),
+    columns=(
+        _column("id", "text", "endpoint id"),
+        _column("url_preview", "text", "URL with path and query shortened"),
+        _column("host", "text", "host that events are sent to"),
+        _column("description", "text", "the account's own words"),
+        _column("events", "json", "subscribed types"),
+        _column("enabled", "boolean", "whether events are sent"),
+        _column("secret_hint", "text", "last four characters of the signing secret"),
+        _column("created_at", "instant", "UTC"),
+        _column("updated_at", "instant", "UTC"),
+        _EXTRA,
+    ),
+)
+
 #: Every table by name.
 TABLES: Final[dict[str, Table]] = {
     table.name: table
     for table in (
         CALLS, LEADS, CAMPAIGNS, CALLBACKS, APPOINTMENTS, DISPOSITIONS, DNC_CHECKS, EVENTS,
+        SMS_REPORTS, WEBHOOKS,
     )
 }  # fmt: skip

@@ -13,6 +13,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -206,8 +207,7 @@ def _remote(url: str) -> list[Place]:
     """Files behind a URL, by way of fsspec."""
     import fsspec
 
-    path = Path(url)
-    try:
+    with _reaching(url):
         system, root = fsspec.core.url_to_fs(url)
         if _MAGIC.intersection(root):
             names = sorted(system.glob(root))
@@ -216,10 +216,8 @@ def _remote(url: str) -> list[Place]:
             names = [one for one in inside if is_table(one.rstrip("/").rpartition("/")[2])]
         else:
             names = [root]
-    except (OSError, ValueError, ImportError, RuntimeError) as problem:
-        raise LeadFileError(f"{url} cannot be reached: {problem}", path=path) from problem
     if not names:
-        raise LeadFileError(f"{url} holds no table; check the path", path=path)
+        raise LeadFileError(f"{url} holds no table; check the path", path=Path(url))
     return [Place(Path(_called(url, root, one)), partial(_opened, system, one)) for one in names]
 
 
@@ -228,4 +226,16 @@ def _called(url: str, root: str, name: str) -> str:
 
 
 def _opened(system: AbstractFileSystem, name: str) -> BinaryIO:
-    return cast(BinaryIO, system.open(name, "rb"))
+    with _reaching(name):
+        return cast(BinaryIO, system.open(name, "rb"))
+
+
+@contextmanager
+def _reaching(url: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as problem:
+        # Each store raises errors of its own, for a missing key as for a missing network.
+        raise LeadFileError(f"{url} cannot be reached: {problem}", path=Path(url)) from problem

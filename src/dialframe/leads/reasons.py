@@ -205,7 +205,7 @@ WARNINGS: Final[tuple[Warned, ...]] = (
         "phone_other_forbidden",
         "a second number must not be called and was left out",
     ),
-    Warned("phone_line_type", "the number is of a shared-cost line, a pager or a mailbox"),
+    Warned("phone_line_type", "the number is of a premium or shared-cost line, a pager or a mailbox"),
     Warned("phone_reserved", "the number is reserved for films and samples"),
     Warned("remark", "a note may forbid the call, and the policy lets the record pass"),
     Warned("field_rule", "a field rule of severity warn is not met"),

@@ -51,8 +51,8 @@ class Policy:
     remark: Literal["do_not_call", "warn"] = "do_not_call"
     unclear_remark: Literal["do_not_call", "warn"] = "do_not_call"
     wrong_number: Literal["reject", "warn"] = "reject"
-    refused_types: frozenset[str] = frozenset({"premium_rate"})
-    warned_types: frozenset[str] = frozenset({"shared_cost", "pager", "voicemail"})
+    refused_types: frozenset[str] = frozenset()
+    warned_types: frozenset[str] = frozenset({"premium_rate", "shared_cost", "pager", "voicemail"})
     reserved_number: Literal["keep", "warn", "reject"] = "keep"
 
 

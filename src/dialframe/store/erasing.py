@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -90,7 +92,7 @@ def prove(database: Database, shelf: Shelf, phone: str) -> None:
     person = Person(digits, national_digits(phone) or digits)
     pattern = re.compile(rb"\+" + digits.encode() + rb"(?![0-9])")
     for path in sorted(database.folder.rglob("*")):
-        if path.is_file() and pattern.search(path.read_bytes()):
+        if path.is_file() and _holds(path, pattern):
             raise _left(path)
     with database.reading() as connection:
         known = forgotten(connection)
@@ -114,6 +116,15 @@ def _count_erasure(connection: sqlite3.Connection) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO meta VALUES ('erasures', ?)", (str(erasures(connection) + 1),)
     )
+
+
+def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """Whether a file's bytes match, however large it is."""
+    with path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return pattern.search(content) is not None
 
 
 def _left(path: Path) -> StoreError:

@@ -25,6 +25,8 @@ from dialframe.frames.columns import (
     DNC_CHECKS,
     EVENTS,
     LEADS,
+    SMS_REPORTS,
+    WEBHOOKS,
     Column,
     Kind,
     Table,
@@ -165,6 +167,8 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(APPOINTMENTS),
     Layout(DISPOSITIONS, time_column="date", campaign_column="campaign_id"),
     Layout(EVENTS, once=True, about="data"),
+    Layout(SMS_REPORTS),
+    Layout(WEBHOOKS),
     Layout(DNC_CHECKS, time_column="checked_at", ledger=True),
 )
 

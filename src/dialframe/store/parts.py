@@ -259,11 +259,15 @@ def integers(column: pa.ChunkedArray) -> Any:
 
 def ordered(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The rows in ascending order of columns, those without the first of them before all others."""
+    return table.combine_chunks().take(order_of(table, names))
+
+
+def order_of(table: pa.Table, names: Sequence[str]) -> pa.Array:
+    """Places of the rows in ascending order of columns, as for `ordered`."""
     keys = {name: table[name] for name in names}
     if keys[names[0]].null_count:
         keys = {"_there": pc.is_valid(keys[names[0]]), **keys}
-    order = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
-    return table.combine_chunks().take(order)
+    return pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
 
 
 def _encoded(layout: Layout, table: pa.Table) -> bytes:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from dialframe.store.catalogue import Patches, live_parts, read_patches
 from dialframe.store.encode import Value, microseconds
 from dialframe.store.layout import FOREVER, Layout
-from dialframe.store.parts import Part, Shelf, coded, integers, ordered, plain
+from dialframe.store.parts import Part, Shelf, coded, integers, order_of, plain
 from dialframe.store.tail import read_tail
 
 DTYPES = {
@@ -127,10 +127,16 @@ def whole(shelf: Shelf, taken: Snapshot) -> pa.Table:
         return empty(taken.layout, taken.columns)
     shown = plain(taken.layout, taken.columns)
     groups = _overlapping(taken.layout, tables)
-    whole_groups = (
-        group[0] if len(group) == 1 else _merged(taken.layout, group) for group in groups
-    )
-    return pa.concat_tables(table.select(taken.columns).cast(shown) for table in whole_groups)
+    del tables
+    found = []
+    while groups:
+        group = groups.pop(0)
+        found.append(
+            group[0].select(taken.columns).cast(shown)
+            if len(group) == 1
+            else _merged(taken.layout, group, shown)
+        )
+    return pa.concat_tables(found)
 
 
 def empty(layout: Layout, columns: Sequence[str]) -> pa.Table:
@@ -262,5 +268,14 @@ def _span(layout: Layout, table: pa.Table) -> tuple[tuple[int, Any], tuple[int, 
     return low, high
 
 
-def _merged(layout: Layout, tables: Sequence[pa.Table]) -> pa.Table:
-    return ordered(pa.concat_tables(tables), [layout.time_column, layout.tie_shown])
+def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Table:
+    """Rows of tables that overlap in time, in order; column by column, so that little is held twice."""
+    table = pa.concat_tables(tables)
+    tables.clear()
+    order = order_of(table, [layout.time_column, layout.tie_shown])
+    columns = []
+    for field in shown:
+        place = table.schema.get_field_index(field.name)
+        columns.append(table.column(place).combine_chunks().take(order).cast(field.type))
+        table = table.remove_column(place)
+    return pa.table(columns, schema=shown)

@@ -43,6 +43,8 @@ def append_rows(
     for row in rows:
         head = heads.get(row.key)
         if head is not None and stamp.observed_at < head.seen_at:
+            if head.since <= stamp.observed_at and head.digest == row.digest:
+                continue  # seen before, seen since, and here in between: nothing new
             late.append(Late(row, head, stamp.observed_at, stamp.request_id))
         elif head is not None and head.digest == row.digest:
             seen.append((stamp.observed_at, row.key))

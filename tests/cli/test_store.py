@@ -1,0 +1,89 @@
+"""`dialframe store`: what is deleted, published and given back, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dialframe
+from dialframe.cli.run import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of a store that was synced once, with its account in the environment."""
+    folder = tmp_path_factory.mktemp("store")
+    with (
+        dialframe.sandbox.start(size="tiny") as service,
+        pytest.MonkeyPatch.context() as variables,
+    ):
+        variables.setenv("DIALFRAME_BASE_URL", service.base_url)
+        variables.setenv("DIALFRAME_API_KEY", service.api_key)
+        variables.setenv("DIALFRAME_STORE", str(folder))
+        assert run(["sync", "calls", "leads", "--json"]) == 0
+        yield folder
+
+
+def told(capsys: pytest.CaptureFixture[str], *command: str) -> dict[str, object]:
+    """What a command of `store` answers to machines."""
+    capsys.readouterr()
+    assert run(["store", *command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def test_publishing_writes_what_is_new(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first time everything, the second time nothing."""
+    first = told(capsys, "publish", str(tmp_path))["written"]
+    again = told(capsys, "publish", str(tmp_path))["written"]
+
+    assert isinstance(first, dict)
+    assert first["calls"] > 100
+    assert isinstance(again, dict)
+    assert set(again.values()) == {0}
+    assert run(["store", "publish", str(tmp_path)]) == 0
+    assert "0 versions written" in capsys.readouterr().out
+
+
+def test_pruning_says_what_it_deleted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what is older, only in the tables asked for; a wrong age or table is refused in words."""
+    deleted = told(capsys, "prune", "--older-than", "2d", "--table", "calls")["deleted"]
+
+    assert isinstance(deleted, dict)
+    assert list(deleted) == ["calls"]
+    assert deleted["calls"] > 100
+    assert told(capsys, "prune", "--older-than", "2d", "--table", "calls")["deleted"] == {
+        "calls": 0
+    }
+    for wrong in (["--older-than", "soon"], ["--older-than", "2d", "--table", "nowhere"]):
+        assert run(["store", "prune", *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_vacuum_says_what_it_gave_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes before and after."""
+    answer = told(capsys, "vacuum")
+
+    assert isinstance(answer["size_bytes"], int)
+    assert answer["size_bytes_before"] == pytest.approx(answer["size_bytes"], rel=5)
+    assert run(["store", "vacuum"]) == 0
+    assert "bytes before" in capsys.readouterr().out
+
+
+def test_a_later_sync_brings_nothing_older_back(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was pruned is listed by the service still, and not stored again."""
+    assert run(["sync", "calls", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+
+    assert tables["calls"]["complete"]
+    assert told(capsys, "prune", "--older-than", "2d", "--table", "calls")["deleted"] == {
+        "calls": 0
+    }

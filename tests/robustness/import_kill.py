@@ -1,0 +1,229 @@
+"""What the kill test of the import needs: a list, a sandbox with faults, an import as a process, its evidence."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from robustness.kill_load import CODES, LISTED_CODES, Json, Service
+
+SOURCE: Final = Path(__file__).parents[2] / "src"
+#: What the sandbox is told to do wrong, as its console takes it.
+FAULTS: Final[tuple[Json, ...]] = (
+    {"status": 500},
+    {"code": "upstream_unavailable"},
+    {"code": "temporarily_unavailable"},
+    {"code": "rate_limit_exceeded"},
+    {"code": "conflict"},
+    {"code": "outcome_unknown"},
+    {"code": "dnc_screen_unavailable"},
+    {"drop": "before"},
+    {"drop": "during"},
+    {"drop": "after-commit"},
+    {"delay_seconds": 0.4},
+    {"status": 200, "body": "not JSON"},
+)
+
+
+def numbers() -> list[str]:
+    """Fictional numbers: 7,600 of them."""
+    codes = (*CODES, *map(str, LISTED_CODES))
+    return [f"+1{code}5550{last}" for code in codes for last in range(100, 200)]
+
+
+def write_list(path: Path, dice: random.Random, size: int, mark: str) -> dict[str, str]:
+    """A list of leads with repeated and broken records among them; the good ones by external id."""
+    phones = dice.sample(numbers(), size)
+    leads = {f"{mark}-{at}": phone for at, phone in enumerate(phones)}
+    lines = ["Lead ID,Name,Phone,City"]
+    for name, phone in leads.items():
+        lines.append(f"{name},Ada {name},{phone},Berlin")
+        if dice.random() < 0.02:
+            lines.append(f"{name}-again,Ada {name},{phone},Berlin")
+        if dice.random() < 0.02:
+            lines.append(f"{name}-bad,Ada {name},12,Berlin")
+    path.write_text("\n".join(lines) + "\n")
+    return leads
+
+
+class Sandbox:
+    """A sandbox of its own process, whose state outlives it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "dialframe", "sandbox", "serve", "--data", str(folder),
+             "--size", "empty", "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self.facts: Json = json.loads(self._process.stdout.readline())
+        self.service = Service(self.facts)
+        self.service.console("PUT", "/account", {"rate_limits": None, "calling_hours": None})
+
+    def campaign(self) -> str:
+        """A campaign that takes leads."""
+        plan = {"name": "kills", "status": "draft"}
+        made = self.service.console("POST", f"/clients/{self.facts['client_id']}/campaigns", plan)
+        return str(made["id"])
+
+    def arm(self, dice: random.Random, count: int) -> None:
+        """Some of the next imports and checks go wrong."""
+        for _ in range(count):
+            fault = {
+                **dice.choice(FAULTS),
+                "operation": dice.choice(["leads.import"] * 4 + ["dnc.check"]),
+                "times": dice.choice([1, 1, 2]),
+                "after": dice.randrange(12),
+            }
+            self.service.console("POST", "/faults", fault)
+
+    def disarm(self) -> None:
+        """Nothing goes wrong any more."""
+        self.service.console("DELETE", "/faults")
+
+    def leads(self, campaign: str) -> list[Json]:
+        """Every lead of a campaign."""
+        return self.service.walk("/v1/leads", campaign_id=campaign)
+
+    def stored_answers(self) -> dict[str, bytes]:
+        """Answers of writes that succeeded, by key, from the sandbox's own table."""
+        with closing(sqlite3.connect(self.folder / "sandbox.sqlite")) as database:
+            rows = database.execute("SELECT key, body FROM idempotency WHERE status = 200")
+            return {str(key): bytes(body) for key, body in rows}
+
+    def end(self) -> None:
+        """Stop it."""
+        self.service.close()
+        self._process.terminate()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Sandbox]:
+    """A sandbox for the block."""
+    sandbox = Sandbox(folder)
+    try:
+        yield sandbox
+    finally:
+        sandbox.end()
+
+
+class Import:
+    """`dialframe leads import` as a user runs it, once or after every kill."""
+
+    def __init__(self, sandbox: Sandbox, file: Path, out: Path, state: Path) -> None:
+        self.out = out
+        self.campaign = sandbox.campaign()
+        self.journal = out / f"{file.stem}.import.jsonl"
+        self._arguments = [
+            "leads", "import", str(file), "--campaign", self.campaign, "--region", "US",
+            "--out", str(out), "--json",
+        ]  # fmt: skip
+        self._environment = {
+            "DIALFRAME_BASE_URL": sandbox.facts["base_url"],
+            "DIALFRAME_API_KEY": sandbox.facts["api_key"],
+            "DIALFRAME_STORE": str(state / "store"),
+            "XDG_STATE_HOME": str(state),
+        }
+        self._said = state / "said.txt"
+
+    def start(self, *, forked: bool) -> subprocess.Popen[bytes] | multiprocessing.Process:
+        """Begin a run: a fresh interpreter, or a fork of one that has everything loaded."""
+        if forked:
+            context = multiprocessing.get_context("forkserver")
+            context.set_forkserver_preload(["dialframe.cli.app", "dialframe.flows.intake"])
+            process = context.Process(
+                target=run_here, args=(self._arguments, self._environment, str(self._said))
+            )
+            process.start()
+            return process  # type: ignore[return-value]  # the forkserver's kind of it
+        environment = {**os.environ, **self._environment, "PYTHONPATH": str(SOURCE)}
+        with self._said.open("wb") as said:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dialframe", *self._arguments],
+                stdout=said, stderr=subprocess.STDOUT, env=environment,
+            )  # fmt: skip
+
+    def killed(self, dice: random.Random, *, forked: bool) -> bool:
+        """Run it and kill it at a drawn moment; whether it was still at work."""
+        process = self.start(forked=forked)
+        grown = self._size() + dice.randrange(40_000) if dice.random() < 0.7 else None
+        until = time.monotonic() + (dice.uniform(0.0, 3.0) if grown is None else 6.0)
+        while alive(process) and time.monotonic() < until:
+            if grown is not None and self._size() > grown:
+                time.sleep(dice.uniform(0.0, 0.05))
+                break
+            time.sleep(0.002)
+        hit = alive(process)
+        process.kill()
+        ended(process)
+        return hit
+
+    def finish(self, *, forked: bool, most: int = 10) -> Json:
+        """Run it until nothing is unknown; what it says then."""
+        for _ in range(most):
+            process = self.start(forked=forked)
+            status = ended(process)
+            said = self._said.read_text()
+            assert status == 0, said
+            facts: Json = json.loads(said)
+            if not facts["unknown"]:
+                return facts
+        raise AssertionError("the import does not settle")
+
+    def tried(self, *, forked: bool) -> bool:
+        """Run it once, with faults as they are; whether it came to an end."""
+        return ended(self.start(forked=forked)) == 0
+
+    def entries_of(self, kind: str) -> list[Json]:
+        """The journal's lines of one kind."""
+        return [entry for entry in self.entries() if entry["kind"] == kind]
+
+    def entries(self) -> list[Json]:
+        """The journal's lines."""
+        return [json.loads(line) for line in self.journal.read_text().splitlines()]
+
+    def _size(self) -> int:
+        return self.journal.stat().st_size if self.journal.exists() else 0
+
+
+def alive(process: Any) -> bool:
+    """Whether a process of either kind is at work."""
+    return bool(process.poll() is None if hasattr(process, "poll") else process.is_alive())
+
+
+def ended(process: Any) -> int:
+    """Exit status of a process of either kind."""
+    if hasattr(process, "poll"):
+        return int(process.wait())
+    process.join()
+    status = int(process.exitcode)
+    process.close()
+    return status
+
+
+def run_here(arguments: list[str], environment: dict[str, str], said: str) -> None:
+    """One command in this process, what it says in a file."""
+    os.environ.update(environment)
+    from dialframe.cli.run import run
+
+    with Path(said).open("w") as file:
+        sys.stdout = sys.stderr = file
+        status = run(arguments)
+        file.flush()
+    os._exit(status)

@@ -1,0 +1,241 @@
+"""`dialframe leads import` against a service that cuts lines, refuses and forgets: no lead lost or doubled."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialframe.cli.run import run
+from dialframe.flows.files import LOCK, alone
+from robustness.import_service import CAMPAIGN, Fake
+
+Go = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+@pytest.fixture
+def fake() -> Iterator[Fake]:
+    """A service that is well until it is told otherwise."""
+    with Fake() as service:
+        yield service
+
+
+@pytest.fixture
+def lead_list(tmp_path: Path) -> Path:
+    """450 leads in a file."""
+    file = tmp_path / "autumn.csv"
+    numbers = (
+        f"({code}) 555-01{last:02d}" for code in (212, 312, 415, 206, 305) for last in range(90)
+    )
+    rows = [f"A-{at},Ada Lane,{number},Berlin" for at, number in enumerate(numbers)]
+    file.write_text("\n".join(["Lead ID,Name,Phone,City", *rows]) + "\n")
+    return file
+
+
+@pytest.fixture
+def go(
+    fake: Fake,
+    lead_list: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Go:
+    """Runs the import: its status, its JSON, what it said on standard error."""
+    monkeypatch.setenv("DIALFRAME_BASE_URL", fake.base_url)
+    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_some_secret")
+    monkeypatch.setenv("DIALFRAME_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def do(*more: str) -> tuple[int, dict[str, Any], str]:
+        status = run(
+            ["leads", "import", str(lead_list), "--campaign", CAMPAIGN, "--region", "US",
+             "--out", str(tmp_path / "out"), "--json", *more]
+        )  # fmt: skip
+        said = capsys.readouterr()
+        return status, json.loads(said.out or "{}"), said.err
+
+    return do
+
+
+def ledger(folder: Path) -> list[dict[str, str]]:
+    """The rows of the ledger."""
+    with (folder / "out" / "autumn.import.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def check_whole(fake: Fake, facts: dict[str, Any]) -> None:
+    """Every lead once, every key with one body, the ledger balanced."""
+    assert len(fake.leads) == 450
+    assert sorted(lead["external_id"] for lead in fake.leads.values()) == sorted(
+        f"A-{at}" for at in range(450)
+    )
+    assert all(len(bodies) == 1 for bodies in fake.keys.values())
+    assert facts["sent"] == facts["accepted"] + facts["refused"] + facts["unknown"] == 450
+    assert facts["accepted"] == 450
+
+
+@pytest.mark.parametrize("trouble", ["drop", "lose"])
+def test_line_cut_once_is_asked_again(fake: Fake, go: Go, trouble: str) -> None:
+    """A request whose answer never came is repeated with its key and its bytes."""
+    fake.trouble = lambda n: trouble if n == 2 else None
+    status, facts, _ = go()
+
+    assert status == 0
+    check_whole(fake, facts)
+    assert len(fake.keys) == 3
+
+
+def test_line_that_stays_cut_ends_the_run_and_not_the_import(
+    fake: Fake, go: Go, tmp_path: Path
+) -> None:
+    """The run fails in one sentence with a ledger of how far it came; the next one goes on."""
+    fake.trouble = lambda n: "lose" if n >= 2 else None
+    status, _, err = go()
+    half = ledger(tmp_path)
+    fake.trouble = lambda _: None
+    again, facts, _ = go()
+
+    assert status == 1
+    assert len(err.strip().splitlines()) == 1
+    assert [row["outcome"] for row in half].count("accepted") == 200
+    assert [row["outcome"] for row in half].count("unknown") == 200
+    assert [row["outcome"] for row in half].count("waiting") == 50
+    assert again == 0
+    check_whole(fake, facts)
+    assert len(fake.keys) == 3
+
+
+def test_refused_batch_is_a_file_to_send_again(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """The leads of a batch that was refused as a whole are a list of their own, fit to be imported."""
+    fake.trouble = lambda n: (422, "validation_failed") if n == 2 else None
+    status, facts, _ = go()
+    again = Path(facts["files"]["send_again"])
+
+    assert status == 0
+    assert (facts["accepted"], facts["refused"], facts["unknown"]) == (250, 200, 0)
+    assert facts["answers"]["batch_refused: validation_failed"] == 200
+
+    fake.trouble = lambda _: None
+    assert (
+        run(["leads", "import", str(again), "--campaign", CAMPAIGN, "--out", str(tmp_path / "2")])
+        == 0
+    )
+    assert len(fake.leads) == 450
+    assert fake.leads["+12125550142"]["custom_fields"] == {"City": "Berlin"}
+    assert fake.leads["+13125550150"]["full_name"] == "Ada Lane"
+
+
+def test_key_that_the_service_says_is_anothers_is_never_replaced(
+    fake: Fake, go: Go, tmp_path: Path
+) -> None:
+    """After `idempotency_conflict` nobody knows what is under the key: the batch is set aside."""
+    fake.trouble = lambda n: (409, "idempotency_conflict") if n == 1 else None
+    status, facts, _ = go("--fail-on", "unknown")
+
+    assert status == 3
+    assert (facts["accepted"], facts["unknown"]) == (250, 200)
+    assert len(fake.keys) == 3
+
+    status, facts, _ = go("--fail-on", "refused")
+    assert status == 0
+    check_whole(fake, facts)
+    assert len(fake.keys) == 3
+
+
+def test_key_of_yesterday_is_not_asked_with(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """A batch that was open for a day may be a second write: it is set aside and named."""
+    fake.trouble = lambda n: "lose" if n >= 1 else None
+    assert go()[0] == 1
+    journal = tmp_path / "out" / "autumn.import.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:
+        if line["kind"] == "send":
+            line["at"] = "2026-01-01T00:00:00+00:00"
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    fake.trouble = lambda _: None
+    status, facts, _ = go()
+
+    assert status == 0
+    assert (facts["accepted"], facts["unknown"]) == (250, 200)
+    assert facts["answers"]["unknown: key_expired"] == 200
+    assert len(fake.keys) == 3
+
+
+def test_numbers_listed_between_two_runs_are_set_aside(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """Screened again before what is unsent is sent, when the stored answers are too old."""
+    fake.trouble = lambda n: "drop"
+    assert go()[0] == 1
+    fake.listed = {"+13055550105", "+13055550106"}
+    fake.trouble = lambda _: None
+    status, facts, _ = go("--max-age", "0s")
+
+    assert status == 0
+    assert facts["do_not_call"] == 2
+    assert (facts["sent"], facts["accepted"]) == (448, 448)
+    assert facts["not_sent"] == {"set_aside": 2, "waiting": 0}
+    assert not fake.listed & set(fake.leads)
+    assert [row["status"] for row in ledger(tmp_path)].count("on_dnc") == 2
+
+
+def test_fresh_answers_are_not_asked_for_again(fake: Fake, go: Go) -> None:
+    """A second run asks nothing, and sends nothing."""
+    go()
+    checked, imports = len(fake.checked), len(fake.imports)
+    go()
+
+    assert checked == 450
+    assert (len(fake.checked), len(fake.imports)) == (checked, imports)
+
+
+def test_two_runs_on_one_folder(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """The second of two runs is refused in one sentence and touches nothing."""
+    with alone(tmp_path / "out"):
+        status, _, err = go()
+        there = [path.name for path in (tmp_path / "out").iterdir()]
+
+    assert status == 1
+    assert len(err.strip().splitlines()) == 1
+    assert "another run" in err
+    assert there == [LOCK]
+    assert go()[0] == 0
+    assert LOCK not in [path.name for path in (tmp_path / "out").iterdir()]
+
+
+def test_other_campaign_in_the_same_folder_leaves_the_files(
+    fake: Fake, go: Go, tmp_path: Path, lead_list: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before an output is replaced, a check asked or a lead sent, the journal says whose it is."""
+    go()
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    seen = len(fake.checked), len(fake.imports)
+    other = CAMPAIGN.replace("3", "4")
+    status = run(
+        ["leads", "import", str(lead_list), "--campaign", other, "--out", str(tmp_path / "out")]
+    )
+
+    assert status == 1
+    assert "another campaign" in capsys.readouterr().err
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
+    assert (len(fake.checked), len(fake.imports)) == seen
+
+
+def test_nothing_is_sent_that_was_not_asked_about(fake: Fake, go: Go, lead_list: Path) -> None:
+    """Where the kept record of an external id is listed, the next one takes its place, and is asked about."""
+    lead_list.write_text(
+        "Lead ID,Name,Phone,Other phone\n"
+        "A-1,Ada Lane,(212) 555-0142,\n"
+        "A-1,Ada Lane,(212) 555-0143,\n"
+        "A-2,Bob Rowe,(212) 555-0144,(212) 555-0145\n"
+    )
+    fake.listed = {"+12125550142", "+12125550145"}
+    status, facts, _ = go("--column", "phone=Phone", "--column", "phone_other=Other phone")
+
+    assert status == 0
+    assert set(fake.leads) == {"+12125550143", "+12125550144"}
+    assert set(fake.leads) | fake.listed == set(fake.checked)
+    assert "custom_fields" not in fake.leads["+12125550144"]
+    assert facts["checks"]["listed"] == 2
