@@ -10,12 +10,13 @@ from dialframe.flows.into_files import clean_into
 from dialframe.flows.listing import Recipe
 
 
-def test_text_goes_through(tmp_path):
+@pytest.mark.parametrize("engine", ["local", "duckdb"])
+def test_text_goes_through(tmp_path, engine):
     """All outcomes, the report for programs and the page for people."""
     path = tmp_path / "list.csv"
     path.write_text("name,phone\nAnn,212-555-0142\nBob,12\n")
 
-    done = clean_into([path], Recipe("US"), tmp_path / "out")
+    done = clean_into([path], Recipe("US"), tmp_path / "out", engine=engine)
 
     assert done is not None
     assert (done.counts["clean"], done.counts["rejected"]) == (1, 1)

@@ -77,7 +77,7 @@ def test_blocks_are_what_the_parser_finds(text, size, quote):
 
 def test_quotes_that_never_close_are_given_up_alike():
     """Patience with such quotes ends after the same number of lines in blocks and in the whole."""
-    text = "".join(f'"{at},2\n' + "x\n" * 7 for at in range(400)) + 'a"\n'
+    text = "".join(f'"{at},2\n' + "x\n" * 7 for at in range(215)) + 'a"\n'
     dialect, shape = Dialect(), Shape(3, digits=(1,))
     whole = parse(split_lines(text), dialect, shape)
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
-from pathlib import Path
-
 import pytest
 
 from dialframe import leads
@@ -21,17 +16,16 @@ pytest.importorskip("distributed")
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_and_an_object_store(tmp_path, monkeypatch):
     """Row for row, byte for byte."""
+    import fsspec
     from distributed import LocalCluster
     from moto.server import ThreadedMotoServer
-
-    import fsspec
 
     for name, value in (("AWS_ACCESS_KEY_ID", "test"), ("AWS_SECRET_ACCESS_KEY", "test"), ("AWS_DEFAULT_REGION", "us-east-1")):  # fmt: skip
         monkeypatch.setenv(name, value)
     server = ThreadedMotoServer(port=0)
     server.start()
     try:
-        host, port = server.get_host_and_port()
+        _, port = server.get_host_and_port()
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
         store = fsspec.filesystem("s3")
         store.mkdir("lists")
@@ -40,9 +34,11 @@ def test_a_cluster_and_an_object_store(tmp_path, monkeypatch):
                 file.write(made(seed, 150).encode())
         url = ["s3://lists/*.csv"]
         one = leads.clean_files(url, tmp_path / "one", region="US")
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-            with dask_workers(cluster.scheduler_address) as workers:
-                two = leads.clean_files(url, tmp_path / "two", region="US", workers=workers)
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            dask_workers(cluster.scheduler_address) as workers,
+        ):
+            two = leads.clean_files(url, tmp_path / "two", region="US", workers=workers)
     finally:
         server.stop()
 
@@ -56,7 +52,9 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
     """One sentence instead of a traceback."""
     import dask
 
-    with dask.config.set({"distributed.comm.timeouts.connect": "200ms"}):
-        with pytest.raises(ConfigError, match="no Dask scheduler"):
-            with dask_workers("tcp://127.0.0.1:9"):
-                pass
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "200ms"}),
+        pytest.raises(ConfigError, match="no Dask scheduler"),
+        dask_workers("tcp://127.0.0.1:9"),
+    ):
+        pass

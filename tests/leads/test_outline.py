@@ -47,7 +47,9 @@ def test_the_layout_is_that_of_all_records(seed):
     whole = lay_out(parse(split_lines(text), dialect, shape))
     outline = Outline(5, head_records=80, tail_records=12)
     data = text.encode()
-    for block in split_blocks([data[at : at + 999] for at in range(0, len(data), 999)], dialect, shape):
+    for block in split_blocks(
+        [data[at : at + 999] for at in range(0, len(data), 999)], dialect, shape
+    ):
         outline.add(block)
 
     found = outline.lay_out("auto")

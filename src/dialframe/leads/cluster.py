@@ -36,17 +36,15 @@ def dask_workers(scheduler: str | None = None) -> Iterator[Callable[..., Iterato
             "the engine dask needs the extra: pip install 'dialframe[dask]'"
         ) from None
     try:
-        client = Client(scheduler) if scheduler else Client(processes=True)
+        client = Client(scheduler) if scheduler else Client(processes=True)  # type: ignore[no-untyped-call]
     except OSError:
         raise ConfigError(
             f"no Dask scheduler answers at {scheduler}; start one with dask scheduler"
         ) from None
     with client:
 
-        def run(
-            function: Callable[[Task], Answer], tasks: Sequence[Task]
-        ) -> Iterator[Answer]:
-            waiting = []
+        def run(function: Callable[[Task], Answer], tasks: Sequence[Task]) -> Iterator[Answer]:
+            waiting: list[Any] = []
             left = list(tasks)
             room = _AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
             while waiting or left:

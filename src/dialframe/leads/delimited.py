@@ -13,7 +13,8 @@ import pyarrow as pa
 from dialframe.leads import dialect as dialects
 from dialframe.leads.blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.content import PIECE_BYTES, Content, LineView
-from dialframe.leads.layout import HeaderChoice, Layout
+from dialframe.leads.header_row import HeaderChoice
+from dialframe.leads.layout import Layout
 from dialframe.leads.outline import Outline
 
 #: How the header of a file that this package wrote goes on behind its own columns.

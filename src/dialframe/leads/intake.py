@@ -19,7 +19,7 @@ from dialframe.leads.blocks import Block
 from dialframe.leads.columnwise import Rows
 from dialframe.leads.content import Content, open_utf8
 from dialframe.leads.delimited import Surveyed, survey
-from dialframe.leads.layout import HeaderChoice
+from dialframe.leads.header_row import HeaderChoice
 from dialframe.leads.lead_file import Decisions, LeadFile, unique_names
 from dialframe.leads.reading import Format, begins_like_json, read
 from dialframe.leads.source import MAX_LINE_BYTES, kind_of

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads.blocks import Block, Doubt
-from dialframe.leads.layout import HeaderChoice, Layout, is_blank, lay_out
+from dialframe.leads.header_row import HeaderChoice
+from dialframe.leads.layout import Layout, is_blank, lay_out
 from dialframe.leads.records import Lines, Records
 
 _HEAD_RECORDS: Final = 2000

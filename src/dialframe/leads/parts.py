@@ -23,7 +23,14 @@ INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 #: Columns that this package adds to clean records.
 CLEAN_META: Final = ("_file", "_line", "_row", "_outcome", "_warnings")
 _OUTCOMES: Final = tuple(COUNT_KEYS)
-_OF_RANK: Final = np.array([_OUTCOMES.index(reason.outcome) for reason in REASONS], np.uint8)
+#: Place of each reason's outcome; reasons that only the service can give have none.
+_OF_RANK: Final = np.array(
+    [
+        _OUTCOMES.index(reason.outcome) if reason.outcome in _OUTCOMES else len(_OUTCOMES)
+        for reason in REASONS
+    ],
+    np.uint8,
+)
 _SILENCED: Final = "phone_other_forbidden"
 _CLEAN: Final = _OUTCOMES.index("clean")
 

@@ -400,7 +400,7 @@ def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
     """Rows whose address may be one of those; all with letters beyond ASCII may be."""
     plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False), np.bool_)
     found = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
-    return np.logical_or(np.logical_not(plain), found)
+    return np.asarray(np.logical_or(np.logical_not(plain), found))
 
 
 def _lower(text: str) -> str:

@@ -198,11 +198,11 @@ def clean_files(
     }
     with tempfile.TemporaryDirectory(prefix="dialframe-", dir=scratch) as folder:
         spool = Spool(Path(folder), memory_bytes)
-        every = [_Task(path, told or Told(), known, mapping, rest) for path in expanded(paths)]  # type: ignore[arg-type]
-        judged, compared = [], Compared()
+        every = [_Task(path, told or Told(), known, mapping, rest) for path in expanded(paths)]
+        judged: list[_Judged] = []
+        compared = Compared()
         if workers is None:
-            for task in every:
-                judged.append(_decided(task, spool))
+            judged = [_decided(task, spool) for task in every]
             _judge(judged, spool, compared, on_progress)
         else:
             for shipped in workers(_ship, every):
