@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,8 +14,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dialframe.account.progress import Meter, line
 from dialframe.config import OnProgress, Progress, silent
+
+if TYPE_CHECKING:
+    from dialframe.account.progress import Meter
 
 
 @contextmanager
@@ -31,6 +34,9 @@ def watch() -> Iterator[OnProgress]:
     if not (console.is_terminal or console.is_jupyter):
         yield silent
         return
+    # Loaded here, so that a command's help comes without pandas.
+    from dialframe.account.progress import Meter
+
     meter = Meter(time.monotonic())
     with Live(
         console=console, transient=True, refresh_per_second=4, get_renderable=lambda: _shown(meter)
@@ -43,6 +49,8 @@ def watch() -> Iterator[OnProgress]:
 
 
 def _shown(meter: Meter) -> Group:
+    from dialframe.account.progress import line
+
     now_s = time.monotonic()
     table = Table.grid(padding=(0, 1))
     for pace in meter.paces(now_s):

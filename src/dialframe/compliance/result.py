@@ -100,8 +100,11 @@ class Audit:
         """The audit in one sentence; what was not found is not called lawful."""
         total = self.checks[["checked", "violation", "uncertain", "not_evaluable"]].sum()
         checked, violation, uncertain, missing = (int(count) for count in total)
-        if not checked:
-            return "Nothing was checked: there is no outbound call and no callable number."
+        if missing == checked:
+            return (
+                "Nothing was checked: there is no outbound call and no callable number, or what "
+                "the checks need is missing."
+            )
         found = f"{counted(violation, 'violation')} found" if violation else "No violation found"
         return (
             f"{found}, {uncertain:,} uncertain and {missing:,} not evaluable in "
