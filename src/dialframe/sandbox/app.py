@@ -31,7 +31,7 @@ from dialframe.sandbox.world import World
 
 WORKERS = 6
 
-NOTHING_BESIDE: Final[Mapping[str, Starlette]] = MappingProxyType({})
+_NOTHING_BESIDE: Final[Mapping[str, Starlette]] = MappingProxyType({})
 
 
 class Place:
@@ -83,7 +83,7 @@ class Place:
 
 
 def build(
-    world: World, pool: ThreadPoolExecutor, beside: Mapping[str, Starlette] = NOTHING_BESIDE
+    world: World, pool: ThreadPoolExecutor, beside: Mapping[str, Starlette] = _NOTHING_BESIDE
 ) -> Starlette:
     """The whole app, with further apps by path; it delivers webhooks while it runs."""
     courier = Courier(world, pool)

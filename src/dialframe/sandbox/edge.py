@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +23,9 @@ CONSOLE_BODY_BYTES: Final = 256 * 1024 * 1024
 
 #: An overlong body is read on for so long, so that its sender gets to see the answer.
 _DRAIN_S: Final = 5.0
+#: Apps beside the service, by path.
+NOTHING_BESIDE: Final[Mapping[str, ASGIApp]] = MappingProxyType({})
+
 _BASE_HEADERS: Final = ((b"cache-control", b"no-store"),)
 
 
@@ -69,7 +73,7 @@ class Edge:
     their requests as they came.
     """
 
-    def __init__(self, app: ASGIApp, beside: Mapping[str, ASGIApp]) -> None:
+    def __init__(self, app: ASGIApp, beside: Mapping[str, ASGIApp] = NOTHING_BESIDE) -> None:
         self._app = app
         self._beside = beside
 
