@@ -72,7 +72,11 @@ class Calendar:
 
     def to_local(self, zone: Ints, utc: Ints) -> Ints:
         """Local time of instants; an hour off in the night of a clock change."""
-        return utc + self.offsets[zone, utc // DAY - self.first_day]
+        day = utc // DAY - self.first_day
+        # The local day has the offset, and an evening here may be the next day in UTC.
+        offset = np.minimum(self.offsets[zone, day], self.offsets[zone, np.maximum(day - 1, 0)])
+        local: Ints = utc + self.offsets[zone, (utc + offset) // DAY - self.first_day]
+        return local
 
     def volume(self, local: Ints) -> Floats:
         """Dialling done by a local time, in ordinary weekdays."""
