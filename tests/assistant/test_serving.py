@@ -239,6 +239,21 @@ def test_standard_input_reads_only_by_default(tools_sandbox: Sandbox, tmp_path: 
     assert Exposure.of([ALL]).offers(operations.BY_NAME["leads.create"])
 
 
+def test_analyses_answer_from_the_store(tools_sandbox: Sandbox) -> None:
+    """After a sync they give small tables, without a whole number in them."""
+
+    async def talk(client: Client) -> list[str]:
+        await client.call_tool("store_sync", {"tables": ["leads", "calls"]})
+        return [
+            text_of(await client.call_tool(name, {})) for name in ("campaign_funnel", "call_audit")
+        ]
+
+    funnel, audit = (json.loads(said) for said in over_http(tools_sandbox, talk))
+    assert {row["stage"] for row in funnel["stages"]} >= {"loaded", "attempted"}
+    assert audit["checks"]
+    assert "+1" not in json.dumps(audit).replace("+1***", "")
+
+
 def _leads_with(sandbox: Sandbox, phone: str) -> int:
     headers = {"Authorization": f"Bearer {sandbox.api_key}"}
     found, cursor = 0, None

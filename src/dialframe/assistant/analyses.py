@@ -5,6 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +77,19 @@ def campaign_funnel(account: Account, arguments: Arguments) -> dict[str, Any]:
     }
 
 
+def call_audit(account: Account, arguments: Arguments) -> dict[str, Any]:
+    """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
+    from dialframe.flows import audit, records
+
+    scope = audit.Scope(
+        since=records.instant("since", arguments.get("since")),
+        until=records.instant("until", arguments.get("until")),
+        rules=arguments.get("rules") or None,
+    )
+    result = audit.audit(account, now=partial(datetime.now, UTC), scope=scope)
+    return audit.facts(result)
+
+
 def check_lead_list(account: Account, arguments: Arguments) -> dict[str, Any]:
     """What would become of every row of a lead list; nothing is written and nobody is asked."""
     del account
@@ -130,6 +145,22 @@ ALL: Final = (
             },
         },
         campaign_funnel,
+    ),
+    Analysis(
+        "call_audit",
+        "The stored calls against telemarketing rules (hours, attempts, Do-Not-Call, consent): verdict, counts by"
+        " check graded pass, violation, uncertain or not evaluable, and what comes first. Facts with citations,"
+        " not legal advice.",
+        {
+            "since": {"type": "string", "description": "First day (UTC) of the period."},
+            "until": {"type": "string", "description": "First day that is not in it any more."},
+            "rules": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Jurisdictions such as us, us-fl or gb; all without it.",
+            },
+        },
+        call_audit,
     ),
     Analysis(
         "check_lead_list",
