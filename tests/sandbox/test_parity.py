@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.handlers import HANDLERS
-from sandbox.calling import Api, Json, phone
+from sandbox.calling import Api, Json
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,14 @@ def test_every_row_has_a_handler() -> None:
     assert all(HANDLERS[row.name].operation is row for row in operations.ALL)
 
 
+_numbers = itertools.count()
+
+
+def unlisted() -> str:
+    """A fictional British number: the account's past, all of it American, has listed none."""
+    return f"+442079460{next(_numbers):03d}"
+
+
 def _first(api: Api, path: str, **wanted: str) -> Json:
     row: Json = api.get(path, limit=1, **wanted).json()["data"][0]
     return row
@@ -42,7 +51,7 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
     console, me = sandbox.console, sandbox.client_id
     paused = console.create_campaign(me, "p", status="paused")["id"]
     running = console.create_campaign(me, "r", status="running")["id"]
-    (lead,) = console.add_leads(me, [{"phone": phone(), "campaign_id": paused}])
+    (lead,) = console.add_leads(me, [{"phone": unlisted(), "campaign_id": paused}])
     call = next(row for row in api.walk("/v1/calls", limit=100) if row["answered_at"])["id"]
     console.add_agent(me, "parity", "parity@example.com")
     hook = api.post(
@@ -57,11 +66,11 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
         api.post("/v1/callbacks", {"lead_id": lead, **when}).json()["id"] for _ in range(2)
     )
     booking, moved = (
-        api.post("/v1/appointments", {"phone": phone(), **when}).json()["id"] for _ in range(2)
+        api.post("/v1/appointments", {"phone": unlisted(), **when}).json()["id"] for _ in range(2)
     )
     hook_body = {"url": "https://93.184.216.34/z", "events": ["call.completed"]}
     consent = {
-        "phone": phone(), "channel": "sms", "source": "web", "obtained_at": "2026-01-01T00:00:00Z",
+        "phone": unlisted(), "channel": "sms", "source": "web", "obtained_at": "2026-01-01T00:00:00Z",
     }  # fmt: skip
     return {
         "me": ("GET", "/v1/me", None),
@@ -69,9 +78,9 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
         "leads.get": ("GET", f"/v1/leads/{lead}", None),
         "leads.history": ("GET", f"/v1/leads/{lead}/history", None),
         "leads.import": ("POST", f"/v1/leads/import?campaign_id={paused}",
-                         {"leads": [{"phone": phone()}, {"phone": "x"}]}),
+                         {"leads": [{"phone": unlisted()}, {"phone": "x"}]}),
         "leads.create": ("POST", "/v1/leads",
-                         {"campaign_id": running, "phone": phone(), "dial_now": True}),
+                         {"campaign_id": running, "phone": unlisted(), "dial_now": True}),
         "leads.update": ("PATCH", f"/v1/leads/{lead}", {"full_name": "A"}),
         "campaigns.list": ("GET", "/v1/campaigns", None),
         "campaigns.get": ("GET", f"/v1/campaigns/{paused}", None),
@@ -83,7 +92,7 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
         "calls.recording": ("GET", f"/v1/calls/{call}/recording", None),
         "calls.transcript": ("GET", f"/v1/calls/{call}/transcript", None),
         "calls.summary": ("GET", f"/v1/calls/{call}/summary", None),
-        "calls.start": ("POST", "/v1/calls", {"to": phone(), "agent_extension": "parity"}),
+        "calls.start": ("POST", "/v1/calls", {"to": unlisted(), "agent_extension": "parity"}),
         "webhooks.list": ("GET", "/v1/webhooks", None),
         "webhooks.create": ("POST", "/v1/webhooks", hook_body),
         "webhooks.get": ("GET", f"/v1/webhooks/{hook}", None),
@@ -94,8 +103,8 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
         "events.list": ("GET", "/v1/webhook-events", None),
         "events.get": ("GET", f"/v1/webhook-events/{event}", None),
         "events.replay": ("POST", f"/v1/webhook-events/{event}/replay", {"webhook_id": hook}),
-        "dnc.check": ("POST", "/v1/dnc/check", {"phones": [phone()]}),
-        "dnc.add": ("POST", "/v1/dnc", {"phone": phone()}),
+        "dnc.check": ("POST", "/v1/dnc/check", {"phones": [unlisted()]}),
+        "dnc.add": ("POST", "/v1/dnc", {"phone": unlisted()}),
         "consents.record": ("POST", "/v1/consents", consent),
         "callbacks.list": ("GET", f"/v1/callbacks?campaign_id={paused}", None),
         "callbacks.create": ("POST", "/v1/callbacks", {"lead_id": lead, **when}),
@@ -103,10 +112,10 @@ def requests(sandbox: Sandbox, api: Api) -> dict[str, tuple[str, str, Any]]:
         "callbacks.cancel": ("POST", f"/v1/callbacks/{callback}/cancel", None),
         "appointments.list": ("GET", "/v1/appointments", None),
         "appointments.get": ("GET", f"/v1/appointments/{booking}", None),
-        "appointments.create": ("POST", "/v1/appointments", {"phone": phone(), **when}),
+        "appointments.create": ("POST", "/v1/appointments", {"phone": unlisted(), **when}),
         "appointments.reschedule": ("POST", f"/v1/appointments/{moved}/reschedule", when),
         "appointments.cancel": ("POST", f"/v1/appointments/{booking}/cancel", None),
-        "sms.send": ("POST", "/v1/sms", {"to": phone(), "body": "x", "client_reference": "p"}),
+        "sms.send": ("POST", "/v1/sms", {"to": unlisted(), "body": "x", "client_reference": "p"}),
         "sms.delivery_reports": ("GET", "/v1/sms/delivery-reports", None),
         "sms.usage": ("GET", "/v1/sms/usage", None),
         "whatsapp.send": ("POST", "/v1/whatsapp/messages", {}),

@@ -522,7 +522,7 @@ WRONG_IDS = [
 
 
 @pytest.mark.parametrize(("name", "field"), WRONG_IDS)
-@pytest.mark.parametrize("value", ["x", f"evil_{uuid.uuid4()}", 5])
+@pytest.mark.parametrize("value", ["x", "evil_00000000-0000-4000-8000-000000000000", 5])
 def test_malformed_id_in_a_body_is_refused(
     party: Party, name: str, field: str, value: Any
 ) -> None:
