@@ -73,6 +73,11 @@ def number(rule: Rule) -> str:
     raise AssertionError(state)
 
 
+def siblings(rule: Rule, count: int) -> list[str]:
+    """Numbers like it that differ in the last digit alone, so that one audit holds several cases."""
+    return [f"{number(rule)[:-1]}{digit}" for digit in range(count)]
+
+
 def practice(rule: Rule) -> Practice:
     """What a firm would have to say for the rule to reach its calls."""
     dialing = {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}
@@ -89,7 +94,7 @@ def practice(rule: Rule) -> Practice:
     return Practice(
         purpose="informational" if purpose == "informational_prerecorded" else purpose,
         dialing=dialing.get(rule.dialing, rule.dialing),
-        line_types={number(rule): rule.line_types[0]},
+        line_types=dict.fromkeys(siblings(rule, 10), rule.line_types[0]),
     )
 
 
@@ -251,22 +256,23 @@ def test_each_age_of_a_check_is_to_the_microsecond(rule: FreshnessRule) -> None:
         ages = [moment - hand.utc("2026-01-01"), moment - hand.utc("2026-01-01") + TICK]
     if p.check == "listed_number_called":
         ages = []
-    for age, wanted in zip(ages, ("pass", "uncertain"), strict=False):
-        audit = _checked(rule, moment, hand.check(moment - age, phone=number(rule)))
-        assert audit.coverage.calls["grade"].tolist() == [wanted], age
     soon = timedelta(days=p.listed_grace_days)
-    listed = hand.check(moment - soon - TICK, listed=True, phone=number(rule))
-    assert _checked(rule, moment, listed).listed["grade"].tolist() == ["proven"]
-    if soon:
-        fresh = hand.check(moment - soon + TICK, listed=True, phone=number(rule))
-        assert _checked(rule, moment, fresh).listed["grade"].tolist() == ["indeterminate"]
-
-
-def _checked(rule: Rule, moment: datetime, *checks: dict[str, Any]) -> compliance.Audit:
-    return compliance.audit(
-        hand.leads(), hand.calls(hand.call(number(rule), moment)), hand.checks(*checks),
+    told = [(moment - age, False) for age in ages] + [(moment - soon - TICK, True)]
+    told += [(moment - soon + TICK, True)] if soon else []
+    phones = siblings(rule, len(told))
+    audit = compliance.audit(
+        hand.leads(),
+        hand.calls(*(hand.call(phone, moment) for phone in phones)),
+        hand.checks(
+            *(hand.check(at_, listed=said, phone=phone)
+              for phone, (at_, said) in zip(phones, told, strict=True))
+        ),
         now=moment + DAY, rules=[rule.id], practice=practice(rule),
     )  # fmt: skip
+    assert (
+        audit.coverage.calls["grade"].tolist()[: len(ages)] == ["pass", "uncertain"][: len(ages)]
+    )
+    assert audit.listed["grade"].tolist() == ["proven", *(["indeterminate"] if soon else [])]
 
 
 @pytest.mark.parametrize("rule", of_kind(HonourRule))
@@ -290,19 +296,19 @@ def test_each_request_is_honoured_by_its_last_day(rule: HonourRule) -> None:
     )  # fmt: skip
     assert audit.listed["grade"].tolist() == wanted
     due = audit.parts["requests"]["due_at"].item()
-    for shift, grade in ((timedelta(0), "pass"), (TICK, "uncertain")):
-        told = hand.check(due.to_pydatetime() + shift, listed=True, phone=number(rule))
-        again = compliance.audit(
-            hand.leads(), hand.calls(request), hand.checks(told), now=late + 90 * DAY,
-            rules=[rule.id], practice=practice(rule),
-        )  # fmt: skip
-        assert again.parts["requests"]["grade"].tolist() == [grade]
-    still = hand.check(due.to_pydatetime() + TICK, listed=False, phone=number(rule))
-    never = compliance.audit(
-        hand.leads(), hand.calls(request), hand.checks(still), now=late + 90 * DAY, rules=[rule.id],
-        practice=practice(rule),
-    )  # fmt: skip
-    assert never.parts["requests"]["grade"].tolist() == ["violation"]
+    cases_ = [(timedelta(0), True, "pass"), (TICK, True, "uncertain"), (TICK, False, "violation")]
+    phones = siblings(rule, len(cases_))
+    again = compliance.audit(
+        hand.leads(),
+        hand.calls(*(dict(request, id=phone, to_number=phone) for phone in phones)),
+        hand.checks(
+            *(hand.check(due.to_pydatetime() + shift, listed=said, phone=phone)
+              for phone, (shift, said, _) in zip(phones, cases_, strict=True))
+        ),
+        now=late + 90 * DAY, rules=[rule.id], practice=practice(rule),
+    ).parts["requests"]  # fmt: skip
+    found = dict(zip(again["phone"], again["grade"], strict=True))
+    assert found == {p: grade for p, (*_, grade) in zip(phones, cases_, strict=True)}
 
 
 @pytest.mark.parametrize("rule", of_kind(AbandonmentRule))

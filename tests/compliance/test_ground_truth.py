@@ -77,6 +77,13 @@ class Account:
     dnc: pd.DataFrame
     truth: pd.DataFrame
     unchecked: compliance.Audit
+    audits: dict[tuple[timedelta, ...], compliance.Audit] = dataclasses.field(default_factory=dict)
+
+    def checked(self, *ago: timedelta) -> compliance.Audit:
+        """The audit with checks at these times before the end; each is made once."""
+        if ago not in self.audits:
+            self.audits[ago] = _audit(self, self.ledger(*ago))
+        return self.audits[ago]
 
     def expected(self, *faults: str) -> dict[str, str]:
         """Id to what a right audit says, of every call of these faults that is one."""
@@ -184,15 +191,15 @@ def test_calls_after_a_request_are_proven_and_no_others(account: Account) -> Non
 
 def test_one_check_today_leaves_the_listed_calls_indeterminate(account: Account) -> None:
     """Numbers listed since their import: when, a check at the end cannot tell."""
-    audit = _audit(account, account.ledger(timedelta(0)))
+    audit = account.checked(timedelta(0))
     wanted = account.expected(AFTER_DNC, LISTED_LATER)
     assert _told(audit, "listed_number") == wanted
 
 
 def test_checks_on_the_way_prove_or_clear_what_they_can(account: Account) -> None:
     """With a check every fortnight a call is never graded against the truth that only the list knows."""
-    ledger = account.ledger(*(timedelta(days=14 * turn) for turn in range(14)))
-    told = _told(_audit(account, ledger), "listed_number")
+    turns = (timedelta(days=14 * turn) for turn in range(14))
+    told = _told(account.checked(*turns), "listed_number")
     asked = account.expected(AFTER_DNC)
     later = account.expected(LISTED_LATER)
     assert set(told) <= set(asked) | set(later)
@@ -230,7 +237,7 @@ def test_numbers_dialled_too_often_are_found_and_no_others(account: Account) -> 
 
 def test_requests_that_never_reached_the_list_are_found_and_no_others(account: Account) -> None:
     """A check at the end says not listed, long after the ten business days."""
-    audit = _audit(account, account.ledger(timedelta(0)))
+    audit = account.checked(timedelta(0))
     requests = audit.parts["requests"]
     planted = account.truth[account.truth["fault"] == "dnc_request_not_listed"]
     phones = account.leads.set_index("id").loc[list(planted["id"]), "phone"]

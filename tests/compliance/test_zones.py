@@ -185,36 +185,47 @@ def test_every_zone_of_the_tables_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phone", "missing", "reason"),
+    ("phone", "missing", "reason", "regions"),
     [
-        (hand.TOLL_FREE, NO_ZONE, "area code 800 is toll free and has no place"),
-        ("+15005550142", NO_ZONE, "area code 500 is personal and has no place"),
-        ("+19005550142", NO_ZONE, "area code 900 is premium rate and has no place"),
-        ("+17105550142", NO_ZONE, "area code 710 is not in the table of area codes"),
-        ("+881612345678", NO_ZONE, "the number has no place, or is not a number of its plan"),
+        (hand.TOLL_FREE, NO_ZONE, "area code 800 is toll free and has no place", ("US",)),
+        ("+15005550142", NO_ZONE, "area code 500 is personal and has no place", ("US",)),
+        ("+19005550142", NO_ZONE, "area code 900 is premium rate and has no place", ("US",)),
+        ("+17105550142", NO_ZONE, "area code 710 is not in the table of area codes", ("US",)),
+        (
+            "+881612345678",
+            NO_ZONE,
+            "the number has no place, or is not a number of its plan",
+            (),
+        ),
         (
             "+5215512345678",
             NO_ZONE,
             "the number of MX has no place, or is not a number of its plan",
+            ("MX",),
         ),
-        ("+999123456789", NO_ZONE, "the number begins with no country code that is in use"),
-        ("+16462", NO_NUMBER, "to_number is not a whole E.164 number"),
-        ("2125550142", NO_NUMBER, "to_number is not a whole E.164 number"),
-        ("+1212555014", NO_NUMBER, "to_number is not a whole E.164 number"),
-        ("+1212555O142", NO_NUMBER, "to_number is not a whole E.164 number"),
-        ("+1212555014٣", NO_NUMBER, "to_number is not a whole E.164 number"),
-        ("", NO_NUMBER, "to_number is not a whole E.164 number"),
+        ("+999123456789", NO_ZONE, "the number begins with no country code that is in use", ()),
+        ("+16462", NO_NUMBER, "to_number is not a whole E.164 number", ()),
+        ("2125550142", NO_NUMBER, "to_number is not a whole E.164 number", ()),
+        ("+1212555014", NO_NUMBER, "to_number is not a whole E.164 number", ()),
+        ("+1212555O142", NO_NUMBER, "to_number is not a whole E.164 number", ()),
+        ("+1212555014٣", NO_NUMBER, "to_number is not a whole E.164 number", ()),
+        ("", NO_NUMBER, "to_number is not a whole E.164 number", ()),
     ],
 )
-def test_a_number_without_a_place_has_no_zone(phone: str, missing: str, reason: str) -> None:
-    """The whole list of a country is no answer; the missing input is named instead."""
-    assert of_number(phone) == zones.Zones((), "none", "none", missing, reason)
+def test_a_number_without_a_place_has_no_zone(
+    phone: str, missing: str, reason: str, regions: tuple[str, ...]
+) -> None:
+    """The whole list of a country is no answer; the missing input is named, the country kept."""
+    found = of_number(phone)
+    assert (found.names, found.source, found.confidence) == ((), "none", "none")
+    assert (found.missing, found.reason, found.regions) == (missing, reason, regions)
 
 
-def test_a_foreign_number_stays_without_rules_whatever_the_state() -> None:
-    """A state never makes a foreign number a US one."""
-    assert of_number(hand.TORONTO, "FL").names == ()
-    assert of_number(hand.LONDON, "FL").names == ()
+def test_a_state_never_makes_a_foreign_number_a_us_one() -> None:
+    """A lead that names Florida adds neither its zones nor its rules to Toronto or London."""
+    for phone in (hand.TORONTO, hand.LONDON):
+        assert of_number(phone, "FL") == of_number(phone)
+        assert not [region for region in of_number(phone).regions if region.startswith("US")]
 
 
 def test_territories_are_in_the_united_states() -> None:

@@ -13,6 +13,7 @@ import typer
 from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
 from dialframe.cli.rules import read_book, split
 from dialframe.cli.run import FINDINGS
+from dialframe.privacy import mask_phone
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-#: Findings shown on a terminal; the pack has them all.
+#: Violations shown on a terminal, and other findings; the pack has them all.
 SHOWN = 20
+FEW = 5
 
 _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 
@@ -245,24 +247,64 @@ def diff(
 
 
 def _tell(result: Audit, files: dict[str, Path]) -> None:
-    say(result.verdict)
-    counts = result.checks[
-        ["title", "unit", "checked", "violation", "uncertain", "not_evaluable"]
-    ].rename(columns={"not_evaluable": "not evaluable"})
+    from dialframe.reports import audit_answers as told
+
+    for sentence in told.answers(result):
+        say(sentence)
+    short = {"violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval."}
+    counts = told.counts(result).drop(columns="pass").rename(columns=short)
     show(counts, "Checks")
-    order = result.findings["grade"].map(_ORDER).argsort(kind="stable")
-    findings = result.masked().iloc[order[:SHOWN]]
-    if len(findings):
-        total = len(result.findings)
-        names = ["check", "grade", "phone", "at", "reason", "rule_id"]
-        shown = findings[names].assign(at=findings["at"].dt.strftime("%Y-%m-%d %H:%M:%S"))
-        shown["check"] = shown["check"].str.replace("_", " ")
-        more = f", the first {len(findings)} of {total:,}" if total > len(findings) else ""
-        show(shown, f"Findings, gravest first{more}; numbers masked")
-    for path in files.values():
-        say(f"  {path}")
+    _tell_findings(result)
+    _tell_coverage(result)
+    missing = told.unanswered(result)
+    for row in missing.itertuples():
+        help_ = f"; {row.do}" if row.do else ""
+        say(f"not evaluable: {row.check}, {row.number:,}: {row.missing}{help_}")
+    if files:
+        say(f"Evidence: {', '.join(sorted(path.name for path in files.values()))}")
+        say(
+            f"in {next(iter(files.values())).parent}; hold it against itself: dialframe audit verify"
+        )
     for note in result.notes:
         say(f"note: {note}")
+
+
+def _tell_findings(result: Audit) -> None:
+    """The gravest findings, one paragraph each; violations alone where there are any."""
+    from dialframe.reports import audit_answers as told
+
+    masked = result.masked()
+    grade = masked["grade"].map(_ORDER)
+    order = (grade * 100 + told.in_order(masked["check"])).argsort(kind="stable")
+    ordered = masked.iloc[order]
+    shown = ordered[ordered["grade"] == "violation"].head(SHOWN)
+    if shown.empty:
+        shown = ordered[ordered["grade"] == "uncertain"].head(FEW)
+    if shown.empty:
+        return
+    say(f"Findings, gravest first: {len(shown)} of {len(ordered):,}; numbers masked")
+    for row in shown.itertuples():
+        whom = row.phone if isinstance(row.phone, str) else row.campaign_id
+        whom = whom if isinstance(whom, str) else ""
+        say(f"  {row.grade}: {told.title_of(row.check)}")
+        say(f"    {row.at:%Y-%m-%d %H:%M:%S} UTC {whom} {row.reason} ({row.rule_id})")
+
+
+def _tell_coverage(result: Audit) -> None:
+    """Where checks are thin, and what closes the gap."""
+    from dialframe.reports import audit_answers as told
+
+    by, due = result.parts.get("coverage_by"), result.parts.get("next_checks")
+    if by is None or due is None:
+        return
+    campaigns = by[by["view"] == "campaign"]
+    if len(campaigns):
+        names = ["group", "numbers", "fresh", "stale", "never"]
+        show(campaigns[names].rename(columns={"group": "campaign"}), "Do-Not-Call coverage")
+    say(told.to_check_sentence(result))
+    if len(due):
+        few = ", ".join(mask_phone(phone) for phone in due["phone"].head(FEW))
+        say(f"first of them: {few}; check them: dialframe audit --check 31d")
 
 
 def _found(checks: pd.DataFrame, fail_on: FailOn) -> bool:

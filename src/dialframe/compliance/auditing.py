@@ -43,6 +43,7 @@ from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit
 from dialframe.compliance.rulebook import Rule, RuleBook
 from dialframe.compliance.spans import Days
+from dialframe.errors import ConfigError
 
 _DEFAULT_AGE_DAYS: Final = 31
 _NOTHING: Final = Declared()
@@ -110,8 +111,9 @@ def audit(
 
     Raises:
         ConfigError: A frame lacks a column, an instant or a moment has no time zone, a
-            jurisdiction is not in the book.
+            jurisdiction is not in the book, the period ends before it begins.
     """
+    _require_order(since, until)
     book = (books.load() if rulebook is None else rulebook).select(rules)
     at = moment(now)
     taken = take_calls(calls, as_of=now, since=since, until=until)
@@ -144,7 +146,7 @@ def audit(
     done = [
         checking.calling_hours(told, timed, book),
         checking.scrub_at_call(told, covered, book.freshness(at.date()), limits),
-        checking.scrub_coverage(covered, book.freshness(at.date())),
+        checking.scrub_coverage(covered, book.freshness(at.date()), states),
         checking.listed_number(told, covered, speaking, book, at.date(), _of_place(ground.cases)),
     ]
     asked = requests(taken.every, dnc_codes, told_events)
@@ -183,6 +185,19 @@ def audit(
         taxonomy=taxonomy,
         data_version=data_version,
     )
+
+
+def _require_order(since: datetime | None, until: datetime | None) -> None:
+    """An empty period is a slip of the pen: no finding in it would be no result.
+
+    Raises:
+        ConfigError: The period ends before it begins.
+    """
+    if since is not None and until is not None and moment(until) <= moment(since):
+        raise ConfigError(
+            f"the period ends at {until:%Y-%m-%d %H:%M}, not after its begin at "
+            f"{since:%Y-%m-%d %H:%M}; exchange the two"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

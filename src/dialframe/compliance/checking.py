@@ -6,7 +6,7 @@ within the permitted age before the call, or the next one after it, said "not li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.compliance.cases import Codes
 from dialframe.compliance.dnc.deciding import BY_CHECK, BY_REQUEST
 from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
 from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK, NO_LAW, Limits
@@ -30,6 +31,7 @@ from dialframe.compliance.grades import (
 from dialframe.compliance.intake import look_up, shaped
 from dialframe.compliance.result import FINDINGS, sentence
 from dialframe.compliance.rulebook import Rule, RuleBook, citations, ids
+from dialframe.phones.placing import place
 
 TITLES: Final = {
     "calling_hours": "Calls inside the permitted hours and days of the called party",
@@ -150,8 +152,15 @@ def scrub_at_call(
     return Check("scrub_at_call", "call", rules, graded["grade"], findings, graded["missing"])
 
 
-def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
-    """Callable numbers: fresh passes, stale is uncertain, never checked is not evaluable."""
+def scrub_coverage(
+    coverage: Coverage,
+    rules: Sequence[Rule],
+    states: Mapping[str, str] | pd.Series | None = None,
+) -> Check:
+    """Callable numbers: fresh passes, stale is uncertain, never checked is not evaluable.
+
+    A finding names the rules of the places where the number may be.
+    """
     numbers = coverage.numbers[coverage.numbers["callable"]]
     grades = pd.Series(
         np.select(
@@ -164,6 +173,8 @@ def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
     )
     rows = numbers[grades != PASSED]
     never = grades[rows.index] == NOT_EVALUABLE
+    placed = place(rows["phone"], states)
+    of_place = [[r for r in rules if r.jurisdiction in each.regions] for each in placed.kinds]
     old = (
         "the newest check on record is more than "
         + rows["max_age_days"].astype("str")
@@ -179,8 +190,8 @@ def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
         "campaign_id": _same(None, rows),
         "at": pd.Series(coverage.as_of, index=rows.index, dtype="datetime64[us, UTC]"),
         "local_times": _same(None, rows),
-        "rule_id": _same(ids(rules), rows),
-        "citation": _same(citations(rules), rows),
+        "rule_id": _picked(placed.codes, [ids(each) for each in of_place], rows),
+        "citation": _picked(placed.codes, [citations(each) for each in of_place], rows),
         "evidence": _newest(rows),
         "missing": _same(NO_NUMBER_CHECK, rows).where(never, None),
         "reason": _same("no check of the number is on record", rows).where(never, old),
@@ -189,6 +200,12 @@ def scrub_coverage(coverage: Coverage, rules: Sequence[Rule]) -> Check:
         [NO_NUMBER_CHECK if each == NOT_EVALUABLE else None for each in grades], dtype="str"
     )
     return Check("scrub_coverage", "number", rules, grades, shaped(values, FINDINGS), missing)
+
+
+def _picked(codes: Codes, texts: Sequence[str], rows: pd.DataFrame) -> pd.Series:
+    """One text for each row by its case."""
+    chosen = np.array(texts or [""], dtype=object)[codes]
+    return pd.Series(chosen, index=rows.index, dtype="str")
 
 
 def listed_number(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import numba
@@ -21,6 +21,7 @@ from dialframe.compliance import hours, sums, tables
 from dialframe.compliance.attempts import windows
 from dialframe.compliance.calendars import Declared, ordinal
 from dialframe.compliance.cases import Case, Cases, reached
+from dialframe.compliance.dnc.listed import free_days
 from dialframe.compliance.facts import CapRule, FreshnessRule
 from dialframe.compliance.practice import Practice, Setting, frozen
 from dialframe.compliance.rulebook import RuleBook
@@ -109,7 +110,7 @@ def sweep(
     days = _days(at_us, cases, first, last)
     capped = _attempts(at_us, campaigns, cases, book, days)
     scrub, listed = _checks(
-        at_us, cases, book, days, _Ledger.of(check_phones, check_at_us, check_listed)
+        at_us, cases, book, days, _Ledger.of(check_phones, check_at_us, check_listed), last.date()
     )
     return Sweep(hourly, capped, scrub, listed)
 
@@ -197,7 +198,7 @@ def _attempts(
 
 
 def _checks(
-    at_us: Ints, cases: Cases, book: RuleBook, days: Days, ledger: _Ledger
+    at_us: Ints, cases: Cases, book: RuleBook, days: Days, ledger: _Ledger, last: date
 ) -> tuple[Bytes, Bytes]:
     rules = [
         r
@@ -222,8 +223,9 @@ def _checks(
         ],
         dtype=np.int64,
     ).reshape(-1, 4)
+    free = np.array(free_days(cases.kinds, book.listed(last)), dtype=np.int64) * _DAY_US
     found = _judge(
-        cases.phones, at_us, cases.codes, days.low, days.high, ends, table,
+        cases.phones, at_us, cases.codes, days.low, days.high, ends, table, free,
         ledger.table, ledger.told,
     )  # fmt: skip
     return found[0], found[1]
@@ -305,6 +307,7 @@ def _judge(  # type: ignore[no-untyped-def]  # noqa: C901
     high,
     rule_ends,
     rules,
+    free,
     table,
     told,
 ):
@@ -351,7 +354,11 @@ def _judge(  # type: ignore[no-untyped-def]  # noqa: C901
         while following + 1 < end and told[following + 1] >> 1 == told[following] >> 1:
             following += 1
         if strict >= start and told[strict] & 1:
-            listed[row] = VIOLATION
+            since = strict
+            while since > start and told[since - 1] & 1:
+                since -= 1
+            fresh = at[row] - (told[since] >> 1) < free[codes[row]]
+            listed[row] = UNCERTAIN if fresh else VIOLATION
         elif following < end and told[following] & 1:
             listed[row] = UNCERTAIN
         elif (in_time and not told[before] & 1) or (after < end and not told[after] & 1):

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
-from dialframe import compliance, frames
+from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit, Declared, Practice, RuleBook
-from dialframe.compliance.practice import dialing_of
 from dialframe.config import OnProgress, silent
 from dialframe.errors import StoreError
 from dialframe.flows import pack, printing
+from dialframe.flows.audit_inputs import (
+    dialled,
+    known_states,
+    outcomes,
+    request_codes,
+    requests_of,
+    worth_checking,
+)
 from dialframe.flows.files import write_bytes
 from dialframe.flows.fingerprints import fingerprint
 from dialframe.reports import audit as audit_page
-from dialframe.reports import render
+from dialframe.reports import audit_answers, render
 
-#: Outcome class that means "do not call me again".
-REQUEST_CLASS = "dnc_request"
-_DROPPED: Final = "dropped_by_us"
-_MACHINES: Final = ("machine", "fax")
-_PERSONS: Final = (
-    "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
-    "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
-)  # fmt: skip
 #: Inputs that a manifest names, in words.
 _INPUTS: Final = {
     "data": "the stored rows",
@@ -43,7 +41,6 @@ _INPUTS: Final = {
     "taxonomy": "the taxonomy",
     "tool": "the version of dialframe",
 }
-_REQUEST_EVENT: Final = "disposition.logged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ def audit(
         "campaigns": campaigns, "events": events,
     }  # fmt: skip
     began = campaigns["created_at"].min()
-    return compliance.audit(
+    result = compliance.audit(
         leads,
         calls,
         checks,
@@ -133,7 +130,7 @@ def audit(
         rules=scope.rules,
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),
-        practice=_dialled(scope.practice, campaigns),
+        practice=dialled(scope.practice, campaigns),
         exemptions=scope.exemptions,
         declared=scope.declared,
         consents=scope.consents,
@@ -144,54 +141,18 @@ def audit(
         taxonomy=taxonomy.version,
         data_version=fingerprint(read),
     )
+    return _with_dashboard(result, leads, calls, campaigns)
 
 
-def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
-    """Call id to `dropped`, `live` or `machine`; None where no outcome says that a call was dropped."""
-    meaning: dict[str, str] = {}
-    for code in calls["disposition"].dropna().unique():
-        named = taxonomy.outcome("disposition", code)
-        if named == _DROPPED:
-            meaning[code] = "dropped"
-        elif named in _MACHINES:
-            meaning[code] = "machine"
-        elif named in _PERSONS:
-            meaning[code] = "live"
-    if "dropped" not in meaning.values():
-        return None
-    said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
-    said.index = pd.Index(calls["id"])
-    found = said[said.notna() & (calls["answered_at"].notna() | (said == "dropped")).to_numpy()]
-    return found[~found.index.duplicated()]
-
-
-def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
-    """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
-    rows = []
-    for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
-        data = json.loads(event.data) if isinstance(event.data, str) else {}
-        code, phone = data.get("disposition_code"), data.get("phone")
-        if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
-            at = pd.to_datetime(data.get("logged_at"), utc=True, errors="coerce")
-            at = event.created_at if pd.isna(at) else at
-            rows.append((phone, at, data.get("call_id") or event.id, code))
-    if not rows:
-        return None
-    told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
-    return told.assign(at=told["at"].astype("datetime64[us, UTC]"))
-
-
-def _dialled(practice: Practice, campaigns: pd.DataFrame) -> Practice:
-    """The practice with how each campaign is dialled, where the service's mode says so."""
-    modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
-    known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
-    return Practice(
-        practice.purpose,
-        practice.purposes,
-        practice.dialing,
-        {**known, **practice.dialings},
-        practice.line_types,
-    )
+def _with_dashboard(
+    result: Audit, leads: pd.DataFrame, calls: pd.DataFrame, campaigns: pd.DataFrame
+) -> Audit:
+    """The audit with where its checks are thin (`coverage_by`) and what closes it (`next_checks`)."""
+    seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
+    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+    board = compliance.dnc.dashboard(result.coverage, leads, seen, campaigns=names)
+    more = {"coverage_by": board.by, "next_checks": board.next}
+    return replace(result, parts={**result.parts, **more})
 
 
 #: Group of numbers that belong to more than one campaign, each counted once.
@@ -234,26 +195,6 @@ def _campaign_of(leads: pd.DataFrame, calls: pd.DataFrame) -> pd.Series:
     many = pairs["phone"].duplicated(keep=False)
     pairs.loc[many, "campaign_id"] = SEVERAL
     return pairs.drop_duplicates("phone").set_index("phone")["campaign_id"]
-
-
-def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
-    """Numbers that are callable or were called, each once, in order."""
-    open_leads = leads.loc[~leads["status"].isin(["dnc", "completed"]), "phone"]
-    called = calls.loc[calls["direction"] == "outbound", "to_number"]
-    return sorted({*open_leads.dropna(), *called.dropna()})
-
-
-def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
-    """State of each number where a lead's custom field names it; number to state."""
-    states = frames.custom_field(leads, state_field)
-    known = pd.Series(states.to_numpy(), index=leads["phone"].to_numpy(), dtype="str").dropna()
-    return known[~known.index.duplicated()]
-
-
-def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
-    """Dispositions of the account that its taxonomy takes for a request not to be called."""
-    used = calls["disposition"].dropna().unique()
-    return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
 
 
 def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
@@ -344,6 +285,9 @@ def facts(result: Audit) -> dict[str, object]:
         "verdict": result.verdict,
         "checks": result.checks[columns].to_dict("records"),
         "sentences": list(result.checks["sentence"]),
+        "calls": len(result.hours),
+        "first": audit_answers.first(result).to_dict("records"),
+        "to_check": audit_answers.to_check(result),
         "left_out": dict(result.excluded),
         "rulebook_version": result.rulebook_version,
         "rulebook_sha256": result.rulebook_sha256,
@@ -368,7 +312,3 @@ def _require_read(*frames_read: pd.DataFrame) -> None:
                 f"{freshness['table']} were never read, so nothing can be said of them: "
                 "run `dialframe sync` first"
             )
-
-
-def _is_request(code: str, taxonomy: Taxonomy) -> bool:
-    return taxonomy.outcome("disposition", code) == REQUEST_CLASS

@@ -147,6 +147,8 @@ def tables(result: Audit) -> dict[str, pd.DataFrame]:
         "retention": "retention.csv",
         "emergencies": "emergencies.csv",
         "rules": "rules.csv",
+        "coverage_by": "coverage_by.csv",
+        "next_checks": "next_checks.csv",
     }
     return names | {
         file: result.parts[name] for name, file in parts.items() if name in result.parts

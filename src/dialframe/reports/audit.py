@@ -7,7 +7,8 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance import Audit
-from dialframe.privacy import redact
+from dialframe.privacy import mask_phone, redact
+from dialframe.reports import audit_answers as told
 from dialframe.reports.page import Page, Section, Sheet
 
 HEADINGS: Final = {
@@ -17,7 +18,11 @@ HEADINGS: Final = {
     "at": "Start (UTC)", "local_times": "Local time in each zone it may be in",
     "reason": "Why", "evidence": "Proof", "rule_id": "Rule", "campaign_id": "Campaign",
     "missing": "What is missing", "number": "How many", "jurisdiction": "Where", "kind": "What it rules",
-    "confidence": "Reading", "status": "Status",
+    "confidence": "Reading", "status": "Status", "order": "No.", "do": "What to do",
+    "view": "By", "group": "Which", "numbers": "Numbers", "fresh": "Checked in time",
+    "stale": "Check too old", "never": "Never checked", "share": "Share in time",
+    "callable": "May be called next", "age_days": "Age, days", "max_age_days": "Permitted, days",
+    "state": "State",
 }  # fmt: skip
 WORDS: Final = {
     "calling_hours": "calling hours", "scrub_at_call": "check before the call",
@@ -28,90 +33,119 @@ WORDS: Final = {
     "attempt_cap": "attempts", "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
     "in_force": "in force", "superseded": "superseded", "voluntary_code": "voluntary code",
 }  # fmt: skip
+LEGAL: Final = "Facts for review, not legal advice."
+#: Rows of each table of violations, and of findings that are not; the pack has every row.
 SHOWN: Final = 200
+SHOWN_OPEN: Final = 25
 
-_PROOF: Final = [
-    "phone", "campaign_id", "at", "local_times", "reason", "evidence", "rule_id", "citation",
-]  # fmt: skip
+_PROOF: Final = ["phone", "at", "local_times", "reason", "evidence", "rule_id", "campaign_id"]
+_GRADES: Final = (
+    "Violation: the data shows that a limit was broken.",
+    "Uncertain: it depends on what the data does not show, such as where the person was.",
+    "Not evaluable: an input is missing. It is no pass.",
+    "Pass: the data shows that the limit was kept.",
+)
 
 
 def page(result: Audit) -> Page:
     """The report of an audit; every number in it is masked."""
+    warnings = [note for note in result.notes if "rules may have changed" in note]
     return Page(
         title="Compliance audit",
-        summary=(result.verdict, *(note for note in result.notes if "older" in note or "old," in note)),
-        sections=(_counts(result), *_graded(result, "violation", "Violations"),
-                  *_graded(result, "uncertain", "Uncertain"), _open(result), _rules(result)),
+        summary=(*told.answers(result), *warnings),
+        sections=(_first(result), *_graded(result, "violation", "Violations"),
+                  *_graded(result, "uncertain", "Uncertain"), _open(result), *_coverage(result),
+                  _rules(result)),
         facts=_facts(result),
     )  # fmt: skip
 
 
-def _counts(result: Audit) -> Section:
-    names = [
-        "title",
-        "unit",
-        "checked",
-        "pass",
-        "violation",
-        "uncertain",
-        "not_evaluable",
-        "citation",
-    ]
+def _first(result: Audit) -> Section:
+    what = told.first(result)
+    found = Sheet("What to look at first, gravest first", what, HEADINGS)
     return Section(
-        title="Counts",
-        finding=result.verdict,
-        sheets=(Sheet("Checks", result.checks[names], HEADINGS),),
-        notes=(*result.checks["sentence"], *result.notes),
+        title="The answer on one page",
+        finding=f"{LEGAL} {told.to_check_sentence(result)}",
+        sheets=(
+            *([found] if len(what) else []),
+            Sheet("Every check and how many of each grade", told.counts(result), HEADINGS),
+        ),
+        notes=_GRADES,
     )
 
 
 def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
-    """Findings of one grade, a table for each check."""
+    """Findings of one grade, a table for each check, gravest first."""
     masked = result.masked()
     rows = masked[(masked["grade"] == grade).to_numpy()]
     if rows.empty:
         return (Section(title, f"None of the tests that could be made was graded {grade}."),)
+    rows = rows.iloc[told.in_order(rows["check"]).argsort(kind="stable")]
+    shown = SHOWN if grade == "violation" else SHOWN_OPEN
     sheets = []
     for name, part in rows.groupby("check", sort=False):
-        columns = ["detail", *_PROOF] if part["detail"].notna().any() else _PROOF
-        kept = [c for c in columns if part[c].notna().any()]
-        sheets.append(Sheet(_title(str(name)), part[kept], HEADINGS, rows=SHOWN))
-    said = f"{len(rows):,} finding{'' if len(rows) == 1 else 's'}, each with what it rests on."
+        kept = [c for c in _PROOF if part[c].notna().any()]
+        sheets.append(Sheet(told.title_of(str(name)), part[kept], HEADINGS, rows=shown))
+    more = (
+        " findings.csv of the pack has every row."
+        if (rows["check"].value_counts() > shown).any()
+        else ""
+    )
+    said = (
+        f"{len(rows):,} finding{'' if len(rows) == 1 else 's'}, each with what it rests on.{more}"
+    )
     return (Section(title, said, sheets=tuple(sheets)),)
 
 
 def _open(result: Audit) -> Section:
-    rows = result.findings[result.findings["grade"] == "not evaluable"]
-    table = rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
-    table["check"] = table["check"].map(_title)
+    table = told.unanswered(result)
     sentences = tuple(result.checks.loc[result.checks["not_evaluable"] > 0, "sentence"])
+    finding = "Nothing here was shown to be lawful: an input was missing."
     return Section(
         title="What could not be evaluated",
-        finding="Nothing here was shown to be lawful: an input was missing.",
-        sheets=(Sheet("Findings by what is missing", table, HEADINGS),),
-        notes=tuple(f"{sentence}." for sentence in sentences),
+        finding=finding if len(table) else "Every test that was made had its inputs.",
+        sheets=(Sheet("Findings by what is missing", table, HEADINGS),) if len(table) else (),
+        notes=(
+            *(f"{sentence}." for sentence in sentences),
+            *(note for note in result.notes if note != LEGAL),
+        ),
     )
+
+
+def _coverage(result: Audit) -> tuple[Section, ...]:
+    """Coverage by group and the numbers to check next, where the audit has them."""
+    by, due = result.parts.get("coverage_by"), result.parts.get("next_checks")
+    if by is None or due is None:
+        return ()
+    masked = due.head(SHOWN_OPEN).assign(
+        phone=due["phone"].head(SHOWN_OPEN).map(mask_phone, na_action="ignore").astype("str")
+    )
+    sheets = [
+        Sheet(f"Numbers by {view}", part.drop(columns="view"), HEADINGS, ("share",), SHOWN_OPEN)
+        for view, part in by.groupby("view", sort=False)
+    ]
+    if len(masked):
+        caption = f"Numbers to check next, the first of {len(due):,} (next_checks.csv has all)"
+        sheets.append(Sheet(caption, masked, HEADINGS))
+    return (Section("Do-Not-Call coverage", told.to_check_sentence(result), sheets=tuple(sheets)),)
 
 
 def _rules(result: Audit) -> Section:
     rules = result.parts.get("rules")
     if rules is None:
-        rules = pd.DataFrame({name: [] for name in ("title", "jurisdiction", "citation")})
+        rules = pd.DataFrame(
+            {name: [] for name in ("rule_id", "title", "jurisdiction", "citation")}
+        )
     shown = rules.copy()
     for name in ("kind", "status"):
         if name in shown:
             shown[name] = shown[name].map(lambda each: WORDS.get(each, each.replace("_", " ")))
-    names = ["title", "jurisdiction", "kind", "status", "confidence", "citation"]
+    names = ["rule_id", "title", "jurisdiction", "kind", "status", "confidence", "citation"]
     return Section(
         title="Rules asked",
         finding=f"{len(rules):,} rules; each was applied to calls of the days on which it was in force.",
         sheets=(Sheet("Rules", shown[[n for n in names if n in shown]], HEADINGS, rows=SHOWN),),
     )
-
-
-def _title(name: str) -> str:
-    words = WORDS.get(name, name.replace("_", " "))
-    return words[0].upper() + words[1:]
 
 
 def _facts(result: Audit) -> dict[str, str]:
@@ -127,5 +161,4 @@ def _facts(result: Audit) -> dict[str, str]:
         "Rows read": redact(result.data_version) or "not named",
         "Left out": ", ".join(f"{why}: {n:,}" for why, n in result.excluded.items() if n)
         or "none",
-        "Notice": "Facts for review, not legal advice.",
     }

@@ -101,15 +101,21 @@ def dashboard(
     todo = todo.sort_values(
         ["callable", "age_days", "phone"], ascending=[False, False, True], na_position="first"
     )
-    requests = math.ceil(len(todo) / PHONES_PER_REQUEST)
+    requests, minutes = cost(len(todo))
     return Dashboard(
         by=shaped({c.name: whole[c.name] for c in BY_COLUMNS}, BY_COLUMNS),
         next=shaped(
             {c.name: todo[c.name].reset_index(drop=True) for c in NEXT_COLUMNS}, NEXT_COLUMNS
         ),
         requests=requests,
-        minutes=requests / REQUESTS_PER_SECOND / 60,
+        minutes=minutes,
     )
+
+
+def cost(numbers: int) -> tuple[int, float]:
+    """Requests and minutes that checking so many numbers takes, at the service's rate for one key."""
+    requests = math.ceil(numbers / PHONES_PER_REQUEST)
+    return requests, requests / REQUESTS_PER_SECOND / 60
 
 
 def _single(phones: pd.Series, groups: pd.Series) -> pd.Series:

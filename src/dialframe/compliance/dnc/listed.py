@@ -201,12 +201,17 @@ class Law:
 
     def free(self, rows: pd.Index) -> list[timedelta]:
         """For how long after its listing a number may still be called, the least of all rules."""
-        by_case = [
-            min((each.rule.parameters.listed_grace_days for each in reached(case, self.listed)
-                 if isinstance(each.rule, FreshnessRule)), default=0)
-            for case in self.kinds
-        ]  # fmt: skip
+        by_case = free_days(self.kinds, self.listed)
         return [timedelta(days=by_case[self.codes[row]]) for row in rows]
+
+
+def free_days(kinds: Sequence[Case], rules: Sequence[FreshnessRule]) -> list[int]:
+    """Days for which a number of each case may still be called once it is listed; the least counts."""
+    return [
+        min((each.rule.parameters.listed_grace_days for each in reached(case, rules)
+             if isinstance(each.rule, FreshnessRule)), default=0)
+        for case in kinds
+    ]  # fmt: skip
 
 
 def _listed_since(calls: pd.DataFrame, table: pd.DataFrame, checks: pd.DataFrame) -> pd.Series:

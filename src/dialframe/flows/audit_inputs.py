@@ -1,0 +1,96 @@
+"""What an account's own tables say to an audit: outcomes, requests, states, how campaigns are dialled; grades nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+
+from dialframe import compliance, frames
+from dialframe.analytics import Taxonomy
+from dialframe.compliance import Practice
+from dialframe.compliance.practice import dialing_of
+
+#: Outcome class that means "do not call me again".
+REQUEST_CLASS = "dnc_request"
+_DROPPED: Final = "dropped_by_us"
+_MACHINES: Final = ("machine", "fax")
+_PERSONS: Final = (
+    "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
+    "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
+)  # fmt: skip
+_REQUEST_EVENT: Final = "disposition.logged"
+
+
+def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
+    """Call id to `dropped`, `live` or `machine`; None where no outcome says that a call was dropped."""
+    meaning: dict[str, str] = {}
+    for code in calls["disposition"].dropna().unique():
+        named = taxonomy.outcome("disposition", code)
+        if named == _DROPPED:
+            meaning[code] = "dropped"
+        elif named in _MACHINES:
+            meaning[code] = "machine"
+        elif named in _PERSONS:
+            meaning[code] = "live"
+    if "dropped" not in meaning.values():
+        return None
+    said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
+    said.index = pd.Index(calls["id"])
+    found = said[said.notna() & (calls["answered_at"].notna() | (said == "dropped")).to_numpy()]
+    return found[~found.index.duplicated()]
+
+
+def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
+    """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
+    rows = []
+    for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
+        data = json.loads(event.data) if isinstance(event.data, str) else {}
+        code, phone = data.get("disposition_code"), data.get("phone")
+        if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
+            at = pd.to_datetime(data.get("logged_at"), utc=True, errors="coerce")
+            at = event.created_at if pd.isna(at) else at
+            rows.append((phone, at, data.get("call_id") or event.id, code))
+    if not rows:
+        return None
+    told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
+    return told.assign(at=told["at"].astype("datetime64[us, UTC]"))
+
+
+def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
+    """Numbers that are callable or were called, each once, in order."""
+    open_leads = leads.loc[~leads["status"].isin(["dnc", "completed"]), "phone"]
+    called = calls.loc[calls["direction"] == "outbound", "to_number"]
+    return sorted({*open_leads.dropna(), *called.dropna()})
+
+
+def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
+    """State of each number where a lead's custom field names it; number to state."""
+    states = frames.custom_field(leads, state_field)
+    known = pd.Series(states.to_numpy(), index=leads["phone"].to_numpy(), dtype="str").dropna()
+    return known[~known.index.duplicated()]
+
+
+def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
+    """Dispositions of the account that its taxonomy takes for a request not to be called."""
+    used = calls["disposition"].dropna().unique()
+    return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
+
+
+def dialled(practice: Practice, campaigns: pd.DataFrame) -> Practice:
+    """The practice with how each campaign is dialled, where the service's mode says so."""
+    modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
+    known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
+    return Practice(
+        practice.purpose,
+        practice.purposes,
+        practice.dialing,
+        {**known, **practice.dialings},
+        practice.line_types,
+    )
+
+
+def _is_request(code: str, taxonomy: Taxonomy) -> bool:
+    return taxonomy.outcome("disposition", code) == REQUEST_CLASS

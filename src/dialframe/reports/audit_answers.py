@@ -1,0 +1,242 @@
+"""What a reader asks of an audit first: how many calls, how many problems, which first; grades nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance import Audit
+from dialframe.compliance.dnc.dashboard import cost
+from dialframe.compliance.result import counted
+
+#: Checks, gravest first: name, what a finding of each means, and what to do about it.
+CHECKS: Final = {
+    "listed_number": (
+        "Do-Not-Call lists and requests",
+        "Called although listed, or after a request not to be called",
+        "put the number on the internal list, then find out how it came to be dialled",
+    ),
+    "calling_hours": (
+        "Calling hours and days",
+        "Called outside the permitted hours or days",
+        "compare the local times with the campaign's schedule and mend the schedule",
+    ),
+    "emergency": (
+        "Declared emergencies",
+        "Called into a declared emergency",
+        "stop dialling the area until the declaration ends",
+    ),
+    "attempt_caps": (
+        "Number of attempts",
+        "Called more often than permitted",
+        "lower the attempts of the campaign in the window that the rule names",
+    ),
+    "internal_dnc": (
+        "Requests honoured in time",
+        "Request not to be called, honoured too late",
+        "put the number on the internal list today and find where the request was lost",
+    ),
+    "consent": (
+        "Consent",
+        "Called without consent on record",
+        "look for the record of consent; without one, call the number no more",
+    ),
+    "abandonment": (
+        "Abandoned calls",
+        "Too many abandoned calls",
+        "lower the pacing of the campaign",
+    ),
+    "scrub_at_call": (
+        "Check before the call",
+        "Called without a recent Do-Not-Call check on record",
+        "look for other evidence of a check; from now on, check before dialling",
+    ),
+    "scrub_coverage": (
+        "Recent check of the number",
+        "Number without a recent Do-Not-Call check",
+        "check the numbers of next_checks.csv before they are called",
+    ),
+    "records": (
+        "Record of the call",
+        "Record of the call is not complete",
+        "read which field is missing and complete it from the carrier's records",
+    ),
+    "retention": (
+        "Keeping of records",
+        "Stored calls do not go back as far as records must be kept",
+        "see whether older calls are kept elsewhere",
+    ),
+}  # fmt: skip
+#: What helps where an input is missing, by words of the missing input.
+_HELP: Final = (
+    ("table of consents", "give them with --consents FILE"),
+    ("look-up", "give them with --look-ups FILE"),
+    ("dropped", "name the disposition of dropped calls in the taxonomy"),
+    ("line type", "say in the practice what lines are called"),
+    ("after the request", "check the number now; the answer is kept as evidence"),
+    ("Do-Not-Call check", "run with --check 31d; the answers are kept as evidence"),
+    ("time zone", "name the state in the leads and give --state-field"),
+)  # fmt: skip
+
+
+def title_of(check: str) -> str:
+    """What a finding of a check means, in a few words."""
+    known = CHECKS.get(check)
+    words = check.replace("_", " ")
+    return known[1] if known else words[:1].upper() + words[1:]
+
+
+def name_of(check: str) -> str:
+    """A check by its short name."""
+    known = CHECKS.get(check)
+    return known[0] if known else title_of(check)
+
+
+def answers(result: Audit) -> tuple[str, ...]:
+    """How many calls, how many problems, which first: one sentence each.
+
+    What was not found is not called lawful, so the last sentence says what stayed open.
+    """
+    calls = counted(len(result.hours), "outbound call")
+    asked = len(result.parts.get("rules", ()))
+    said = [f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."]
+    bad = result.findings[result.findings["grade"] == "violation"]
+    if not len(result.hours):
+        said.append("How many problems: there is no call in the period, so none could show one.")
+    elif not result.violations:
+        said.append("How many problems: no violation was found.")
+    else:
+        where = f" on {counted(bad['call_id'].nunique(), 'call')}" if bad["call_id"].any() else ""
+        said.append(
+            f"How many problems: {counted(result.violations, 'violation')}{where}; "
+            f"{', '.join(_parts(result, 'violation'))}."
+        )
+    said.append(_which_first(result))
+    total = result.checks[["uncertain", "not_evaluable"]].sum()
+    said.append(
+        f"What stayed open: {counted(int(total['uncertain']), 'finding')} uncertain and "
+        f"{int(total['not_evaluable']):,} not evaluable. What is not flagged was not shown to be "
+        "lawful."
+    )
+    return tuple(said)
+
+
+def first(result: Audit) -> pd.DataFrame:
+    """What to look at first: one row for each check and grade that was found, gravest first.
+
+    Returns:
+        Columns `order, grade, check` (in words), `number, do`.
+    """
+    rows = [
+        (grade, title_of(name), int(row[grade]), _what_to_do(name, grade))
+        for grade in ("violation", "uncertain")
+        for name, row in _ordered(result).iterrows()
+        if row[grade]
+    ]
+    table = pd.DataFrame(rows, columns=["grade", "check", "number", "do"])
+    table.insert(0, "order", pd.array(range(1, len(table) + 1), dtype="Int64"))
+    return table.astype({"grade": "str", "check": "str", "number": "Int64", "do": "str"})
+
+
+def unanswered(result: Audit) -> pd.DataFrame:
+    """What could not be evaluated, by the input that is missing: `check, missing, number, do`."""
+    rows = result.findings[result.findings["grade"] == "not evaluable"]
+    table = rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
+    # An input that the whole audit lacks is counted in the check and has no row for each call.
+    left = result.checks.set_index("check")["not_evaluable"].sub(
+        table.groupby("check")["number"].sum(), fill_value=0
+    )
+    inputs = result.checks.set_index("check")["sentence"].str.partition(" because ")[2]
+    whole = pd.DataFrame(
+        [(name, _without_count(inputs[name]), int(n)) for name, n in left.items() if n > 0],
+        columns=["check", "missing", "number"],
+    )
+    table = pd.concat([table, whole], ignore_index=True) if len(whole) else table
+    table = table.iloc[in_order(table["check"]).argsort(kind="stable")].reset_index(drop=True)
+    table["do"] = table["missing"].map(_help).astype("str")
+    table["check"] = table["check"].map(name_of).astype("str")
+    return table.astype({"missing": "str", "number": "Int64"})
+
+
+def counts(result: Audit) -> pd.DataFrame:
+    """Counts of every check, gravest first: `check, unit, checked, pass, ... not_evaluable`."""
+    table = _ordered(result).reset_index()
+    table["check"] = table["check"].map(name_of).astype("str")
+    return table[["check", "unit", "checked", "pass", "violation", "uncertain", "not_evaluable"]]
+
+
+def in_order(names: pd.Series) -> pd.Series:
+    """Position of each check by gravity."""
+    order = {name: place for place, name in enumerate(CHECKS)}
+    return names.map(order).fillna(len(order))
+
+
+def period(result: Audit) -> str:
+    """The period in words."""
+    since, until = result.since, result.until
+    start = "from the first" if since is None else f"from {since:%Y-%m-%d %H:%M}"
+    end = f"{result.as_of:%Y-%m-%d %H:%M}" if until is None else f"{until:%Y-%m-%d %H:%M}"
+    return f"{start} until {end} (UTC)"
+
+
+def to_check(result: Audit) -> dict[str, object]:
+    """Numbers to check next, and the requests and minutes that it takes."""
+    numbers = len(result.parts.get("next_checks", ()))
+    requests, minutes = cost(numbers)
+    return {"numbers": numbers, "requests": requests, "minutes": round(minutes, 3)}
+
+
+def to_check_sentence(result: Audit) -> str:
+    """The same in words."""
+    told = to_check(result)
+    if not told["numbers"]:
+        return "Every number that is callable or was called has a recent check."
+    requests, minutes = cost(int(str(told["numbers"])))
+    took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
+    return (
+        f"{counted(int(str(told['numbers'])), 'number')} to check next: "
+        f"{counted(requests, 'request')}, {took} at the service's rate."
+    )
+
+
+def _ordered(result: Audit) -> pd.DataFrame:
+    table = result.checks.set_index("check")
+    place = in_order(pd.Series(table.index)).to_numpy()
+    return table.iloc[place.argsort(kind="stable")]
+
+
+def _parts(result: Audit, grade: str) -> list[str]:
+    table = _ordered(result)
+    return [
+        f"{int(number):,} {_lower(title_of(str(name)))}"
+        for name, number in table[grade].items()
+        if number
+    ]
+
+
+def _which_first(result: Audit) -> str:
+    found = first(result)
+    if found.empty:
+        return "Which first: nothing was flagged; read below what could not be evaluated."
+    row = found.iloc[0]
+    return f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}."
+
+
+def _what_to_do(check: str, grade: str) -> str:
+    known = CHECKS.get(check, ("", "", "read the findings"))[2]
+    if grade == "uncertain" and check in ("listed_number", "calling_hours", "attempt_caps"):
+        return "read what decides in each row; more records (checks, states) can settle it"
+    return known
+
+
+def _help(missing: object) -> str:
+    return next((how for words, how in _HELP if words in str(missing)), "")
+
+
+def _without_count(words: str) -> str:
+    return words.removesuffix(" is missing")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
