@@ -14,9 +14,10 @@ LIST = "Phone,Name,City\n(212) 555-0142,Ada,Berlin\n(212) 555-0143,Bob,Rome\n"
 
 
 @pytest.fixture(autouse=True)
-def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal of 80 columns."""
+def narrow(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns, and a home in which nothing is remembered."""
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
 
 
 @pytest.fixture
@@ -97,6 +98,16 @@ def test_what_a_person_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str
     facts = json.loads(capsys.readouterr().out)
     assert facts["clean"] == 2
     assert facts["inputs"][0]["decisions"]["header_line"] is None
+
+
+def test_a_wrong_region_is_suspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where most numbers are none of the region, a person is told so; in the right one, not."""
+    path = tmp_path / "list.csv"
+    path.write_text("phone,name\n020 7946 0101,Ada\n020 7946 0102,Bob\n020 7946 0103,Cy\n")
+
+    for region, told in (("US", True), ("GB", False)):
+        assert run(["leads", "check", str(path), "--region", region]) == 0
+        assert ("name it with --region" in capsys.readouterr().out) is told
 
 
 def test_several_files_and_patterns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The command's way to files: alone in the folder, and only for text."""
+"""The streaming way to files: alone in the folder, for all but zip archives and workbooks."""
 
 from __future__ import annotations
 
@@ -24,12 +24,40 @@ def test_text_goes_through(tmp_path, engine):
     assert all(found.exists() for found in done.paths.values())
 
 
-def test_what_is_no_text_is_left_to_others(tmp_path):
-    """A workbook, an archive, a folder."""
+def test_archives_and_workbooks_are_left_to_others(tmp_path):
+    """They may hold several tables; so does a folder that has one of them in it."""
     (tmp_path / "list.xlsx").write_bytes(b"PK\x03\x04")
 
     assert clean_into([tmp_path / "list.xlsx"], Recipe("US"), tmp_path / "out") is None
     assert clean_into([tmp_path], Recipe("US"), tmp_path / "out") is None
+
+
+def test_a_folder_is_its_files(tmp_path):
+    """Each table of it is cleaned against the others."""
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("name,phone\nAnn,212-555-0142\n")
+
+    done = clean_into([tmp_path], Recipe("US"), tmp_path / "out")
+
+    assert done is not None
+    assert [file.name for file in done.files] == ["a.csv", "b.csv"]
+    assert (done.counts["clean"], done.counts["duplicates"]) == (1, 1)
+
+
+def test_looking_writes_nothing_and_keeps_lines(tmp_path):
+    """The same numbers without a file, and the lines that were asked for."""
+    path = tmp_path / "list.csv"
+    path.write_text("name,phone\nAnn,212-555-0142\nBob,12\n")
+
+    seen = clean_into([path], Recipe("US"), None, reasons=["phone_too_short", "blocked_country"])
+    done = clean_into([path], Recipe("US"), tmp_path / "out")
+
+    assert seen is not None
+    assert done is not None
+    assert (seen.counts, seen.reasons, dict(seen.paths)) == (done.counts, done.reasons, {})
+    assert [line["_line"] for line in seen.lines["phone_too_short"]] == [3]
+    assert seen.lines["blocked_country"] == []
+    assert not list(tmp_path.glob("*.jsonl"))
 
 
 def test_two_runs_on_one_folder_are_refused(tmp_path):

@@ -126,7 +126,9 @@ def test_rules_decide_what_becomes_of_records(lead_file):
         ),
         field_rules=[FieldRule("custom_fields.City", allowed=("NY",), severity="warn")],
     )
-    strict = leads.clean(file, region="US", policy=Policy(reserved_number="reject", refused_types=PREMIUM))
+    strict = leads.clean(
+        file, region="US", policy=Policy(reserved_number="reject", refused_types=PREMIUM)
+    )
 
     assert usual.reasons["do_not_call"] == {"opt_out": 1, "opt_out_unclear": 1}
     assert usual.reasons["rejected"] == {"phone_line_type": 1, "wrong_number": 1}

@@ -117,7 +117,37 @@ def test_a_corrected_reject_file_can_be_cleaned_again(cleaned, tmp_path):
 
     assert again.header == ("Ref", "Name", "Phone", "Notes")
     assert again.decisions.dropped_columns[:3] == ("_file", "_line", "_row")
-    assert second.clean["phone"].tolist() == ["+12125550143", "+12125550144", "+12125550145"]
+    assert second.clean["phone"].tolist() == ["+12125550143"]
+    assert second.rejected["_reason"].tolist() == ["unclosed_quote", "too_many_cells"]
+    assert second.rejected["_raw"].tolist() == cleaned.rejected["_raw"].tolist()[1:]
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "jsonl", "parquet"])
+def test_damage_that_nobody_mended_stays_damage(cleaned, tmp_path, form):
+    """In every form, and again in the reject file of the reject file."""
+    path = leads.write(cleaned, tmp_path / "a", form=form).paths["rejected"]
+    for folder in ("b", "c"):
+        again = leads.clean(leads.read(path), region="US")
+
+        assert len(again.clean) == 0
+        assert again.reasons["rejected"] == cleaned.reasons["rejected"]
+        path = leads.write(again, tmp_path / folder, form=form).paths["rejected"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("Notes", "a,b"), ("Phone", "212-555-0146"), ("_reason", "")]
+)
+def test_damage_that_somebody_mended_is_gone(cleaned, tmp_path, column, value):
+    """One cell that was put right is enough, and so is a reason that was taken away."""
+    path = leads.write(cleaned, tmp_path).paths["rejected"]
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame.loc[frame["_reason"] == "too_many_cells", column] = value
+    frame.to_csv(path, index=False)
+
+    again = leads.clean(leads.read(path), region="US")
+
+    assert again.clean["full_name"].tolist() == ["Ed"]
+    assert again.reasons["rejected"] == {"phone_too_short": 1, "unclosed_quote": 1}
 
 
 def test_a_reject_file_saved_by_a_german_spreadsheet_is_known_too(cleaned, tmp_path):
@@ -232,14 +262,18 @@ CELL = st.text(
 )
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5))
 def test_any_cell_survives_the_way_out_and_in(lead_file, tmp_path, rows):
-    """What stood in a rejected record stands there when its file is read again."""
+    """What stood in a record that is not clean stands there when its file is read again."""
     frame = pd.DataFrame(rows, columns=["=a", "b"]).assign(phone="12")
     path = tmp_path / "in.csv"
     frame.to_csv(path, index=False, encoding="utf-8")
     file = leads.read(path, delimiter=",", quote='"', header=1)
     cleaned = leads.clean(file, region="US", mapping={"phone": "phone"})
 
-    again = leads.read(leads.write(cleaned, tmp_path).paths["rejected"])
+    paths = leads.write(cleaned, tmp_path).paths
+    found = [leads.read(paths[key]) for key in ("rejected", "do_not_call") if cleaned.counts[key]]
 
-    assert again.frame.to_numpy().tolist() == file.frame.to_numpy().tolist()
-    assert again.header == file.header
+    assert len(cleaned.clean) == 0
+    assert sorted(row for one in found for row in one.frame.to_numpy().tolist()) == sorted(
+        file.frame.to_numpy().tolist()
+    )
+    assert {one.header for one in found} == {file.header}

@@ -67,14 +67,20 @@ def progress() -> Iterator[OnProgress]:
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
     )  # fmt: skip
-    with Bars(*columns, console=console, transient=True) as bars:
+    bars = Bars(*columns, console=console, transient=True)
 
-        def listen(step: Progress) -> None:
-            if step.step not in tasks:
-                tasks[step.step] = bars.add_task(step.step, total=step.total)
-            bars.update(tasks[step.step], completed=step.done, total=step.total)
+    def listen(step: Progress) -> None:
+        # Nothing is drawn before there is something to tell: a question may come first.
+        bars.start()
+        if step.step not in tasks:
+            tasks[step.step] = bars.add_task(step.step, total=step.total)
+        bars.update(tasks[step.step], completed=step.done, total=step.total)
 
+    try:
         yield listen
+    finally:
+        if tasks:
+            bars.stop()
 
 
 def say(text: str) -> None:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from platformdirs import user_data_path
 
 from dialframe.errors import ApiError, ConfigError, ContractError, DialframeError, TransportError
 
 if TYPE_CHECKING:
+    from dialframe.flows.choosing import Memory
     from dialframe.flows.listing import Recipe
     from dialframe.leads import ColumnMap
 
@@ -26,6 +28,14 @@ class Form(StrEnum):
     XLSX = "xlsx"
     PARQUET = "parquet"
     JSONL = "jsonl"
+
+
+class Engine(StrEnum):
+    """What does the work."""
+
+    LOCAL = "local"
+    DUCKDB = "duckdb"
+    DASK = "dask"
 
 
 class Failing(StrEnum):
@@ -41,9 +51,11 @@ class Failing(StrEnum):
 
 
 Files = Annotated[
-    list[Path],
+    list[str],
     typer.Argument(
-        help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet; several, or 'lists/*.csv'."
+        help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet; several, a folder, "
+        "'lists/*.csv' or 's3://bucket/*.csv'.",
+        show_default=False,
     ),
 ]
 Columns = Annotated[
@@ -63,6 +75,26 @@ SaveMapping = Annotated[
     typer.Option(
         "--save-mapping",
         help="Write the columns that were found, for --mapping and the next list.",
+        show_default=False,
+    ),
+]
+NoSavedMapping = Annotated[
+    bool,
+    typer.Option(
+        "--no-saved-mapping", help="Find the columns anew, whatever was answered for this header."
+    ),
+]
+EngineOption = Annotated[
+    Engine,
+    typer.Option(
+        "--engine", help="duckdb compares out of core, dask reads on a cluster; same result."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        help="Dask scheduler, tcp://...; without it a cluster on this machine.",
         show_default=False,
     ),
 ]
@@ -124,6 +156,9 @@ _WORDS: Final = (
     (re.compile(r"\bkeep=\[\.\.\.\]"), "--keep NAME (once for each)"),
     (re.compile(r"\b(sheet|encoding|delimiter|header|region)=(?!\w)"), r"--\1"),
     (re.compile(r"\bkeep names\b"), "--keep names"),
+    (re.compile(r"\bpass engine=dask\b"), "pass --engine dask"),
+    (re.compile(r"\bleave engine out\b"), "leave --engine out"),
+    (re.compile(r"^a scheduler\b"), "--scheduler"),
     (re.compile(r"\bwith map_columns\b"), "with --save-mapping"),
     (re.compile(r": try again; whether the write .* asks$"), ""),
 )
@@ -139,12 +174,16 @@ def recipe(
     delimiter: str | None = None,
     header: str = "auto",
     sheet: str | None = None,
+    no_saved_mapping: bool = False,
+    as_json: bool = False,
 ) -> Recipe:
     """What a person decided, from the options.
 
     Raises:
         ConfigError: An option is not what it says.
     """
+    from dialframe.cli.lead_questions import asker
+    from dialframe.flows.choosing import remembered
     from dialframe.flows.listing import Recipe
     from dialframe.leads import Rules, load_rules
 
@@ -156,23 +195,33 @@ def recipe(
         sheet=sheet,
         header=_header(header),
         rules=Rules() if rules is None else load_rules(rules),
+        memory=None if no_saved_mapping else remembered(user_data_path("dialframe") / "mappings"),
+        ask=None if as_json else asker(remembers=not no_saved_mapping),
     )
 
 
-def expanded(files: list[Path]) -> list[Path]:
+def memory_of(recipe: Recipe) -> Memory | None:
+    """What was remembered of headers and taken from there; None where the columns were told."""
+    return recipe.memory if recipe.mapping is None else None
+
+
+def expanded(files: list[str]) -> list[str | Path]:
     """The files, with patterns replaced by what they match, by name; each file once.
 
     Raises:
         ConfigError: A pattern matches nothing.
     """
-    found: list[Path] = []
-    for path in files:
-        if path.exists() or not glob.has_magic(str(path)):
-            found.append(path)
+    found: list[str | Path] = []
+    for text in files:
+        if "://" in text:
+            found.append(text)
             continue
-        matched = sorted(glob.glob(str(path)))  # noqa: PTH207 - the pattern may be absolute
+        if Path(text).exists() or not glob.has_magic(text):
+            found.append(Path(text))
+            continue
+        matched = sorted(glob.glob(text))  # noqa: PTH207 - the pattern may be absolute
         if not matched:
-            raise ConfigError(f"no file matches {path}; check the pattern and the folder")
+            raise ConfigError(f"no file matches {text}; check the pattern and the folder")
         found += map(Path, matched)
     return list(dict.fromkeys(found))
 

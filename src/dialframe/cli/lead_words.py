@@ -16,16 +16,19 @@ from dialframe.contract.limits import CUSTOM_FIELDS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from dialframe.flows.choosing import Memory
     from dialframe.flows.intake import BroughtIn
-    from dialframe.leads import Cleaned
+    from dialframe.leads.report import Outcome
 
+_NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")
 _LEDGER: Final = ("sent", "accepted", "refused", "unknown")
 
 
 def tell(
-    cleaned: Cleaned,
+    cleaned: Outcome,
     files: Mapping[str, Path],
     *,
+    memory: Memory | None = None,
     checks: pd.DataFrame | None = None,
     lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
@@ -33,9 +36,9 @@ def tell(
 ) -> None:
     """What was decided, what was set aside and why, what was sent, which files there are."""
     if as_json:
-        answer(facts(cleaned, files, checks=checks, lines=lines, brought=brought))
+        answer(facts(cleaned, files, memory=memory, checks=checks, lines=lines, brought=brought))
         return
-    _tell_files(cleaned)
+    _tell_files(cleaned, memory)
     _tell_outcome(cleaned)
     for reason, found in (lines or {}).items():
         _tell_lines(reason, found)
@@ -48,9 +51,10 @@ def tell(
 
 
 def facts(
-    cleaned: Cleaned,
+    cleaned: Outcome,
     files: Mapping[str, Path],
     *,
+    memory: Memory | None = None,
     checks: pd.DataFrame | None = None,
     lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
@@ -69,7 +73,10 @@ def facts(
             for reason in listed
         },
         "warnings": cleaned.warnings,
-        "inputs": told["files"],
+        "inputs": [
+            {**one, "saved_mapping": memory is not None and memory.of(file.header) is not None}
+            for one, file in zip(told["files"], cleaned.files, strict=True)
+        ],
         "leftovers": told["leftovers"],
     }
     if lines:
@@ -84,13 +91,15 @@ def facts(
     return found
 
 
-def _tell_files(cleaned: Cleaned) -> None:
+def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
     from dialframe.flows import lead_tables
 
     for file in cleaned.files:
         say(
             f"{file.name}: {file.records:,} records; {'; '.join(lead_tables.decided(file.decisions))}"
         )
+        if memory is not None and memory.of(file.header) is not None:
+            say("  columns as answered for this header before; --no-saved-mapping finds them anew")
         rows = lead_tables.columns_of(file)
         _grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
         others = file.columns.leftovers
@@ -102,7 +111,7 @@ def _tell_files(cleaned: Cleaned) -> None:
             )
 
 
-def _tell_outcome(cleaned: Cleaned) -> None:
+def _tell_outcome(cleaned: Outcome) -> None:
     from dialframe.flows import lead_tables
 
     why = lead_tables.reasons(cleaned)
@@ -117,9 +126,20 @@ def _tell_outcome(cleaned: Cleaned) -> None:
     if len(warned):
         say("\nclean, and mended:")
         _grid([(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True)
+    _tell_region(cleaned)
     counts = cleaned.counts
     parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
     say(f"\n{counts['records']:,} records: {parts}")
+
+
+def _tell_region(cleaned: Outcome) -> None:
+    """A hint where most numbers are none of the region: it may be the wrong one."""
+    wrong = sum(cleaned.reasons["rejected"].get(code, 0) for code in _NOT_OF_REGION)
+    if cleaned.region and 2 * wrong > cleaned.counts["records"]:
+        say(
+            f"\nMost numbers are none of {cleaned.region}: if they were written for another country, "
+            "name it with --region"
+        )
 
 
 def _tell_lines(reason: str, found: pd.DataFrame) -> None:

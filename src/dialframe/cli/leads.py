@@ -24,6 +24,8 @@ from dialframe.cli.lead_options import (
     Columns,
     Delimiter,
     Encoding,
+    Engine,
+    EngineOption,
     FailOn,
     Files,
     Form,
@@ -32,13 +34,16 @@ from dialframe.cli.lead_options import (
     Keep,
     Mapping,
     MaxAge,
+    NoSavedMapping,
     Rules,
     SaveMapping,
+    Scheduler,
     Sheet,
     Show,
     expanded,
     in_options,
     known,
+    memory_of,
     recipe,
 )
 from dialframe.cli.lead_words import tell
@@ -47,7 +52,7 @@ from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dialframe.leads import Cleaned
+    from dialframe.leads.report import Outcome
 
 app = typer.Typer(
     help="Lead files: look, clean, screen against Do-Not-Call, import.", no_args_is_help=True
@@ -62,11 +67,14 @@ def check(
     column: Columns = None,
     mapping: Mapping = None,
     save_mapping: SaveMapping = None,
+    no_saved_mapping: NoSavedMapping = False,
     rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     header: Header = "auto",
     sheet: Sheet = None,
+    engine: EngineOption = Engine.LOCAL,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of every record; no list is written.
@@ -79,13 +87,15 @@ def check(
     with in_options(), progress() as listen:
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet,
+            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
+            as_json=as_json,
         )  # fmt: skip
         cleaned, lines = flow.look(
-            expanded(files), chosen, reasons=known(reasons), on_progress=listen
-        )
+            expanded(files), chosen, engine=engine.value, scheduler=scheduler,
+            reasons=known(reasons), on_progress=listen,
+        )  # fmt: skip
         _save(cleaned, save_mapping)
-    tell(cleaned, {}, lines=lines, as_json=as_json)
+    tell(cleaned, {}, memory=memory_of(chosen), lines=lines, as_json=as_json)
 
 
 @app.command()
@@ -98,11 +108,14 @@ def clean(
     column: Columns = None,
     mapping: Mapping = None,
     save_mapping: SaveMapping = None,
+    no_saved_mapping: NoSavedMapping = False,
     rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     header: Header = "auto",
     sheet: Sheet = None,
+    engine: EngineOption = Engine.LOCAL,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
@@ -115,14 +128,15 @@ def clean(
     with in_options(), progress() as listen:
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet,
+            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
+            as_json=as_json,
         )  # fmt: skip
         cleaned, lines, written = flow.clean(
-            expanded(files), chosen, out, form=form.value, reasons=known(reasons),
-            on_progress=listen,
+            expanded(files), chosen, out, form=form.value, engine=engine.value,
+            scheduler=scheduler, reasons=known(reasons), on_progress=listen,
         )  # fmt: skip
         _save(cleaned, save_mapping)
-    tell(cleaned, written, lines=lines, as_json=as_json)
+    tell(cleaned, written, memory=memory_of(chosen), lines=lines, as_json=as_json)
 
 
 @app.command()
@@ -135,6 +149,7 @@ def screen(
     reasons: Show = None,
     column: Columns = None,
     mapping: Mapping = None,
+    no_saved_mapping: NoSavedMapping = False,
     rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -156,7 +171,8 @@ def screen(
         known(reasons)
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet,
+            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
+            as_json=as_json,
         )  # fmt: skip
         prepared = listing.prepare(
             expanded(files), chosen, account=account, max_age=max_age, on_progress=listen
@@ -165,6 +181,7 @@ def screen(
     tell(
         prepared.cleaned,
         written,
+        memory=memory_of(chosen),
         checks=prepared.checks,
         lines=lead_tables.lines(prepared.cleaned, reasons or ()),
         as_json=as_json,
@@ -186,6 +203,7 @@ def import_(
     reasons: Show = None,
     column: Columns = None,
     mapping: Mapping = None,
+    no_saved_mapping: NoSavedMapping = False,
     rules: Rules = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -208,7 +226,8 @@ def import_(
         known(reasons)
         chosen = recipe(
             region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet,
+            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
+            as_json=as_json,
         )  # fmt: skip
         brought = intake.bring_in(
             expanded(files),
@@ -225,6 +244,7 @@ def import_(
     tell(
         brought.prepared.cleaned,
         brought.files,
+        memory=memory_of(chosen),
         checks=brought.prepared.checks,
         lines=lead_tables.lines(brought.prepared.cleaned, reasons or ()),
         brought=brought,
@@ -255,7 +275,7 @@ def reasons_(as_json: AsJson = False) -> None:
         show(pd.DataFrame(rows), "Reason codes")
 
 
-def _save(cleaned: Cleaned, path: Path | None) -> None:
+def _save(cleaned: Outcome, path: Path | None) -> None:
     """Keep the columns of the first file for the next list."""
     if path is not None:
         cleaned.files[0].columns.save(path)

@@ -54,7 +54,7 @@ class BroughtIn:
 
 
 def bring_in(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     recipe: Recipe,
     account: Account,
     *,

@@ -9,19 +9,17 @@ import pandas as pd
 
 from dialframe import leads
 from dialframe.flows.outcomes import Ledger
-from dialframe.leads import Cleaned, CleanedFile, ColumnMap, Decisions
+from dialframe.leads import Cleaned, CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
-from dialframe.leads.report import mask
+from dialframe.leads.report import Outcome, mask
+from dialframe.leads.tally import LINE_COLUMNS, LINES_SHOWN
 from dialframe.reports.lead_page import SURE, delimiter, header
 
-#: Lines shown of a reason that was asked for.
-LINES_SHOWN: Final = 20
-_PLACES: Final = ("_file", "_line", "_field", "_value", "_all_reasons", "_reason")
 #: Formats that name their columns themselves.
 _KEYED: Final = ("parquet", "json", "jsonl")
 
 
-def reasons(cleaned: Cleaned) -> pd.DataFrame:
+def reasons(cleaned: Outcome) -> pd.DataFrame:
     """Why records were set aside, most first.
 
     Columns: `outcome`, `reason`, `records`, `meaning`, `remedy` and `first_lines` (physical lines
@@ -46,16 +44,24 @@ def lines(
     if not reasons:
         return {}
     frames = [cleaned.rejected, cleaned.duplicates, cleaned.do_not_call, cleaned.skipped]
-    whole = pd.concat([frame[list(_PLACES)] for frame in frames], ignore_index=True)
+    whole = pd.concat([frame[[*LINE_COLUMNS, "_reason"]] for frame in frames], ignore_index=True)
     return {reason: _shown(whole[whole["_reason"] == reason].head(most)) for reason in reasons}
+
+
+def kept_lines(found: CleanedFiles) -> dict[str, pd.DataFrame]:
+    """The same of files that were cleaned without being held in memory."""
+    return {
+        reason: _shown(pd.DataFrame(rows, columns=list(LINE_COLUMNS)))
+        for reason, rows in found.lines.items()
+    }
 
 
 def _shown(found: pd.DataFrame) -> pd.DataFrame:
     masked = found.assign(_value=[mask(value) for value in found["_value"]])
-    return masked.drop(columns="_reason").rename(columns=lambda name: name.removeprefix("_"))
+    return masked[list(LINE_COLUMNS)].rename(columns=lambda name: name.removeprefix("_"))
 
 
-def warnings(cleaned: Cleaned) -> pd.DataFrame:
+def warnings(cleaned: Outcome) -> pd.DataFrame:
     """What was mended in clean records: `records, warning, meaning`."""
     meanings = {warning.code: warning.meaning for warning in WARNINGS}
     rows = [(count, code, meanings.get(code, "")) for code, count in cleaned.warnings.items()]
@@ -64,7 +70,7 @@ def warnings(cleaned: Cleaned) -> pd.DataFrame:
     )
 
 
-def columns(cleaned: Cleaned) -> pd.DataFrame:
+def columns(cleaned: Outcome) -> pd.DataFrame:
     """Which column was taken for which field: `file, field, column, confidence, next_best`."""
     rows = [
         (file.name, name, ", ".join(found), file.columns.confidence.get(name),

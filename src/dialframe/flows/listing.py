@@ -12,6 +12,7 @@ import pandas as pd
 from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, silent
+from dialframe.flows.choosing import Ask, Chooser, Memory
 from dialframe.flows.files import write_csv
 from dialframe.leads import Cleaned, ColumnMap, LeadFile, Rules
 from dialframe.leads.column_map import Columns
@@ -35,6 +36,8 @@ class Recipe:
         sheet: Sheet of a workbook, where it is told.
         header: `auto`, `none`, or the physical line of the header.
         rules: Policy, rules of the account for single fields, blocked countries.
+        memory: Columns that somebody has confirmed, by header; None to find them anew.
+        ask: Asks a person about columns that are not sure, or None.
     """
 
     region: str
@@ -44,6 +47,12 @@ class Recipe:
     sheet: str | None = None
     header: HeaderChoice = "auto"
     rules: Rules = field(default_factory=Rules)
+    memory: Memory | None = field(default=None, repr=False)
+    ask: Ask | None = field(default=None, repr=False)
+
+    def chooser(self) -> Chooser:
+        """What says the columns of each file."""
+        return Chooser(self.region, self.mapping, self.memory, self.ask)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +91,7 @@ class Prepared:
 
 
 def prepare(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     recipe: Recipe,
     *,
     account: Account | None = None,
@@ -104,18 +113,23 @@ def prepare(
         LeadFileError: A file cannot be read, or has no phone column.
         ApiError: The service refused the check.
     """
-    files = [file for path in paths for file in _read(path, recipe)]
-    cleaned = _clean(files, recipe, (), on_progress)
+    files = [file for path in paths for file in read(path, recipe)]
+    chooser = recipe.chooser()
+    for file in files:
+        # Whatever has to be asked is asked before anything takes its time.
+        chooser(file)
+    cleaned = _clean(files, recipe, chooser, (), on_progress)
     if account is None:
         return Prepared(cleaned)
     if before_checks is not None:
         before_checks(cleaned)
-    return _screened(files, recipe, cleaned, account, max_age, on_progress)
+    return _screened(files, recipe, chooser, cleaned, account, max_age, on_progress)
 
 
 def _screened(
     files: list[LeadFile],
     recipe: Recipe,
+    chooser: Chooser,
     cleaned: Cleaned,
     account: Account,
     max_age: str | None,
@@ -133,7 +147,7 @@ def _screened(
         checks.append(account.check_dnc(numbers, max_age=max_age, on_progress=on_progress))
         if len(_listed(checks[-1])):
             listed = pd.concat([_listed(part) for part in checks])
-            cleaned = _clean(files, recipe, listed, on_progress)
+            cleaned = _clean(files, recipe, chooser, listed, on_progress)
     if not checks:
         checks.append(account.check_dnc([], max_age=max_age, on_progress=on_progress))
     return Prepared(cleaned, pd.concat(checks, ignore_index=True))
@@ -144,7 +158,7 @@ def _listed(checks: pd.DataFrame) -> pd.Series:
     return checks.loc[checks["listed"].fillna(True), "phone"]  # noqa: FBT003 - pandas' own word
 
 
-def _read(path: Path, recipe: Recipe) -> list[LeadFile]:
+def read(path: str | Path, recipe: Recipe) -> list[LeadFile]:
     """The tables at a path: one, or those of a folder or an archive, of which nothing can be told."""
     told = (recipe.encoding, recipe.delimiter, recipe.sheet)
     if recipe.header == "auto" and not any(part is not None for part in told):
@@ -163,13 +177,14 @@ def _read(path: Path, recipe: Recipe) -> list[LeadFile]:
 def _clean(
     files: list[LeadFile],
     recipe: Recipe,
+    chooser: Chooser,
     listed: Sequence[str] | pd.Series,
     on_progress: OnProgress,
 ) -> Cleaned:
     return leads.clean(
         files,
         region=recipe.region,
-        mapping=recipe.mapping,
+        mapping=chooser,
         policy=recipe.rules.policy,
         field_rules=recipe.rules.field_rules,
         blocked_countries=recipe.rules.blocked_countries,

@@ -29,7 +29,8 @@ from dialframe.leads.records import Dialect
 from dialframe.leads.report import report
 from dialframe.leads.rules import FieldRule, Policy, Rules
 from dialframe.leads.rules_file import load_rules
-from dialframe.leads.streaming import CleanedFiles, clean_files
+from dialframe.leads.streaming import clean_files
+from dialframe.leads.tally import CleanedFiles
 from dialframe.leads.writing import Form, Written, stem, to_csv, write
 
 __all__ = [

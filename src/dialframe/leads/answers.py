@@ -20,6 +20,8 @@ Answer = Literal["yes", "no", "blank", "unclear"]
 
 def _fold(text: str) -> str:
     """The text without accents and capitals, composed as every cell is before it is looked up."""
+    if text.isascii():
+        return text.lower()
     folded = unicodedata.normalize("NFKD", text)
     return "".join(char for char in folded if not unicodedata.combining(char)).casefold()
 

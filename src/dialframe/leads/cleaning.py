@@ -13,9 +13,9 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import parts, texts
 from dialframe.leads.cleaned import Cleaned
-from dialframe.leads.column_map import ColumnMap, Columns
+from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.columnwise import Assessed, Judging, Rows, assess, kept_names
-from dialframe.leads.deciding import decide, facts, listed_numbers, unique_file_names
+from dialframe.leads.deciding import Told, decide, facts, listed_numbers, unique_file_names
 from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
@@ -24,8 +24,6 @@ from dialframe.leads.settling import Part as Compare
 from dialframe.phones import check_region
 
 _STEP: Final = "lead files cleaned"
-#: Columns of one file as they are told, or None to find them.
-Told = ColumnMap | Mapping[str, Columns] | None
 
 
 def clean(
@@ -50,7 +48,7 @@ def clean(
         files: One file, or several that are cleaned against each other in this order.
         region: ISO 3166 region of national numbers, or None.
         mapping: Columns by field, as for `map_columns`: one for all files, or a list of one each
-            (such as `saved_mapping` of each, None where there is none).
+            (such as `saved_mapping` of each, None where there is none), or what says them of each.
         policy: Decisions that are not the contract's.
         blocked_countries: Regions whose numbers are rejected.
         field_rules: Further rules of the account.
@@ -95,7 +93,7 @@ def clean(
 
 
 def _each(mapping: Told | Sequence[Told], files: int) -> list[Told]:
-    if mapping is None or isinstance(mapping, ColumnMap | Mapping):
+    if mapping is None or callable(mapping) or isinstance(mapping, ColumnMap | Mapping):
         return [mapping] * files
     if len(mapping) != files:
         raise ConfigError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,21 +25,32 @@ _ENDINGS: Final = re.compile(
     re.IGNORECASE,
 )
 
+#: What says the columns of a file, of which it may have a part of the rows.
+Choose = Callable[[LeadFile], ColumnMap]
+#: Columns of a file as they are told, what says them, or None to find them.
+Told = ColumnMap | Mapping[str, Columns] | Choose | None
 
-def decide(
-    file: LeadFile, *, region: str | None, mapping: ColumnMap | Mapping[str, Columns] | None
-) -> tuple[ColumnMap, bool]:
+
+def decide(file: LeadFile, *, region: str | None, mapping: Told) -> tuple[ColumnMap, bool]:
     """The columns of a file's fields, and whether its whole names are written `Last, First`.
 
     Up to 50,000 rows spread over the file tell that of all of them.
     """
-    step = sample_step(len(file.frame))
-    seen = file if step == 1 else replace(file, frame=file.frame.iloc[::step])
-    columns = map_columns(seen, region=region, mapping=mapping)
+    seen = sampled(file)
+    if mapping is None or isinstance(mapping, ColumnMap | Mapping):
+        columns = map_columns(seen, region=region, mapping=mapping)
+    else:
+        columns = mapping(seen)
     if columns.full_name is None:
         return columns, False
     names = tidied(texts.of_series(seen.frame[columns.full_name]))
     return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
+
+
+def sampled(file: LeadFile) -> LeadFile:
+    """The file with at most 50,000 rows, spread over all of it."""
+    step = sample_step(len(file.frame))
+    return file if step == 1 else replace(file, frame=file.frame.iloc[::step])
 
 
 def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:

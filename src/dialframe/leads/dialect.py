@@ -121,12 +121,15 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
 
 def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
     """The delimiter with the best score, and everything that follows from it."""
-    scores = {one: _score(sample, one, quote) for one in _candidates(sample)}
+    quoted = {one: _with_quotes(Dialect(one), sample, quote) for one in _candidates(sample)}
+    scores = {one: _score(sample, dialect) for one, dialect in quoted.items()}
     scores[""] = _one_column(sample)
     best, *others = sorted(scores, key=lambda one: -scores[one])
     rivals = [one for one in others if one and scores[one] > 0]
     second = scores[rivals[0]] if rivals else 0.0
-    dialect = _finish(best, sample, quote)
+    dialect = _finish(
+        quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
+    )
     if best in ("", " ") and scores[best] < _FIXED_BELOW:
         starts = column_starts(sample)
         dialect = Dialect(" ", None, starts=starts) if starts else dialect
@@ -174,8 +177,8 @@ def _candidates(sample: list[str]) -> list[str]:
     ) + [sign for sign, lines in signs.items() if lines >= _SPACED_SHARE * len(sample)]
 
 
-def _score(sample: list[str], delimiter: str, quote: str | None) -> float:
-    dialect = _with_quotes(Dialect(delimiter), sample, quote)
+def _score(sample: list[str], dialect: Dialect) -> float:
+    delimiter = dialect.delimiter
     found = [(text, scan(text, dialect)) for text in sample]
     read = [(text, row.cells) for text, row in found if row.state in (CLEAN, STRAY)]
     width = _width([row for _, row in read if len(row) > 1])
@@ -216,12 +219,11 @@ def _one_column(sample: list[str]) -> float:
     return max(_ONE_COLUMN_STRONG * cell_kinds.whole_share(sample), _ONE_COLUMN_WEAK)
 
 
-def _finish(delimiter: str, sample: list[str], quote: str | None) -> Dialect:
-    """The dialect with everything that follows from the delimiter."""
-    own_quote = quote or quoting.quote_of(sample, delimiter)
-    long = _lengthened(sample, delimiter)
-    if own_quote is not None and own_quote in long:
-        long = delimiter
+def _finish(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
+    """The dialect, with the longer delimiter that its delimiter may be a part of."""
+    long = _lengthened(sample, dialect.delimiter)
+    if long == dialect.delimiter or (dialect.quote is not None and dialect.quote in long):
+        return dialect
     return _with_quotes(Dialect(long), sample, quote)
 
 

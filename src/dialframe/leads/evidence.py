@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -68,7 +69,7 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
         name=sum(_NAME_LIKE.fullmatch(cell) is not None for cell in cells) / count,
         spaced=sum(" " in cell for cell in cells) / count,
         distinct=len(set(cells)) / count,
-        answer=sum(answers.is_answer(cell) for cell in cells) / count,
+        answer=sum(own for cell, own in Counter(cells).items() if answers.is_answer(cell)) / count,
         counting=_is_counting(cells),
     )
 

@@ -21,6 +21,7 @@ from dialframe.leads.content import Content, open_utf8
 from dialframe.leads.delimited import Surveyed, survey
 from dialframe.leads.header_row import HeaderChoice
 from dialframe.leads.lead_file import Decisions, LeadFile, unique_names
+from dialframe.leads.places import reaching
 from dialframe.leads.reading import Format, begins_like_json, read
 from dialframe.leads.source import MAX_LINE_BYTES, kind_of
 from dialframe.leads.spool import Spool
@@ -253,7 +254,7 @@ def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
     """The paths with every URL that has wildcards in it as the files that it stands for, in order.
 
     Raises:
-        LeadFileError: It stands for no file.
+        LeadFileError: It stands for no file, or cannot be reached.
     """
     found: list[str | Path] = []
     for path in paths:
@@ -263,8 +264,9 @@ def expanded(paths: Sequence[str | Path]) -> list[str | Path]:
             continue
         import fsspec
 
-        filesystem, inside = fsspec.core.url_to_fs(text)
-        names = sorted(filesystem.glob(inside))
+        with reaching(text):
+            filesystem, inside = fsspec.core.url_to_fs(text)
+            names = sorted(filesystem.glob(inside))
         if not names:
             raise LeadFileError(f"{text} stands for no file; check the URL")
         found += [filesystem.unstrip_protocol(name) for name in names]

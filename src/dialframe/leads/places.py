@@ -98,7 +98,7 @@ def _places(text: str) -> list[Place]:
     path = Path(text)
     try:
         if path.is_dir():
-            return [Place(one) for one in _tables_of(path, sorted(path.iterdir()), Path.is_file)]
+            return [Place(one) for one in tables_in(path)]
         if path.exists():
             return [Place(path)]
     except (OSError, ValueError) as problem:
@@ -110,6 +110,20 @@ def _places(text: str) -> list[Place]:
             raise LeadFileError(f"{path} matches no file; check the pattern", path=path)
         return [Place(one) for one in _bounded(path, [one for one in matched if one.is_file()])]
     return _of_archive(path) or [Place(path)]
+
+
+def tables_in(folder: Path) -> list[Path]:
+    """Files of a folder that are called like tables, by name.
+
+    Raises:
+        LeadFileError: There is none, or it cannot be read.
+    """
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as problem:
+        why = (problem.strerror or "input error").lower()
+        raise LeadFileError(f"{folder} cannot be read: {why}", path=folder) from None
+    return _tables_of(folder, found, Path.is_file)
 
 
 def _tables_of(folder: Path, paths: Iterable[Path], is_file: Callable[[Path], bool]) -> list[Path]:
@@ -207,7 +221,7 @@ def _remote(url: str) -> list[Place]:
     """Files behind a URL, by way of fsspec."""
     import fsspec
 
-    with _reaching(url):
+    with reaching(url):
         system, root = fsspec.core.url_to_fs(url)
         if _MAGIC.intersection(root):
             names = sorted(system.glob(root))
@@ -226,12 +240,17 @@ def _called(url: str, root: str, name: str) -> str:
 
 
 def _opened(system: AbstractFileSystem, name: str) -> BinaryIO:
-    with _reaching(name):
+    with reaching(name):
         return cast(BinaryIO, system.open(name, "rb"))
 
 
 @contextmanager
-def _reaching(url: str) -> Iterator[None]:
+def reaching(url: str) -> Iterator[None]:
+    """Say in one sentence what keeps a URL from being reached.
+
+    Raises:
+        LeadFileError: Something does.
+    """
     try:
         yield
     except FileNotFoundError:

@@ -127,15 +127,17 @@ def _other_quote(sample: list[str], delimiter: str) -> str | None:
     """A quote other than `"` that stands around cells of most lines."""
     own = re.escape(delimiter)
     for quote in _OTHERS:
-        if quote in delimiter:
+        lines = [line for line in sample if line.count(quote) > 1]
+        if quote in delimiter or not lines:
             continue
         mark = re.escape(quote)
-        opening = re.compile(rf"(?:^|{own}\s*){mark}[^{mark}]*{mark}(?:\s*{own}|$)")
-        found = sum(opening.search(line) is not None for line in sample)
-        if quote != "'":
+        if quote == "'":
+            opening = re.compile(rf"(?:^|{own}\s*){mark}[^{mark}]*{mark}(?:\s*{own}|$)")
+            found = sum(opening.search(line) is not None for line in lines)
+        else:
             # A rarer one is believed only around every cell.
             whole = re.compile(rf"{mark}[^{mark}]*{mark}(?:{own}{mark}[^{mark}]*{mark})+")
-            found = sum(whole.fullmatch(line) is not None for line in sample)
+            found = sum(whole.fullmatch(line) is not None for line in lines)
         if found > _BAD_QUOTES_SHARE * max(1, len(sample)):
             return quote
     return None

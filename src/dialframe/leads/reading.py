@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from dialframe.leads.lead_file import META, Decisions, LeadFile, unique_names
 from dialframe.leads.parser import parse
 from dialframe.leads.places import sources
 from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
+from dialframe.leads.returned import damage
 from dialframe.leads.source import MAX_LINE_BYTES, Source, not_a_table
 from dialframe.leads.together import together
 from dialframe.leads.xlsx import SHEET_NAME
@@ -281,15 +282,39 @@ def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
     kept = [at for at, name in enumerate(header) if name not in META]
     plain = unescape if escaped else str
     cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    damaged = dict(_damaged(header, table.records.cells, cells, plain))
     names = tuple(plain(header[at]) for at in kept)
     layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
     dropped = tuple(name for name in header if name in META)
     return replace(
         table,
-        records=replace(table.records, cells=cells),
+        records=replace(
+            table.records,
+            cells=cells,
+            faults={**table.records.faults, **{at: code for at, (code, _) in damaged.items()}},
+            raws={**table.records.raws, **{at: raw for at, (_, raw) in damaged.items()}},
+        ),
         layout=layout,
         decisions=replace(table.decisions, dropped_columns=dropped),
     )
+
+
+def _damaged(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    cells: Sequence[Sequence[str]],
+    plain: Callable[[str], str],
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Records that are damaged still, with their damage and their own text."""
+    if not {"_reason", "_all_reasons", "_raw"}.issubset(header):
+        return
+    places = [header.index(name) for name in ("_reason", "_all_reasons", "_raw")]
+    for at, row in enumerate(rows):
+        if len(row) > max(places):
+            reason, every, raw = (plain(row[place]) for place in places)
+            found = damage(cells[at], reason, every, raw)
+            if found is not None:
+                yield at, (found, raw)
 
 
 def _lead_file(source: Source, table: _Table) -> LeadFile:

@@ -51,7 +51,7 @@ class Warned:
     meaning: str
 
 
-_FIX_QUOTES = "mend the quotes around the record's cells, then clean the reject file"
+_FIX_QUOTES = "put the cells right in the reject file, then clean that; untouched, it stays there"
 
 #: All reasons in order of precedence.
 REASONS: Final[tuple[Reason, ...]] = (
@@ -66,7 +66,7 @@ REASONS: Final[tuple[Reason, ...]] = (
         "too_many_cells",
         "rejected",
         "the record has more cells than the file has columns",
-        "quote the cell that holds the delimiter",
+        "put each cell into its column in the reject file, then clean that",
     ),
     Reason("no_consent", "do_not_call", "the consent column does not say yes", "nothing to do"),
     Reason(
@@ -205,7 +205,9 @@ WARNINGS: Final[tuple[Warned, ...]] = (
         "phone_other_forbidden",
         "a second number must not be called and was left out",
     ),
-    Warned("phone_line_type", "the number is of a premium or shared-cost line, a pager or a mailbox"),
+    Warned(
+        "phone_line_type", "the number is of a premium or shared-cost line, a pager or a mailbox"
+    ),
     Warned("phone_reserved", "the number is reserved for films and samples"),
     Warned("remark", "a note may forbid the call, and the policy lets the record pass"),
     Warned("field_rule", "a field rule of severity warn is not met"),

@@ -8,24 +8,20 @@ stays in memory of a record is a few integers.
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
 from dialframe.leads import parts
-from dialframe.leads.cleaned import EXAMPLES, CleanedFile, Example, by_count
-from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columnwise import Assessed, Judging, assess, kept_names
+from dialframe.leads.deciding import Told as ToldColumns
 from dialframe.leads.deciding import decide, facts, listed_numbers, unique_file_names
 from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.intake import Batch, TakenIn, Told, expanded, take_in
@@ -36,6 +32,7 @@ from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.leads.settling import Compared, Found, InMemory, Part, Repeats, Settled, settle
 from dialframe.leads.spool import MEMORY_BYTES, Spool
+from dialframe.leads.tally import CleanedFiles, Tally
 from dialframe.leads.writing import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.phones import check_region
 
@@ -46,60 +43,6 @@ _LINE: Final = "_line"
 Engine = Literal["auto", "memory", "disk", "duckdb"]
 #: Records from which on the disk is used.
 MANY: Final = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CleanedFiles:
-    """What came of files that were cleaned to files.
-
-    Attributes:
-        counts: `records`, and the outcomes that add up to it.
-        reasons: Records by outcome and reason code, most frequent first.
-        warnings: Clean records by warning code, most frequent first.
-        files: The files that were read, in order.
-        region: Region by which national numbers were read.
-        leftovers: Columns of the clean records that no field explains.
-        paths: Files that were written, by what they hold.
-        shown: The first records of each outcome and reason.
-    """
-
-    counts: dict[str, int]
-    reasons: dict[str, dict[str, int]]
-    warnings: dict[str, int]
-    files: tuple[CleanedFile, ...]
-    region: str | None
-    leftovers: tuple[str, ...]
-    paths: Mapping[str, Path]
-    shown: Mapping[tuple[str, str], list[Example]] = field(repr=False)
-
-    def examples(self, outcome: str, code: str) -> list[Example]:
-        """The first records with the reason: file, line and value."""
-        return self.shown.get((outcome, code), [])
-
-
-@dataclass(slots=True, eq=False)
-class _Tally:
-    """Numbers and examples of what was written."""
-
-    rows: Counter[str] = field(default_factory=Counter)
-    reasons: dict[str, Counter[str]] = field(default_factory=dict)
-    warnings: Counter[str] = field(default_factory=Counter)
-    shown: dict[tuple[str, str], list[Example]] = field(default_factory=dict)
-
-    def add(self, key: str, table: pa.Table) -> None:
-        self.rows[key] += len(table)
-        if key == "clean":
-            for codes, count in _counted(table["_warnings"]):
-                self.warnings.update({code: count for code in codes.split(";") if code})
-            return
-        own = self.reasons.setdefault(key, Counter())
-        for code, count in _counted(table["_reason"]):
-            own[code] += count
-            known = self.shown.setdefault((key, code), [])
-            if len(known) < EXAMPLES:
-                found = table.filter(pc.equal(table["_reason"], code)).slice(0, EXAMPLES)
-                cells = found.select(["_file", "_line", "_value"]).to_pylist()
-                known += [Example(*one.values()) for one in cells][: EXAMPLES - len(known)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +62,7 @@ class _Task:
     path: str | Path
     told: Told
     region: str | None
-    mapping: ColumnMap | Mapping[str, Columns] | None
+    mapping: ToldColumns
     rest: dict[str, object]
 
 
@@ -139,10 +82,10 @@ Workers = Callable[[Callable[[_Task], _Shipped], Sequence[_Task]], Iterable[_Shi
 
 def clean_files(
     paths: Sequence[str | Path],
-    out_dir: str | Path,
+    out_dir: str | Path | None,
     *,
     region: str | None,
-    mapping: ColumnMap | Mapping[str, Columns] | None = None,
+    mapping: ToldColumns = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
     field_rules: Sequence[FieldRule] = (),
@@ -155,6 +98,7 @@ def clean_files(
     engine: Engine = "auto",
     memory_bytes: int = MEMORY_BYTES,
     workers: Workers | None = None,
+    show: Collection[str] = (),
     on_progress: OnProgress = silent,
 ) -> CleanedFiles:
     """Read, clean and write lead files of any size in bounded memory.
@@ -165,9 +109,9 @@ def clean_files(
 
     Args:
         paths: The files, cleaned against each other in this order.
-        out_dir: Folder; made with mode 0700 if it is missing.
+        out_dir: Folder; made with mode 0700 if it is missing. None to write nothing and only tell.
         region: ISO 3166 region of national numbers, or None.
-        mapping: Columns by field, as for `map_columns`; for all files.
+        mapping: Columns by field, as for `map_columns`, for all files; or what says them of each.
         policy: Decisions that are not the contract's.
         blocked_countries: Regions whose numbers are rejected.
         field_rules: Further rules of the account.
@@ -181,6 +125,7 @@ def clean_files(
         memory_bytes: Bytes of leads that may wait in memory before the disk is used.
         workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does; the result
             is the same.
+        show: Reason codes whose first records are kept in `CleanedFiles.lines`.
         on_progress: Told of records.
 
     Raises:
@@ -217,8 +162,8 @@ def clean_files(
                 lambda: _repeats(compared.count, engine, Path(folder), stack),
                 ids_are_unique=rest["policy"].repeated_external_id == "duplicate",  # type: ignore[attr-defined]
             )
-            target = Target(Path(out_dir), stem, form, page)
-            return _write(judged, settled, spool, target, known)
+            target = None if out_dir is None else Target(Path(out_dir), stem, form, page)
+            return _write(judged, settled, spool, target, known, show)
 
 
 def _decided(task: _Task, spool: Spool) -> _Judged:
@@ -319,7 +264,12 @@ def _parts(judged: Sequence[_Judged], spool: Spool) -> Iterator[Part]:
 
 
 def _write(
-    judged: Sequence[_Judged], settled: Settled, spool: Spool, target: Target, region: str | None
+    judged: Sequence[_Judged],
+    settled: Settled,
+    spool: Spool,
+    target: Target | None,
+    region: str | None,
+    show: Collection[str],
 ) -> CleanedFiles:
     names = unique_file_names([one.taken.file.name for one in judged])
     files = tuple(
@@ -327,34 +277,18 @@ def _write(
         for one, name in zip(judged, names, strict=True)
     )
     leftovers = dict.fromkeys(name for one in judged for name in one.judging.columns.leftovers)
-    tally = _Tally(dict.fromkeys(COUNT_KEYS.values(), 0))  # type: ignore[arg-type]
-    paths = targets_of(target, files)
+    tally = Tally(frozenset(show))
+    paths = {} if target is None else targets_of(target, files)
 
-    def made() -> CleanedFiles:
-        counts = {"records": sum(file.records for file in files)}
-        counts |= {key: tally.rows[key] for key in COUNT_KEYS.values()}
-        if counts["records"] != sum(counts.values()) - counts["records"]:
-            raise LeadFileError(
-                f"{counts['records']} records went in and "
-                f"{sum(counts.values()) - counts['records']} came out; this is a fault of the "
-                "program, nothing was written"
-            )
-        reasons = {
-            key: by_count(tally.reasons.get(key, {}))
-            for key in COUNT_KEYS.values()
-            if key != "clean"
-        }
-        return CleanedFiles(
-            counts, reasons, by_count(tally.warnings), files, region, tuple(leftovers),
-            MappingProxyType(paths), tally.shown,
-        )  # fmt: skip
-
-    def fill(out: Outputs) -> CleanedFiles:
+    def fill(out: Outputs | None) -> CleanedFiles:
         for key, table in _tables(judged, names, settled, spool):
             tally.add(key, table)
-            out.add(key, table)
-        return made()
+            if out is not None:
+                out.add(key, table)
+        return tally.told(files, region, tuple(leftovers), paths)
 
+    if target is None:
+        return fill(None)
     return outputs(target, paths, files, _orders(judged), fill)
 
 
@@ -416,8 +350,3 @@ def _orders(judged: Sequence[_Judged]) -> dict[str, list[str]]:
     return {
         key: parts.column_order(clean) if key == "clean" else aside for key in COUNT_KEYS.values()
     }
-
-
-def _counted(column: pa.ChunkedArray) -> list[tuple[str, int]]:
-    found = pc.value_counts(column)
-    return [(str(one["values"]), int(one["counts"])) for one in found.to_pylist()]

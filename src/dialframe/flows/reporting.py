@@ -1,0 +1,274 @@
+"""An account's analyses asked of its store: a funnel, or the page of all of them; computes and draws nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import pandas as pd
+
+from dialframe import analytics, plots
+from dialframe.account import Account
+from dialframe.analytics import Funnel, Result
+from dialframe.config import OnProgress, Progress, silent
+from dialframe.errors import ConfigError, StoreError
+from dialframe.flows.files import write_bytes, write_text
+from dialframe.frames import custom_field
+from dialframe.plots import Picture
+from dialframe.reports import Page, analyses, render
+
+#: Field by which leads are split where nobody says otherwise and some lead has it.
+SOURCE: Final = "lead_source"
+PAGE: Final = "report.html"
+PICTURES: Final = (".png", ".svg")
+
+#: Longest window that is taken: no call is older.
+_LONGEST: Final = timedelta(days=36_500)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a funnel or a report is about.
+
+    Attributes:
+        campaign: This campaign only.
+        by: Column or custom field of the leads to split by.
+        since: Calls from this instant on; aware.
+        until: Calls before this instant; aware.
+    """
+
+    campaign: str | None = None
+    by: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables:
+    """The stored tables that analyses read."""
+
+    calls: pd.DataFrame
+    leads: pd.DataFrame
+    campaigns: pd.DataFrame
+    callbacks: pd.DataFrame
+    appointments: pd.DataFrame
+    dispositions: pd.DataFrame
+    dnc_checks: pd.DataFrame
+    events: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """The page of an account, and where it is.
+
+    Attributes:
+        file: The page; it needs nothing beside it.
+        findings: What was found, one sentence each.
+        sections: How many parts it has.
+        pictures: How many pictures.
+    """
+
+    file: Path
+    findings: tuple[str, ...]
+    sections: int
+    pictures: int
+
+
+def funnel(
+    account: Account,
+    scope: Scope,
+    *,
+    order: Literal["ordered", "strict", "any"] = "ordered",
+    window: timedelta | None = None,
+    entry: Literal["import", "first_dial"] = "import",
+) -> Funnel:
+    """The lead funnel of what the store has.
+
+    Raises:
+        ConfigError: The campaign or the field is unknown, or the window is no time.
+        StoreError: Leads or calls were never synced.
+    """
+    if window is not None and window > _LONGEST:
+        raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
+    leads, calls = _synced("leads", account.leads()), _synced("calls", account.calls())
+    return analytics.funnel(
+        leads,
+        calls,
+        account.appointments(),
+        campaign=scope.campaign,
+        by=scope.by,
+        order=order,
+        window=window,
+        entry=entry,
+        since=scope.since,
+        until=scope.until,
+        campaigns=account.campaigns(),
+    )
+
+
+def drawable(path: Path) -> Path:
+    """Refuse a kind of picture that there is not, before anything is read.
+
+    Raises:
+        ConfigError: It names what can be had.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise ConfigError(f"{path}: the picture's name has to end in {' or '.join(PICTURES)}")
+    return path
+
+
+def picture(result: Funnel, path: Path) -> Path:
+    """Draw a funnel into a file, readable by its owner alone.
+
+    Raises:
+        ConfigError: The name ends in neither .png nor .svg.
+        OSError: The disk is full or the folder cannot be written.
+    """
+    drawn = plots.funnel(result) if result.by is None else plots.funnel_by(result)
+    if drawable(path).suffix.lower() == ".svg":
+        return write_bytes(drawn.svg().encode(), path)
+    return write_bytes(drawn.png(), path)
+
+
+def report(
+    account: Account, out: Path, scope: Scope, *, on_progress: OnProgress = silent
+) -> Report:
+    """Write the main analyses of an account as one page that holds everything it needs.
+
+    Numbers of people are masked; the account's own numbers are not.
+
+    Args:
+        account: The account whose store is read.
+        out: Folder of `report.html`.
+        scope: What the page is about; without `by` it is `lead_source` where leads have it.
+        on_progress: Told of every analysis.
+
+    Raises:
+        ConfigError: The campaign or the field is unknown, or the campaign has no lead and no call.
+        StoreError: Leads or calls were never synced.
+        OSError: The disk is full or the folder cannot be written.
+    """
+    whole = funnel(account, scope)
+    tables = _tables(account, scope)
+    _something(tables, scope.campaign)
+    by = scope.by or _usual(tables.leads)
+    split = funnel(account, Scope(scope.campaign, by, scope.since, scope.until))
+    asked = _asked(tables, scope.campaign, by)
+    told = []
+    for number, (title, ask, draw) in enumerate(asked):
+        on_progress(Progress("analyses", number, len(asked)))
+        told.append(analyses.Told(title, *_answered(ask, draw)))
+    on_progress(Progress("analyses", len(asked), len(asked)))
+    page = analyses.page(
+        whole, split, analytics.dispositions(tables.calls), _metrics(tables, scope), told,
+        facts=_facts(scope, whole, tables),
+    )  # fmt: skip
+    file = write_text(render(page), out / PAGE)
+    return Report(file, page.summary, len(page.sections), _pictures(page))
+
+
+_Ask = Callable[[], Result]
+_Draw = Callable[[Result], Picture]
+
+
+def _asked(t: Tables, campaign: str | None, by: str) -> list[tuple[str, _Ask, _Draw]]:
+    """The analyses of the page in their order: title, question, picture."""
+    a, p, c, one = analytics, plots, t.calls, campaign
+    of_source = SOURCE if by == SOURCE else "campaign_id"
+    return [
+        ("From first to last outcome", lambda: a.outcome_flows(t.leads, c, campaign=one), p.outcome_flows),
+        ("Leads by the week of their import", lambda: a.cohorts(t.leads, c, campaign=one), p.cohorts),
+        ("Time to the first conversation", lambda: a.time_to_contact(t.leads, c, by=by, campaign=one), p.time_to_contact),
+        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=one), p.outcome_mix),
+        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=one), p.hours),
+        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=one), p.best_time),
+        ("How often to try", lambda: a.attempts(c, t.leads, campaign=one), p.attempts),
+        ("When to try again", lambda: a.recycle(c, t.leads, campaign=one), p.recycle),
+        ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=one), p.caller_ids),
+        ("Load of each caller ID", lambda: a.caller_load(c, campaign=one), p.caller_load),
+        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=one), p.local_presence),
+        ("Carriers", lambda: a.carriers(c, campaign=one), p.carriers),
+        ("Hangup causes", lambda: a.causes(c, campaign=one), p.causes),
+        ("Ringing", lambda: a.ring_times(c, campaign=one), p.ring_times),
+        ("Machines", lambda: a.machines(c), p.machines),
+        ("Sources", lambda: a.scorecard(t.leads, c, by=by, campaign=one), p.scorecard),
+        ("How far the lists are worked", lambda: a.penetration(t.leads, c, by=of_source, campaign=one), p.penetration),
+        ("Speed to lead", lambda: a.speed_to_lead(t.leads, c, campaign=one), p.speed_to_lead),
+        ("Callbacks", lambda: a.callbacks_kept(t.callbacks, c, t.leads, campaign=one), p.callbacks_kept),
+        ("Appointments", lambda: a.appointments_kept(t.appointments, c, t.leads), p.appointments_kept),
+        ("Numbers in several campaigns", lambda: a.duplicates(t.leads, c), p.duplicates),
+        ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events), p.completeness),
+        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=one), p.missing_dispositions),
+        ("Contradictions", lambda: a.conflicts(c, campaign=one), p.conflicts),
+        ("What a duration means", lambda: a.durations(c), p.durations),
+        ("The service's report and this one", lambda: a.reconcile(t.dispositions, c), p.reconcile),
+    ]  # fmt: skip
+
+
+def _answered(ask: _Ask, draw: _Draw) -> tuple[Result, Picture]:
+    result = ask()
+    return result, draw(result)
+
+
+def _tables(account: Account, scope: Scope) -> Tables:
+    """What the store has; calls of the period only."""
+    _synced("calls", account.calls())
+    return Tables(
+        calls=account.calls(since=scope.since, until=scope.until),
+        leads=_synced("leads", account.leads(until=scope.until)),
+        campaigns=account.campaigns(),
+        callbacks=account.callbacks(),
+        appointments=account.appointments(),
+        dispositions=account.dispositions(since=scope.since, until=scope.until),
+        dnc_checks=account.dnc_checks(),
+        events=account.events(),
+    )
+
+
+def _metrics(t: Tables, scope: Scope) -> analytics.metrics.Metrics:
+    return analytics.metrics.compute(
+        t.calls, t.leads, appointments=t.appointments, callbacks=t.callbacks,
+        dnc_checks=t.dnc_checks, report=t.dispositions, events=t.events, campaign=scope.campaign,
+    )  # fmt: skip
+
+
+def _synced(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
+        raise StoreError(f"{name} were never synced; run dialframe sync first")
+    return frame
+
+
+def _something(t: Tables, campaign: str | None) -> None:
+    """Refuse a page about a campaign that has no lead and no call yet."""
+    frames = (t.leads, t.calls)
+    if campaign is not None and not any((f["campaign_id"] == campaign).any() for f in frames):
+        raise ConfigError(f"campaign {campaign} has no lead and no call yet: nothing to report")
+
+
+def _usual(leads: pd.DataFrame) -> str:
+    return SOURCE if custom_field(leads, SOURCE).notna().any() else "campaign_id"
+
+
+def _facts(scope: Scope, whole: Funnel, tables: Tables) -> dict[str, str]:
+    def bound(at: datetime | None) -> str:
+        return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+    return {
+        "As of": bound(whole.as_of),
+        "Period": f"{bound(scope.since)} until {bound(scope.until)}",
+        "Campaign": scope.campaign or "all",
+        "Rows read": f"{len(tables.leads):,} leads, {len(tables.calls):,} calls",
+        "Taxonomy": whole.taxonomy_version,
+    }
+
+
+def _pictures(page: Page) -> int:
+    return sum(1 for _ in _figures(page))
+
+
+def _figures(page: Page) -> Iterator[object]:
+    for section in page.sections:
+        yield from section.figures
