@@ -28,6 +28,12 @@ GOALS: Final = {
     "right_party": "right_party", "positive": "positive", "appointment": "appointment",
     "conversion": "conversion",
 }  # fmt: skip
+#: The same in words that follow a share of leads.
+GOAL_WORDS: Final = {
+    "attempted": "were attempted", "connected": "connected", "human": "reached a person",
+    "right_party": "reached the right person", "positive": "said yes",
+    "appointment": "made an appointment", "conversion": "converted",
+}  # fmt: skip
 
 
 def outcome_flows(
@@ -154,7 +160,7 @@ def cohorts(
     said = "no cohort is mature yet"
     if len(ripe):
         total = int(ripe["numerator"].sum()) / max(int(ripe["denominator"].sum()), 1)
-        said = f"{share(total)} were {goal.replace('_', ' ')} within the first {period}"
+        said = f"{share(total)} {GOAL_WORDS[goal]} within the first {period}"
     return Result(
         "cohorts", f"{plural(size, 'cohort')} of leads: {said}", frame,
         f"Leads by the {period} of their import, and of these the leads with a counted call that "

@@ -85,7 +85,8 @@ def duplicates(
                   as_of=as_of or latest(leads, calls))  # fmt: skip
     return Result(
         "duplicates",
-        f"{plural(across, 'number')} of {len(spread_code):,} are in more than one campaign; "
+        f"{plural(across, 'number')} of {len(spread_code):,} {'is' if across == 1 else 'are'} in more "
+        "than one campaign; "
         f"{int((frame['campaigns'] < 2).sum()):,} are twice in one",
         frame,
         "Numbers that more than one lead has", nobody.balance(), taxonomy, nobody.as_of,

@@ -151,7 +151,9 @@ class Funnel:
     def _notes(self) -> list[str]:
         asked = []
         if self.window is not None:
-            asked = [f"Order {self.order}; within {self.window} of {self.entry.replace('_', ' ')}"]
+            asked = [
+                f"Order {self.order}; within {_span(self.window)} of {self.entry.replace('_', ' ')}"
+            ]
         loaded = [f"Loaded: {said}" for said in [self.definitions.get("loaded")] if said]
         return [*loaded, *asked, *notes_of(self.excluded, self.taxonomy_version)]
 
@@ -242,6 +244,12 @@ class Summary:
 
 
 _SUMMARY_HEADINGS = ["metric", "calls", "of", "rate", "95 % interval", "unknown"]
+
+
+def _span(window: timedelta) -> str:
+    """A length of time in the greatest unit that it is whole in, or in hours."""
+    hours = window.total_seconds() / 3600
+    return plural(int(hours // 24), "day") if hours % 24 == 0 else f"{hours:g} hours"
 
 
 def _version(taxonomy_version: str) -> dict[str, str]:

@@ -189,7 +189,7 @@ def taxonomy_effect(
     found = dials(calls, leads, taxonomy=after, as_of=as_of)
     return Result(
         "taxonomy_effect",
-        f"{plural(len(codes), 'code')} differ; {plural(len(frame), 'metric')} of {len(both)} change",
+        f"{plural(len(codes), 'code')} {'differs' if len(codes) == 1 else 'differ'}; {plural(len(frame), 'metric')} of {len(both)} change",
         frame, f"Every metric under taxonomy {before.version} and under {after.version}",
         found.balance(), after, found.as_of, {"codes": codes}, {"before": before.version},
         found.warnings,

@@ -1,4 +1,4 @@
-"""`dialframe sync`, `export`, `funnel`: an account becomes knowledge."""
+"""`dialframe sync`, `export`: an account comes to this disk, and goes on from it."""
 
 from __future__ import annotations
 
@@ -95,48 +95,3 @@ def export(
         answer({"table": table, "rows": len(frame), "file": str(to)})
     else:
         say(f"{len(frame):,} rows of {table} written to {to}")
-
-
-def funnel(
-    campaign: Annotated[
-        str | None, typer.Option("--campaign", help="Only this campaign id.", show_default=False)
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            help="Split by campaign_id or a custom field such as lead_source.",
-            show_default=False,
-        ),
-    ] = None,
-    base_url: BaseUrl = None,
-    store: StoreFolder = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show how many leads reached each stage, from loaded to appointment.
-
-    Reads the local store; run `dialframe sync` first. Example:
-
-        dialframe funnel --by lead_source
-    """
-    from dialframe import analytics
-
-    with connect(base_url, store) as account:
-        leads, calls = account.leads(), account.calls()
-        appointments = account.appointments()
-    result = analytics.funnel(leads, calls, appointments, campaign=campaign, by=by)
-    if as_json:
-        rows = result.table.drop(columns="definition")
-        answer(
-            {
-                "as_of": result.as_of,
-                "taxonomy": result.taxonomy_version,
-                "stages": rows.astype(object).where(rows.notna(), None).to_dict("records"),
-                "definitions": result.definitions,
-                "excluded": result.excluded[["reason", "unit", "count", "role"]].to_dict(
-                    "records"
-                ),
-            }
-        )
-        return
-    say(str(result))

@@ -14,11 +14,14 @@ from dialframe.cli import (
     contract,
     demo,
     doctor,
+    funnel,
     leads,
+    report,
     rules,
     sandbox,
     store,
     webhooks,
+    webpage,
 )
 
 app = typer.Typer(
@@ -51,7 +54,8 @@ def _options(
 app.command("demo")(demo.demo)
 app.command("sync")(account.sync)
 app.command("export")(account.export)
-app.command("funnel")(account.funnel)
+app.command("funnel")(funnel.funnel)
+app.command("report")(report.report)
 app.add_typer(audit.app, name="audit")
 app.command("doctor")(doctor.doctor)
 app.add_typer(leads.app, name="leads")
@@ -61,3 +65,4 @@ app.add_typer(store.app, name="store")
 app.add_typer(contract.app, name="contract")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(assistant.app, name="assistant")
+app.command("app")(webpage.app)

@@ -21,6 +21,8 @@ from dialframe.plots.style import Look, Theme, canvas, context, settle
 #: Rows drawn at most; the rest stands in the table.
 MOST_ROWS: Final = 20
 _ROW_IN: Final = 0.34
+#: Units that are drawn in hundredths.
+_SHARES: Final = ("%", "points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def forest(
         subtitle: What is shown.
         footer: How to read it, besides the interval and the taxonomy.
         zero: Draw a line at zero, for differences.
-        unit: `%` for shares, else the unit of the axis.
+        unit: `%` for shares, `points` for differences of shares, else the unit of the axis.
     """
     known = [row for row in rows if not pd.isna(row.value)]
     if not known:
@@ -115,7 +117,7 @@ def of_table(
 
 
 def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: bool) -> None:
-    scale = 100.0 if unit == "%" else 1.0
+    scale = 100.0 if unit in _SHARES else 1.0
     for y, row in enumerate(rows):
         colour = theme.alert if row.loud else theme.rule if row.faint else theme.blue
         if not pd.isna(row.low):
@@ -137,10 +139,14 @@ def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: boo
 
 
 def _number(value: float, unit: str) -> str:
+    if unit == "points":
+        return f"{100 * value:+.1f} points"
     return f"{100 * value:.1f} %" if unit == "%" else f"{value:.2f}"
 
 
 def _bounds(row: Row, unit: str) -> str:
+    if unit == "points":
+        return f"{100 * row.low:+.1f} to {100 * row.high:+.1f}"
     return interval(row.low, row.high) if unit == "%" else f"{row.low:.2f} to {row.high:.2f}"
 
 

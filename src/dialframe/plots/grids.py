@@ -1,4 +1,4 @@
-"""Pictures in cells: the week by hour, cohorts by age, outcomes by gap; greyed where calls are few."""
+"""Pictures in cells: the week by hour, cohorts by age, outcomes by gap; without a share where calls are few."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from dialframe.analytics import Result
+from dialframe.analytics.journeys import GOAL_WORDS
 from dialframe.analytics.wording import compact, share
 from dialframe.plots.forests import named
 from dialframe.plots.marks import nothing
@@ -24,7 +25,7 @@ WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def hours(result: Result, *, look: Look = "light") -> Picture:
-    """How often a person answers by local hour and weekday; thin cells are grey."""
+    """How often a person answers by local hour and weekday; thin cells have their count alone."""
     named(result, "hours")
     table = result.table
     used = sorted({int(h) for h, n in zip(table["hour"], table["denominator"], strict=True) if n})
@@ -36,7 +37,7 @@ def hours(result: Result, *, look: Look = "light") -> Picture:
     return _grid(
         result, look, cells, [f"{h}:00" for h in across], list(WEEKDAYS), value="shrunk",
         subtitle="Calls that a person answered, by the clock of the person called; below: calls",
-        footer=f"Colour: rate shrunk to the mean. Grey: under {result.parameters['thin']} calls.",
+        footer=f"Colour: rate shrunk to the mean. Without a share: under {result.parameters['thin']} calls.",
     )  # fmt: skip
 
 
@@ -53,8 +54,8 @@ def cohorts(result: Result, *, look: Look = "light") -> Picture:
     period = str(result.parameters["period"])
     return _grid(
         result, look, cells, names, [f"{age}" for age in ages], value="rate",
-        subtitle=f"Share of each {period}'s leads that were "
-        f"{str(result.parameters['goal']).replace('_', ' ')} by age in {period}s; below: leads",
+        subtitle=f"Share of each {period}'s leads that {GOAL_WORDS[str(result.parameters['goal'])]}, "
+        f"by age in {period}s; below: leads",
         footer="Empty: not all of the cohort has had that time yet.",
     )  # fmt: skip
 
@@ -72,7 +73,7 @@ def recycle(result: Result, *, look: Look = "light") -> Picture:
         result, look, cells, [str(o).replace("_", " ") for o in outcomes],
         [str(g).replace(" to ", "\nto ").replace(" and ", "\nand ") for g in gaps], value="rate",
         subtitle="How often the next attempt reached a person, by outcome and time since; below: pairs",
-        footer=f"Grey: under {result.parameters['least']} pairs.",
+        footer=f"Without a share: under {result.parameters['least']} pairs.",
     )  # fmt: skip
 
 
@@ -123,8 +124,10 @@ def _range(rate: _Floats) -> tuple[float, float]:
     known = rate[~np.isnan(rate)]
     if not len(known):
         return 0.0, 1.0
-    # A point of difference at least, so that no difference does not look like one.
-    return float(known.min()), float(max(known.max(), known.min() + 0.01))
+    # Half of the greatest share at least, so that next to no difference does not look like one.
+    span = max(float(known.max() - known.min()), float(known.max()) / 2, 0.01)
+    middle = float(known.max() + known.min()) / 2
+    return middle - span / 2, middle + span / 2
 
 
 def _alt(

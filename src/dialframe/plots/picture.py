@@ -20,7 +20,7 @@ SCALE: Final = 2
 #: Colours of a PNG: a picture has some ten, the rest are the edges of its type.
 COLOURS: Final = 64
 
-_MOST_ROWS: Final = 200
+_MOST_ROWS: Final = 40
 
 
 class Picture(Figure):
@@ -94,7 +94,9 @@ class Picture(Figure):
         if self.table is None:
             return ""
         body = self.table.head(_MOST_ROWS).to_html(index=False, border=0, na_rep="\N{EN DASH}")
-        return f"<details><summary>The numbers</summary>{body}</details>"
+        more = len(self.table) - _MOST_ROWS
+        rest = f"<p>{more:,} more rows in <code>.table</code></p>" if more > 0 else ""
+        return f"<details><summary>The numbers</summary>{body}{rest}</details>"
 
     def __str__(self) -> str:
         """The alternative text."""

@@ -94,14 +94,14 @@ def compare(result: Result, *, look: Look = "light") -> Picture:
     named(result, "compare")
     row = result.table.iloc[0]
     rows = [
-        Row(f"{row['b']} less {row['a']}", _f(row["difference"]), _f(row["low"]), _f(row["high"]),
+        Row("the second less the first", _f(row["difference"]), _f(row["low"]), _f(row["high"]),
             f"p = {_f(row['p']):.2g}", loud=row["verdict"] in ("a is better", "b is better")),
         Row("... at the same mix", _f(row["standardised"]), np.nan, np.nan, "standardised"),
         Row("... that could be seen", _f(row["minimum_detectable"]), np.nan, np.nan, "four in five",
             faint=True),
     ]  # fmt: skip
-    return forest(result, rows, look, what="calls of both campaigns", zero=True,
-                  subtitle="Difference of the rates in points, attempts clustered by lead",
+    return forest(result, rows, look, what="calls of both campaigns", zero=True, unit="points",
+                  subtitle=f"Share of {row['b']}\nless share of {row['a']}, attempts clustered by lead",
                   footer=result.warnings[0])  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def local_presence(result: Result, *, look: Look = "light") -> Picture:
             f"{compact(row['matched_dials'])} / {compact(row['other_dials'])} calls")
         for row in result.table.to_dict("records")
     ]  # fmt: skip
-    return forest(result, rows, look, what="calls", zero=True,
+    return forest(result, rows, look, what="calls", zero=True, unit="points",
                   subtitle="Rate of a person with a local caller ID less the rate with another, in points",
                   footer="Calls: local and other.")  # fmt: skip
 

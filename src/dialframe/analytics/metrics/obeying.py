@@ -60,7 +60,8 @@ def dnc_grades(inputs: Inputs) -> Ints:
     at, listed = micros(checks["checked_at"]), checks["listed"].to_numpy(bool, na_value=False)
     mine = (code >= 0) & (at != NO_TIME)
     positive = _first(code, at, mine & listed, len(names))
-    before = mine & ~listed & (at < positive[code])
+    # A check of a number that nobody called has the code -1, which takes the value at the end.
+    before = mine & ~listed & (at < np.append(positive, _NEVER)[code])
     negative = np.full(len(names), NO_TIME)
     np.maximum.at(negative, code[before], at[before])
     known = np.minimum(positive, _asked(inputs, number, len(names)))

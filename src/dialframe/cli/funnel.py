@@ -1,0 +1,132 @@
+"""`dialframe funnel`: how many leads reached each stage, as a table, a picture, an object for machines."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, say
+
+if TYPE_CHECKING:
+    from dialframe.analytics import Funnel
+
+
+class Order(StrEnum):
+    """How the stages must follow each other in time."""
+
+    ORDERED = "ordered"
+    STRICT = "strict"
+    ANY = "any"
+
+
+class Entry(StrEnum):
+    """Where the window begins."""
+
+    IMPORT = "import"
+    FIRST_DIAL = "first_dial"
+
+
+Campaign = Annotated[
+    str | None, typer.Option("--campaign", help="Only this campaign id.", show_default=False)
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        help="Split by campaign_id, region or a custom field such as lead_source.",
+        show_default=False,
+    ),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", help="Calls from this day (UTC) or instant on.", show_default=False),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", help="Calls before this day (UTC) or instant.", show_default=False),
+]
+
+
+def funnel(
+    campaign: Campaign = None,
+    by: By = None,
+    since: Since = None,
+    until: Until = None,
+    order: Annotated[
+        Order,
+        typer.Option(
+            "--order",
+            help="Stages in time: each after the one before; with no call between; or in any order.",
+        ),
+    ] = Order.ORDERED,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            "--window",
+            help="Time in which all must happen, 30d for instance; younger leads stand apart.",
+            show_default=False,
+        ),
+    ] = None,
+    entry: Annotated[
+        Entry, typer.Option("--entry", help="Where the window begins: import or first dial.")
+    ] = Entry.IMPORT,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture", help="Draw it into this file: .png or .svg.", show_default=False
+        ),
+    ] = None,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many leads reached each stage, from loaded to appointment.
+
+    Reads the local store; run `dialframe sync` first. Example:
+
+        dialframe funnel --by lead_source --window 30d --picture funnel.png
+    """
+    from dialframe.account.instants import age
+    from dialframe.flows import records, reporting
+
+    if picture is not None:
+        reporting.drawable(picture)
+    scope = reporting.Scope(
+        campaign, by, records.instant("--since", since), records.instant("--until", until)
+    )
+    span = None if window is None else age("--window", window)
+    with connect(base_url, store) as account:
+        result = reporting.funnel(
+            account, scope, order=order.value, window=span, entry=entry.value
+        )
+    drawn = None if picture is None else reporting.picture(result, picture)
+    if as_json:
+        answer(_facts(result, drawn))
+        return
+    say(str(result))
+    if drawn is not None:
+        say(f"picture: {drawn}")
+
+
+def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
+    """The funnel for machines; the keys do not depend on the data."""
+    plain = result.to_dict()
+    return {
+        "as_of": plain["as_of"],
+        "taxonomy": result.taxonomy_version,
+        "parameters": plain["parameters"],
+        "stages": [
+            {name: value for name, value in row.items() if name != "definition"}
+            for row in plain["table"]
+        ],
+        "definitions": result.definitions,
+        "excluded": [
+            {name: row[name] for name in ("reason", "unit", "count", "role")}
+            for row in plain["excluded"]
+        ],
+        "warnings": plain["warnings"],
+        "files": {} if picture is None else {"picture": str(picture)},
+    }

@@ -1,0 +1,234 @@
+"""`dialframe funnel` and `dialframe report`: table, picture, page, and refusals in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialframe
+from dialframe.cli.run import run
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """A tiny account that was synced, with a draft campaign without leads."""
+    store = tmp_path_factory.mktemp("store")
+    with dialframe.sandbox.start(size="tiny", seed=3) as started:
+        started.console.update_account({"rate_limits": None})
+        draft = started.console.create_campaign(started.client_id, "spring", status="draft")
+        with dialframe.connect(started.base_url, started.api_key, store) as account:
+            account.sync()
+            phones = set(account.leads()["phone"].dropna())
+        yield {
+            "draft": draft["id"],
+            "phones": phones,
+            "environment": {
+                "DIALFRAME_BASE_URL": started.base_url,
+                "DIALFRAME_API_KEY": started.api_key,
+                "DIALFRAME_STORE": str(store),
+            },
+        }
+
+
+@pytest.fixture
+def synced(service: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The environment of somebody whose store is up to date."""
+    for name, value in service["environment"].items():
+        monkeypatch.setenv(name, value)
+    return service
+
+
+def _json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
+    assert run([*arguments, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def _counts(found: dict[str, Any]) -> list[int]:
+    return [row["count"] for row in found["stages"]]
+
+
+@pytest.mark.usefixtures("synced")
+def test_table_names_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    """A person sees all eight stages with shares, and what was not counted."""
+    assert run(["funnel"]) == 0
+    out = capsys.readouterr().out
+
+    stages = ("Loaded", "Accepted", "Attempted", "Connected", "Reached a person", "Right person",
+              "Positive", "Appointment")  # fmt: skip
+    assert [line.split("  ")[0] for line in out.splitlines()[3:11]] == list(stages)
+    assert "Set aside:" in out
+
+
+@pytest.mark.usefixtures("synced")
+def test_stages_shrink_in_every_order(capsys: pytest.CaptureFixture[str]) -> None:
+    """No stage is greater than the one before; `any` has all that `ordered` has, that all of `strict`."""
+    found = {o: _counts(_json(capsys, ["funnel", "--order", o])) for o in ("strict", "ordered", "any")}  # fmt: skip
+
+    assert all(counts == sorted(counts, reverse=True) for counts in found.values())
+    triples = zip(found["strict"], found["ordered"], found["any"], strict=True)
+    assert all(a <= b <= c for a, b, c in triples)
+
+
+@pytest.mark.usefixtures("synced")
+def test_groups_add_up_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """Split by source, the stages of all groups sum to the funnel of all leads."""
+    whole = _counts(_json(capsys, ["funnel"]))
+    split = _json(capsys, ["funnel", "--by", "lead_source"])["stages"]
+
+    names = list(dict.fromkeys(row["stage"] for row in split))
+    assert [sum(r["count"] for r in split if r["stage"] == n) for n in names] == whole
+    assert len({row["lead_source"] for row in split}) > 1
+
+
+@pytest.mark.usefixtures("synced")
+def test_window_sets_young_leads_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    """Leads whose time is not over are censored: counted, and in no stage."""
+    whole = _json(capsys, ["funnel"])
+    found = _json(capsys, ["funnel", "--window", "30d"])
+
+    assert found["parameters"]["window_s"] == 30 * 86_400
+    assert found["parameters"]["censored"] > 0
+    assert _counts(found)[1] + found["parameters"]["censored"] == _counts(whole)[1]
+
+
+@pytest.mark.usefixtures("synced")
+def test_period_leaves_calls_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls outside `--since` and `--until` are set aside and counted."""
+    whole = _json(capsys, ["funnel"])
+    since = whole["as_of"][:10]
+    found = _json(capsys, ["funnel", "--since", since])
+
+    aside = {row["reason"]: row["count"] for row in found["excluded"]}
+    assert aside["outside_window"] > 0
+    assert _counts(found)[2] < _counts(whole)[2]
+
+
+def test_draft_campaign_is_empty_and_not_refused(
+    synced: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A campaign without leads has a funnel of noughts, with null where there is nothing to divide by."""
+    found = _json(capsys, ["funnel", "--campaign", synced["draft"]])
+
+    assert _counts(found) == [0] * 8
+    assert {row["of_previous"] for row in found["stages"]} == {None}
+
+
+@pytest.mark.usefixtures("synced")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--campaign", "cmp_nope"], "cmp_nope"),
+        (["--by", "shoe_size"], "lead_source"),
+        (["--window", "0d"], "window"),
+        (["--window", "soon"], "--window"),
+        (["--window", "9999999w"], "window"),
+        (["--since", "2026-13-01"], "--since"),
+        (["--picture", "funnel.txt"], ".png"),
+        (["--order", "sideways"], "ordered"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_is_refused_in_words(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    """Status 2 and a sentence that names what is wrong or what can be had."""
+    assert run(["funnel", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert "Traceback" not in err
+    assert "fault of dialframe" not in err
+
+
+@pytest.mark.usefixtures("synced")
+@pytest.mark.parametrize(("name", "begins"), [("f.png", b"\x89PNG"), ("f.svg", b"<?xml")])
+def test_picture_is_a_file_of_its_kind(tmp_path: Path, name: str, begins: bytes) -> None:
+    """The picture is written whole, for its owner alone."""
+    file = tmp_path / name
+    assert run(["funnel", "--picture", str(file)]) == 0
+    assert file.read_bytes().startswith(begins)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.images: list[dict[str, str | None]] = []
+        self.names: list[str] = []
+        self.addresses: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        found = dict(attrs)
+        if tag == "img":
+            self.images.append(found)
+        self.addresses += [str(found[name]) for name in ("src", "href") if name in found]
+
+
+def test_report_is_one_page_with_pictures_words_and_tables(
+    synced: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every picture has its words, every part its table; nothing is fetched, no person's number shown."""
+    found = _json(capsys, ["report", "--out", str(tmp_path / "out")])
+    file = Path(found["file"])
+    text = file.read_text(encoding="utf-8")
+    page = _Page(text)
+
+    assert list(file.parent.iterdir()) == [file]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert len(page.images) == found["pictures"] > 20
+    assert all(str(image["alt"]).strip() for image in page.images)
+    assert page.names.count("table") >= found["sections"] - 1
+    assert all(address.startswith(("data:", "#")) for address in page.addresses)
+    assert not {"script", "link", "iframe"} & set(page.names)
+    assert not [phone for phone in synced["phones"] if phone in text]
+    assert found["findings"]
+
+
+@pytest.mark.usefixtures("synced")
+def test_report_of_a_time_without_calls_is_a_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A period in which nothing happened gives a page that says so."""
+    found = _json(capsys, ["report", "--out", str(tmp_path), "--since", "2030-01-01"])
+    assert "There are no" not in found["findings"][0]
+    assert " 0 were attempted" in found["findings"][0]
+
+
+def test_report_on_nothing_is_refused(
+    synced: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A campaign without leads and calls has nothing to report: status 2, and no file."""
+    out = tmp_path / "out"
+    assert run(["report", "--out", str(out), "--campaign", synced["draft"]]) == 2
+    assert "nothing to report" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["funnel", "report"])
+def test_nothing_synced_is_no_result(
+    command: str,
+    service: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before the first sync both say so and end with status 1."""
+    for name, value in (service["environment"] | {"DIALFRAME_STORE": str(tmp_path)}).items():
+        monkeypatch.setenv(name, value)
+    more = ["--out", str(tmp_path / "out")] if command == "report" else []
+    assert run([command, *more]) == 1
+    assert "dialframe sync" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["funnel", "report"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command explains itself with an example that calls it."""
+    assert run([command, "--help"]) == 0
+    assert f"dialframe {command} --" in " ".join(capsys.readouterr().out.split())
