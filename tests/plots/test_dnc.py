@@ -51,7 +51,9 @@ def test_listed_calls_counts() -> None:
     """The title gives the proven and the undecided calls; the cut bar is marked and said."""
     picture = shown("listed_calls")
     said = words(picture)
-    assert said.startswith("5 calls went to numbers listed or after a request; 12 cannot be decided")
+    assert said.startswith(
+        "5 calls went to numbers listed or after a request; 12 cannot be decided"
+    )
     assert "4,598" in said
     assert "The bar marked // is cut off" in said
     assert picture.alt.endswith("proven 5; indeterminate 12; clear 4,598.")
