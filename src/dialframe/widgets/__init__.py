@@ -1,0 +1,52 @@
+"""Faces for notebooks and the web page: a lead workbench, a funnel explorer, a coverage dashboard.
+
+    from dialframe.widgets import Workbench
+
+    Workbench(folder="lists")          # reads and writes inside that folder alone
+
+Each is two things: a model, a plain class that holds every choice and knows no widget (`LeadBench`,
+`FunnelModel`, `CoverageModel`), and a thin view of it. A viewer that runs no JavaScript sees a table.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dialframe.widgets.bench import LeadBench
+    from dialframe.widgets.coverage import CoverageModel
+    from dialframe.widgets.coverage_view import CoverageDashboard
+    from dialframe.widgets.funnel import FunnelModel, FunnelState
+    from dialframe.widgets.funnel_view import FunnelExplorer
+    from dialframe.widgets.workbench import Workbench
+
+__all__ = [
+    "CoverageDashboard",
+    "CoverageModel",
+    "FunnelExplorer",
+    "FunnelModel",
+    "FunnelState",
+    "LeadBench",
+    "Workbench",
+]
+
+if not TYPE_CHECKING:
+    # A list is cleaned without the libraries that draw: each is loaded when it is first used.
+    _NAMES = {
+        "CoverageDashboard": "coverage_view",
+        "CoverageModel": "coverage",
+        "FunnelExplorer": "funnel_view",
+        "FunnelModel": "funnel",
+        "FunnelState": "funnel",
+        "LeadBench": "bench",
+        "Workbench": "workbench",
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name in _NAMES:
+            return getattr(importlib.import_module(f"dialframe.widgets.{_NAMES[name]}"), name)
+        raise AttributeError(f"module 'dialframe.widgets' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted(__all__)

@@ -1,0 +1,146 @@
+"""The coverage dashboard without a widget: an audit with its verdict, coverage by group, what to check next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from dialframe import compliance, plots
+from dialframe.compliance import Audit
+from dialframe.compliance.dnc.dashboard import Dashboard
+from dialframe.config import OnProgress, silent
+from dialframe.errors import ConfigError
+from dialframe.flows import audit as auditing
+from dialframe.leads.report import mask
+from dialframe.plots import Picture
+from dialframe.plots.style import Look
+from dialframe.widgets.bench import Connect
+from dialframe.widgets.manifest import write_manifest
+from dialframe.widgets.paging import Page, page_of
+from dialframe.widgets.places import inside
+
+#: How coverage can be grouped.
+VIEWS: Final = ("campaign", "source", "state", "week")
+GRADES: Final = ("violation", "uncertain", "not evaluable")
+_PROOF: Final = (
+    "check", "grade", "phone", "campaign_id", "at", "local_times", "reason", "evidence", "citation",
+)  # fmt: skip
+_GROUPS_DRAWN: Final = 20
+
+
+@dataclass(slots=True, eq=False)
+class CoverageModel:
+    """The state of a coverage dashboard.
+
+    Attributes:
+        connect: Opens the account.
+        now: The clock, UTC.
+        folder: The only folder that is written to.
+        rules: Jurisdictions or rule ids, separated by commas; empty for all.
+        view: Grouping of the coverage: campaign, source, state or week.
+        grade: Grade that the findings are filtered by; None for all.
+        page: Page of the findings, from 0.
+        stale_page: Page of the numbers to check, from 0.
+        look: Light or dark pictures.
+        audit: The audit, once it was made.
+        dashboard: Its coverage by group.
+        written: Files of the evidence pack by name, once it is written.
+    """
+
+    connect: Connect
+    now: Callable[[], datetime]
+    folder: Path
+    rules: str = ""
+    view: str = "campaign"
+    grade: str | None = None
+    page: int = 0
+    stale_page: int = 0
+    look: Look = "light"
+    audit: Audit | None = None
+    dashboard: Dashboard | None = None
+    written: dict[str, Path] = field(default_factory=dict)
+    _masked: pd.DataFrame | None = field(default=None, repr=False)
+
+    def make(self, on_progress: OnProgress = silent) -> str:
+        """Hold the stored calls against the rules, and measure the coverage.
+
+        Raises:
+            StoreError: Calls or leads were never read.
+            ConfigError: A jurisdiction is not in the book.
+        """
+        asked = [each.strip() for each in self.rules.split(",") if each.strip()]
+        scope = auditing.Scope(rules=asked or None)
+        with self.connect() as account:
+            found = auditing.audit(account, now=self.now, scope=scope, on_progress=on_progress)
+            campaigns = account.campaigns()
+            named = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+            self.dashboard = compliance.dnc.dashboard(
+                found.coverage, account.leads(), account.calls(), campaigns=named
+            )
+        self.audit, self._masked, self.written = found, None, {}
+        self.page = self.stale_page = 0
+        return f"Audited {int(found.checks['checked'].sum()):,} tests; the verdict is below."
+
+    def check(self, on_progress: OnProgress = silent) -> str:
+        """Ask the service about every number that is stale or unchecked, keep its answers, and audit again."""
+        numbers = self._made()[1].next["phone"]
+        with self.connect() as account:
+            account.check_dnc(numbers, on_progress=on_progress)
+        return f"{len(numbers):,} numbers checked. {self.make(on_progress)}"
+
+    def export(self, name: str = "evidence.zip", on_progress: OnProgress = silent) -> str:
+        """Write the evidence pack, whole numbers in it, inside the folder.
+
+        Raises:
+            ConfigError: The name leads out of the folder, or something is in the way.
+        """
+        del on_progress
+        found, _ = self._made()
+        path = inside(self.folder, name)
+        if path.suffix != ".zip":
+            raise ConfigError(f"{name!r} is no name of a pack; end it with .zip")
+        written = auditing.write_pack(found, path)
+        self.written = write_manifest({"evidence": written["zip"]}, path.stem)
+        return f"Written: {path.name}, for authorised eyes: numbers in it are whole."
+
+    def groups(self) -> pd.DataFrame:
+        """Coverage of the view: `group, numbers, fresh, stale, never, share`."""
+        by = self._made()[1].by
+        return by[by["view"] == self.view].drop(columns="view").reset_index(drop=True)
+
+    def picture(self) -> Picture:
+        """The largest groups drawn; the table has them all."""
+        most = self.groups().nlargest(_GROUPS_DRAWN, "numbers")
+        return plots.coverage(most[["group", "fresh", "stale", "never"]], look=self.look)
+
+    def findings(self) -> Page:
+        """The page of findings with their proof, gravest first, numbers masked."""
+        whole = self._findings()
+        kept = whole if self.grade is None else whole[whole["grade"] == self.grade]
+        return page_of(kept, self.page, noun="findings", whole=len(whole))
+
+    def stale(self) -> Page:
+        """The page of numbers to check next, those that may be called first, masked."""
+        whole = self._made()[1].next
+        page = page_of(whole, self.stale_page, noun="numbers stale or never checked")
+        return Page(
+            page.rows.assign(phone=page.rows["phone"].map(mask)),
+            page.number, page.total, page.whole, page.noun,
+        )  # fmt: skip
+
+    def _findings(self) -> pd.DataFrame:
+        if self._masked is None:
+            frame = self._made()[0].masked()
+            order = frame["grade"].map({grade: at for at, grade in enumerate(GRADES)})
+            self._masked = frame.iloc[order.argsort(kind="stable")][list(_PROOF)]
+        return self._masked
+
+    def _made(self) -> tuple[Audit, Dashboard]:
+        if self.audit is None or self.dashboard is None:
+            raise ConfigError("nothing was audited yet; press Audit first")
+        return self.audit, self.dashboard

@@ -1,0 +1,227 @@
+"""The funnel explorer without a widget: choices as a value that goes to JSON and into an address, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final, Literal, cast, get_args
+from urllib.parse import parse_qs, urlencode
+
+import pandas as pd
+
+from dialframe import analytics, plots
+from dialframe.account import Account
+from dialframe.analytics import Funnel
+from dialframe.errors import ConfigError
+from dialframe.plots import Picture
+from dialframe.plots.style import Look
+
+Order = Literal["ordered", "strict", "any"]
+#: Breakdowns that every account has; custom fields of its leads come behind them.
+BREAKDOWNS: Final = ("campaign_id", "region")
+_FIELDS_SEARCHED: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelState:
+    """What a funnel is asked; equal states show equal funnels.
+
+    Attributes:
+        campaigns: Ids of the campaigns, empty for all.
+        since: First day (UTC) whose calls count, or None.
+        until: Last day (UTC) whose calls count, or None.
+        by: Breakdown: `campaign_id`, `region` or a custom field; None for none.
+        order: How stages must follow each other.
+        window_days: Days from import in which everything must happen, or None.
+    """
+
+    campaigns: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    by: str | None = None
+    order: Order = "ordered"
+    window_days: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.order not in get_args(Order):
+            raise ConfigError(
+                f"order={self.order!r} is not known; use {', '.join(get_args(Order))}"
+            )
+        if self.window_days is not None and self.window_days < 1:
+            raise ConfigError(f"a window of {self.window_days} days is none; use 1 or more")
+        if self.since and self.until and self.until < self.since:
+            raise ConfigError(f"{self.until} is before {self.since}; swap the days")
+
+    def to_json(self) -> str:
+        """The state as JSON."""
+        return json.dumps(asdict(self), default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> FunnelState:
+        """A state that was saved.
+
+        Raises:
+            ConfigError: It is no saved state.
+        """
+        try:
+            return cls._of(json.loads(text))
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError(
+                "this is no saved state of a funnel; make one with to_json"
+            ) from None
+
+    def to_query(self) -> str:
+        """The state as the query of an address: only what differs from the default."""
+        pairs = [("campaign", each) for each in self.campaigns]
+        named = {"since": self.since, "until": self.until, "by": self.by, "window": self.window_days,
+                 "order": None if self.order == "ordered" else self.order}  # fmt: skip
+        return urlencode([*pairs, *((name, str(told)) for name, told in named.items() if told)])
+
+    @classmethod
+    def from_query(cls, query: str) -> FunnelState:
+        """The state of an address; words of others in it are left alone.
+
+        Raises:
+            ConfigError: A day, a number or the order is none.
+        """
+        found = parse_qs(query)
+        one = {name: values[0] for name, values in found.items()}
+        told: dict[str, Any] = {
+            name: one[name] for name in ("since", "until", "by", "order") if name in one
+        }
+        try:
+            window = int(one["window"]) if "window" in one else None
+            return cls._of({**told, "campaigns": found.get("campaign", ()), "window_days": window})
+        except ValueError as error:
+            if isinstance(error, ConfigError):
+                raise
+            raise ConfigError("the address names a day or a number that is none") from None
+
+    @classmethod
+    def _of(cls, told: Mapping[str, Any]) -> FunnelState:
+        since, until = told.get("since"), told.get("until")
+        return cls(
+            campaigns=tuple(map(str, told.get("campaigns") or ())),
+            since=date.fromisoformat(since) if since else None,
+            until=date.fromisoformat(until) if until else None,
+            by=told.get("by") or None,
+            order=cast("Order", told.get("order", "ordered")),
+            window_days=told.get("window_days"),
+        )
+
+
+@dataclass(slots=True, eq=False)
+class FunnelModel:
+    """Frames of an account, and the funnel of a state.
+
+    Attributes:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        appointments: Frame of the appointments table, or None.
+        campaigns: Campaign id to its name.
+        state: What is asked.
+        look: Light or dark pictures.
+        freshness: How fresh the frames are, in words.
+    """
+
+    leads: pd.DataFrame = field(repr=False)
+    calls: pd.DataFrame = field(repr=False)
+    appointments: pd.DataFrame | None = field(default=None, repr=False)
+    campaigns: Mapping[str, str] = field(default_factory=dict)
+    state: FunnelState = field(default_factory=FunnelState)
+    look: Look = "light"
+    freshness: str = ""
+    _last: tuple[FunnelState, Funnel] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, account: Account) -> FunnelModel:
+        """The model of an account's stored tables.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        calls, campaigns = account.calls(), account.campaigns()
+        return cls(
+            account.leads(),
+            calls,
+            account.appointments(),
+            dict(zip(campaigns["id"], campaigns["name"], strict=True)),
+            freshness=str(calls.attrs.get("dialframe", {}).get("sentence", "")),
+        )
+
+    @property
+    def breakdowns(self) -> tuple[str, ...]:
+        """What a funnel can be split by."""
+        named: dict[str, None] = {}
+        for text in self.leads["custom_fields"].dropna().unique()[:_FIELDS_SEARCHED]:
+            named |= dict.fromkeys(json.loads(text))
+        columns = set(self.leads.columns)
+        return (*BREAKDOWNS, *sorted(name for name in named if name not in columns))
+
+    def result(self) -> Funnel:
+        """The funnel of the state.
+
+        Raises:
+            ConfigError: A campaign or a breakdown is of no lead.
+        """
+        state = self.state
+        if self._last is not None and self._last[0] == state:
+            return self._last[1]
+        leads, calls, one = self.leads, self.calls, None
+        if len(state.campaigns) == 1:
+            one = state.campaigns[0]
+        elif state.campaigns:
+            leads = leads[leads["campaign_id"].isin(state.campaigns)]
+            calls = calls[calls["campaign_id"].isin(state.campaigns)]
+        found = analytics.funnel(
+            leads,
+            calls,
+            self.appointments,
+            campaign=one,
+            by=state.by,
+            order=state.order,
+            window=None if state.window_days is None else timedelta(days=state.window_days),
+            since=_midnight(state.since),
+            until=None if state.until is None else _midnight(state.until + timedelta(days=1)),
+        )
+        self._last = (state, found)
+        return found
+
+    def picture(self) -> Picture:
+        """The funnel drawn, with words for those who cannot see it."""
+        found = self.result()
+        draw = plots.funnel if found.by is None else plots.funnel_by
+        return draw(found, look=self.look)
+
+    def table(self) -> pd.DataFrame:
+        """The numbers that are drawn: stage, count, shares with their interval."""
+        frame = self.result().table.drop(columns="definition")
+        if self.state.by == "campaign_id":
+            names = dict(self.campaigns)
+            frame["campaign_id"] = frame["campaign_id"].map(lambda each: names.get(each, each))
+        return frame
+
+    def choose(self, state: FunnelState) -> str:
+        """Ask another funnel, and say what it shows.
+
+        Raises:
+            ConfigError: As for `result`; the state stays as it was.
+        """
+        before = self.state
+        self.state = state
+        try:
+            found = self.result()
+        except Exception:
+            self.state = before
+            raise
+        counts = found.table.groupby("stage", sort=False)["count"].sum()
+        first, last = counts.index[0], counts.index[-1]
+        return f"{counts[first]:,} leads {first}, {counts[last]:,} {last}."
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), UTC)

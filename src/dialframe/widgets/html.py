@@ -1,0 +1,69 @@
+"""Small HTML for widgets and snapshots: tables, facts; escapes everything, knows no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Final
+
+import pandas as pd
+
+#: Cells longer than this are cut, with their end shown as an ellipsis.
+_MOST_CHARS: Final = 160
+
+
+def table(caption: str, frame: pd.DataFrame) -> str:
+    """A frame as a table with a caption and column headings; wide ones scroll inside themselves."""
+    heads = "".join(f'<th scope="col">{escape(_title(name))}</th>' for name in frame.columns)
+    right = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    body = "".join(
+        f"<tr>{''.join(_cell(cell, number) for cell, number in zip(row, right, strict=True))}</tr>"
+        for row in frame.itertuples(index=False, name=None)
+    )
+    label = escape(caption, quote=True)
+    return (
+        f'<div class="df-table" role="region" tabindex="0" aria-label="{label}" '
+        f'style="overflow-x:auto"><table><caption style="text-align:left">{escape(caption)}'
+        f"</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def paragraph(*sentences: str) -> str:
+    """Sentences as a paragraph."""
+    return f"<p>{escape(' '.join(sentences))}</p>"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Lines as a list; nothing where there are none."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>" if items else ""
+
+
+def heading(words: str, level: int = 3) -> str:
+    """A heading of the page's outline."""
+    return f"<h{level}>{escape(words)}</h{level}>"
+
+
+def snapshot(title: str, parts: Sequence[str]) -> str:
+    """What stands for a widget where no JavaScript runs."""
+    hint = paragraph(f"{title}. Open it in Jupyter or with dialframe app to work with it.")
+    return f'<section class="df-snapshot">{hint}{"".join(parts)}</section>'
+
+
+def _title(name: object) -> str:
+    words = str(name).strip("_").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _cell(cell: object, number: bool) -> str:  # noqa: FBT001 - of this module alone
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell):
+        return "<td></td>"
+    if number:
+        return f'<td style="text-align:right">{escape(_number(cell))}</td>'
+    words = str(cell)
+    shown = words if len(words) <= _MOST_CHARS else f"{words[:_MOST_CHARS]}..."
+    return f'<td style="text-align:left">{escape(shown)}</td>'
+
+
+def _number(cell: object) -> str:
+    return f"{cell:,.3f}" if isinstance(cell, float) else f"{cell:,}"

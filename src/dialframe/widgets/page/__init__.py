@@ -1,0 +1,1 @@
+"""The web page: the three widgets behind three tabs, and the server that lets one person in."""

@@ -1,0 +1,196 @@
+"""The web page's server: Voila in a process of its own, on loopback, behind a token; knows no widget.
+
+What the process is told stands in a file that its owner alone can read, so that the token is seen
+neither in the list of processes nor in a log.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from dialframe.errors import ConfigError, TransportError
+from dialframe.widgets.page.names import FOLDER
+
+HOST: Final = "127.0.0.1"
+#: Extensions of the browser's side that are loaded; any other stays out.
+EXTENSIONS: Final = (
+    "@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget",
+)  # fmt: skip
+_READY_S: Final = 60.0
+_PAUSE_S: Final = 0.1
+_STOP_S: Final = 10.0
+_MESSAGE_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that is being served.
+
+    Attributes:
+        url: Its address, without the token.
+        token: What lets a browser in.
+        process: The server.
+    """
+
+    url: str
+    token: str = field(repr=False)
+    process: subprocess.Popen[bytes] = field(repr=False)
+
+    @property
+    def address(self) -> str:
+        """What a person opens."""
+        return f"{self.url}/?token={self.token}"
+
+
+@contextmanager
+def serve(
+    folder: Path,
+    *,
+    environment: Mapping[str, str],
+    port: int = 0,
+    token: str | None = None,
+) -> Iterator[Page]:
+    """Serve the page while the block runs.
+
+    Args:
+        folder: The only folder that the page reads from and writes to.
+        environment: What the server and its kernels see; the account is in it.
+        port: Port on loopback; 0 takes a free one.
+        token: What lets a browser in; made where it is not given.
+
+    Raises:
+        ConfigError: Voila is not installed, the folder is missing or the port is taken.
+        TransportError: The server did not come up.
+    """
+    _require(folder)
+    chosen, key = _port(port), token or secrets.token_urlsafe(24)
+    with tempfile.TemporaryDirectory(prefix="dialframe-app-") as room:
+        private = Path(room)
+        (private / "voila.json").touch(mode=0o600)
+        (private / "voila.json").write_text(json.dumps(settings(chosen, key)), encoding="utf-8")
+        log = private / "server.log"
+        process = _start(private, log, _seen(folder, environment, private))
+        try:
+            _wait(process, chosen, log)
+            yield Page(f"http://{HOST}:{chosen}", key, process)
+        finally:
+            _stop(process)
+
+
+def settings(port: int, token: str) -> dict[str, Any]:
+    """What Voila is told."""
+    return {
+        "Voila": {
+            "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
+            "tornado_settings": {
+                "websocket_max_message_size": _MESSAGE_BYTES,
+                "headers": {
+                    "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' "
+                    f"data: blob: ws://{HOST}:{port}; frame-ancestors 'none'",
+                    "Referrer-Policy": "no-referrer",
+                    "X-Content-Type-Options": "nosniff",
+                },
+            },
+        },
+        "VoilaConfiguration": {
+            "template": "dialframe", "extension_allowlist": list(EXTENSIONS),
+            "file_allowlist": [], "show_tracebacks": False, "allow_template_override": "NO",
+            "allow_theme_override": "NO", "show_margins": False,
+        },
+        "VoilaExecutor": {"timeout": 120},
+    }  # fmt: skip
+
+
+def _require(folder: Path) -> None:
+    if importlib.util.find_spec("voila") is None:
+        raise ConfigError("the page needs Voila; install it with: pip install 'dialframe[app]'")
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder; make it, or name another one")
+
+
+def _port(wanted: int) -> int:
+    """The port, or a free one; found taken here rather than in the server's log."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, wanted))
+        except OSError:
+            raise ConfigError(
+                f"port {wanted} is taken; choose another, or --port 0 for a free one"
+            ) from None
+        return int(probe.getsockname()[1])
+
+
+def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[str, str]:
+    """The environment of the server and its kernels: no configuration of the user's notebooks."""
+    share = str(resources.files("dialframe.widgets.page").joinpath("share/jupyter"))
+    paths = [share, *filter(None, [environment.get("JUPYTER_PATH")])]
+    return {
+        **environment,
+        FOLDER: str(folder.resolve()),
+        "JUPYTER_PATH": os.pathsep.join(paths),
+        "JUPYTER_CONFIG_DIR": str(private / "config"),
+        "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "IPYTHONDIR": str(private / "ipython"),
+        "MPLBACKEND": "agg",
+        # Uploads go with the server, however its kernels end.
+        "TMPDIR": str(private),
+    }
+
+
+def _start(private: Path, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    notebook = str(resources.files("dialframe.widgets.page").joinpath("page.ipynb"))
+    command = [
+        sys.executable, "-m", "voila", notebook, f'--Voila.config_file_paths=["{private}"]',
+    ]  # fmt: skip
+    with log.open("wb") as out:
+        return subprocess.Popen(  # noqa: S603 - the command is our own
+            command, cwd=private, env=dict(environment), stdout=out, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Wait until it answers."""
+    until = time.monotonic() + _READY_S
+    while time.monotonic() < until:
+        if process.poll() is not None:
+            last = log.read_text(encoding="utf-8", errors="replace").strip().rsplit("\n", 1)[-1]
+            raise TransportError(f"the page's server ended: {last}")
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{port}/login", timeout=2):
+                return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(_PAUSE_S)
+    raise TransportError(f"the page's server did not answer within {_READY_S:.0f} seconds")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the server; it ends its kernels. What does not end is ended with them."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()

@@ -1,0 +1,166 @@
+"""Files between a browser and the kernel, piece by piece, and the line that says how things stand; knows no list.
+
+The stock upload button sends a file as one message, which a notebook server drops in silence when it
+is large. Here every piece is answered before the next one is sent; a piece that comes twice is
+written once, so a browser that lost its connection sends it again and goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import anywidget
+import traitlets
+
+#: Bytes of a piece; a notebook server takes messages up to ten times as large.
+PIECE_BYTES: Final = 1 << 20
+_STATIC: Final = resources.files("dialframe.widgets").joinpath("static")
+
+
+def _script(name: str) -> str:
+    return _STATIC.joinpath(name).read_text(encoding="utf-8")
+
+
+class StatusLine(anywidget.AnyWidget):
+    """One sentence that assistive technology announces when it changes.
+
+    Attributes:
+        text: The sentence.
+        failed: Whether it tells of a failure.
+        look: `light` or `dark`, as the page is; set by the browser.
+    """
+
+    _esm = _script("status.js")
+    text = traitlets.Unicode("").tag(sync=True)
+    failed = traitlets.Bool(default_value=False).tag(sync=True)
+    look = traitlets.Unicode("light").tag(sync=True)
+
+
+class Upload(anywidget.AnyWidget):
+    """A button that brings a file of any size to the kernel.
+
+    Attributes:
+        label: What stands beside the button.
+        accept: Endings that the browser offers.
+    """
+
+    _esm = _script("upload.js")
+    label = traitlets.Unicode("Upload a lead file").tag(sync=True)
+    accept = traitlets.Unicode("").tag(sync=True)
+    piece_bytes = traitlets.Int(PIECE_BYTES).tag(sync=True)
+
+    def __init__(
+        self,
+        place_for: Callable[[str], Path],
+        on_done: Callable[[Path], None],
+        on_failure: Callable[[str], None],
+    ) -> None:
+        """Ask `place_for` where a name is put, and say when it is whole or what went wrong."""
+        super().__init__()
+        self._place_for, self._on_done, self._on_failure = place_for, on_done, on_failure
+        self._path: Path | None = None
+        self._next = 0
+        self._size = 0
+        self.on_msg(self._receive)
+
+    def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        try:
+            self._take(message, buffers)
+        except OSError as error:
+            self._path = None
+            self.send({"kind": "refused", "why": "the disk took no more"})
+            self._on_failure(f"The upload failed: {error.strerror or error}.")
+
+    def _take(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        if message.get("kind") == "begin":
+            self._begin(str(message.get("name", "")), int(message.get("size", 0)))
+        elif message.get("kind") == "piece" and self._path is not None and buffers:
+            self._piece(int(message["number"]), bytes(buffers[0]))
+        elif message.get("kind") == "lost":
+            self._path = None
+            self._on_failure(
+                "The upload broke off: the connection was lost. Choose the file again."
+            )
+        else:
+            self.send({"kind": "refused", "why": "the upload has to begin again"})
+
+    def _begin(self, name: str, size: int) -> None:
+        self._path, self._next, self._size = self._place_for(name), 0, size
+        with private(self._path):
+            pass
+        self.send({"kind": "taken", "number": -1})
+        if not size:
+            self._finish()
+
+    def _piece(self, number: int, data: bytes) -> None:
+        assert self._path is not None  # noqa: S101 - asked by the caller
+        if number == self._next:
+            with self._path.open("ab") as file:
+                file.write(data)
+            self._next += 1
+        self.send({"kind": "taken", "number": number})
+        if self._path.stat().st_size >= self._size:
+            self._finish()
+
+    def _finish(self) -> None:
+        path, self._path = self._path, None
+        if path is not None:
+            self._on_done(path)
+
+
+class Downloads(anywidget.AnyWidget):
+    """Buttons that bring files from the kernel to the browser, byte for byte.
+
+    Attributes:
+        files: For each file its place in the list, name, size and what it is.
+    """
+
+    _esm = _script("downloads.js")
+    files: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
+    piece_bytes = traitlets.Int(PIECE_BYTES).tag(sync=True)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paths: list[Path] = []
+        self.on_msg(self._receive)
+
+    def offer(self, files: Mapping[str, Path]) -> None:
+        """Offer these files, and none that were offered before."""
+        self._paths = list(files.values())
+        self.files = [
+            {"at": at, "name": path.name, "kind": kind.replace("_", " "),
+             "size_bytes": path.stat().st_size, "sha256": _digest(path)}
+            for at, (kind, path) in enumerate(files.items())
+        ]  # fmt: skip
+
+    def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        del buffers
+        at, number = message.get("at"), message.get("number")
+        known = isinstance(at, int) and 0 <= at < len(self._paths)
+        if message.get("kind") != "want" or not known or not isinstance(number, int):
+            return
+        assert isinstance(at, int)  # noqa: S101 - asked above
+        try:
+            with self._paths[at].open("rb") as file:
+                file.seek(number * PIECE_BYTES)
+                data = file.read(PIECE_BYTES)
+        except OSError as error:
+            self.send({"kind": "gone", "at": at, "why": error.strerror or str(error)})
+            return
+        self.send({"kind": "piece", "at": at, "number": number}, [data])
+
+
+def private(path: Path) -> BinaryIO:
+    """A new empty file that its owner alone can read."""
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    return path.open("wb")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

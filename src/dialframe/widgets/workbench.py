@@ -1,0 +1,295 @@
+"""The lead workbench as a widget: shows a `LeadBench` and passes on what is clicked; decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import ipywidgets as W  # noqa: N812 - its own documentation calls it so
+
+from dialframe.flows import lead_tables
+from dialframe.leads.column_map import FIELDS
+from dialframe.widgets import choices
+from dialframe.widgets.bench import Connect, LeadBench
+from dialframe.widgets.frame import Panel, button, field, html, row, tabs, titled, turned, turns
+from dialframe.widgets.html import bullets, paragraph, snapshot, table
+from dialframe.widgets.jobs import Jobs
+from dialframe.widgets.transfer import Downloads, Upload
+
+_ACCEPT = ".csv,.tsv,.txt,.tab,.psv,.xlsx,.xlsm,.xls,.ods,.json,.jsonl,.ndjson,.parquet,.gz,.zip"
+
+#: Place of the tab with what was changed.
+CHANGES_TAB = 2
+
+
+class Workbench(Panel):
+    """A lead file in any shape to clean leads: read, mended, looked at, written, screened, imported.
+
+    Attributes:
+        model: The bench behind it.
+        upload: Brings a file from the browser.
+        path: Name of a file of the folder; `open` reads it.
+        region, encoding, delimiter, header, sheet: What was detected can be told otherwise; `decide`.
+        fields: Field to the control with its columns.
+        check, write, screen: Dry run, files, Do-Not-Call checks.
+        campaign, bring_in: Import.
+        reason, reveal: Filter of the issues, and whether values are shown whole.
+        downloads: What was written.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path = ".",
+        *,
+        connect: Connect | None = None,
+        jobs: Jobs | None = None,
+    ) -> None:
+        """A workbench.
+
+        Args:
+            folder: Reads and writes inside this folder alone.
+            connect: Opens the account for screening and import; None where there is none.
+            jobs: What runs the work; by default a thread beside the page.
+        """
+        super().__init__(jobs)
+        self.model = LeadBench(Path(folder), connect, partial(datetime.now, UTC))
+        self._make_file()
+        self._make_choices()
+        self._make_actions()
+        self._make_results()
+        self.children = [
+            self.status, self.running, self.file_box, self.choice_box, self.action_box, self.results
+        ]  # fmt: skip
+        self.say("No file is open. Upload one, or name one of the folder.")
+        self.draw()
+
+    def _make_file(self) -> None:
+        self.upload = Upload(
+            self.model.place_for,
+            self._uploaded,
+            lambda why: self.say(why, failed=True),
+        )
+        self.upload.accept = _ACCEPT
+        self.path = field(W.Text(description="File", placeholder="name of a file of the folder"))
+        self.open = button("Open", "Read the file that is named")
+        self.open.on_click(lambda _: self.act(lambda: self.model.open(self.path.value)))
+        self.file_box = titled("1. A file", row(self.upload), row(self.path, self.open))
+
+    def _make_choices(self) -> None:
+        self.region = field(W.Text(description="Region", value=self.model.recipe.region))
+        self.encoding = field(W.Text(description="Encoding", placeholder="as found"))
+        self.delimiter = field(
+            W.Dropdown(description="Delimiter", options=choices.DELIMITERS, value="")
+        )
+        self.header = field(W.Text(description="Header line", placeholder="as found, or none"))
+        self.sheet = field(W.Text(description="Sheet", placeholder="as found"))
+        self.fields = {name: field(_columns_of(name)) for name in FIELDS}
+        self.decide = button("Read it so", "Read the file again with what is told here")
+        self.undo = button("Undo", "Go back to what was told before")
+        self.decide.on_click(lambda _: self.act(self._decide))
+        self.undo.on_click(lambda _: self.act(self.model.undo))
+        self.detected = html()
+        self.more = W.Accordion(
+            children=[row(*(self.fields[name] for name in choices.OTHERS))],
+            titles=("Further fields",),
+        )
+        self.choice_box = titled(
+            "2. What was found",
+            self.detected,
+            row(self.region, self.encoding, self.delimiter, self.header, self.sheet),
+            row(*(self.fields[name] for name in choices.FIRST)),
+            self.more,
+            row(self.decide, self.undo),
+        )
+
+    def _make_actions(self) -> None:
+        self.check = button("Dry run", "Find out what becomes of every record; writes nothing",
+                            main=True)  # fmt: skip
+        self.write = button("Write files", "Write the lists, the report and a manifest")
+        self.screen = button("Screen", "Ask the service which numbers are on a Do-Not-Call list")
+        self.campaign = field(W.Text(description="Campaign", placeholder="cmp_..."))
+        self.bring_in = button("Import", "Clean, screen and send to the campaign")
+        self.check.on_click(lambda _: self.run(self.model.clean))
+        self.write.on_click(lambda _: self.run(self.model.write))
+        self.screen.on_click(lambda _: self.run(self.model.screen))
+        self.bring_in.on_click(
+            lambda _: self.run(partial(self.model.bring_in, self.campaign.value.strip()))
+        )
+        self.account_note = html(
+            "" if self.model.connect else paragraph("Screening and import need an account.")
+        )
+        self.action_box = titled(
+            "3. What becomes of it",
+            row(self.check, self.write),
+            row(self.screen, self.campaign, self.bring_in),
+            self.account_note,
+        )
+
+    def _make_results(self) -> None:
+        self.counts, self.issues, self.changes = html(), html(), html()
+        self.reason = field(W.Dropdown(description="Reason", options=[("all reasons", "")]))
+        self.reveal = W.Checkbox(description="Show values whole", indent=False)
+        self.reason.observe(self._filter, "value")
+        self.reveal.observe(self._reveal, "value")
+        self.issue_turns = turns(self._turn_issues)
+        self.change_turns = turns(self._turn_changes)
+        self.downloads, self.files_note, self.ledger = Downloads(), html(), html()
+        self.tabs = tabs(
+            [
+                self.counts,
+                W.VBox([row(self.reason, self.reveal), row(*self.issue_turns), self.issues]),
+                W.VBox([row(*self.change_turns), self.changes]),
+                W.VBox([self.files_note, self.downloads]),
+                self.ledger,
+            ],
+            ["Outcome", "Issues", "Before and after", "Files", "Ledger"],
+        )
+        self.tabs.observe(lambda _: self.attempt(self._draw_changes), "selected_index")
+        self.results = titled("4. Results", self.tabs)
+
+    def _uploaded(self, path: Path) -> None:
+        if self.jobs.running:
+            self.say("Something is under way; upload the file again when it is done.", failed=True)
+        else:
+            self.act(lambda: self.model.open_upload(path))
+
+    def _decide(self) -> str:
+        recipe = replace(
+            self.model.recipe,
+            region=self.region.value.strip().upper(),
+            encoding=self.encoding.value.strip() or None,
+            delimiter=self.delimiter.value or None,
+            header=choices.header(self.header.value),
+            sheet=self.sheet.value.strip() or None,
+            mapping=choices.told(
+                {name: str(control.value) for name, control in self.fields.items()},
+                self.model.recipe.mapping,
+            ),
+        )
+        return self.model.decide(recipe)
+
+    def _filter(self, _: object) -> None:
+        if self.model.prepared is not None and (self.reason.value or None) != self.model.reason:
+            self.model.reason, self.model.page = self.reason.value or None, 0
+            self.attempt(self._draw_issues)
+
+    def _reveal(self, _: object) -> None:
+        self.model.reveal = bool(self.reveal.value)
+        self._draw_safely()
+
+    def _turn_issues(self, step: int) -> None:
+        self.model.page += step
+        self.attempt(self._draw_issues)
+
+    def _turn_changes(self, step: int) -> None:
+        self.model.changes_page += step
+        self.attempt(self._draw_changes)
+
+    def draw_running(self) -> None:
+        """Grey out what cannot be clicked now."""
+        idle, opened = not self.jobs.running, self.model.path is not None
+        for control in (self.check, self.write, self.decide):
+            control.disabled = not (idle and opened)
+        for control in (self.screen, self.bring_in, self.campaign):
+            control.disabled = not (idle and opened and self.model.connect is not None)
+        self.undo.disabled = not (idle and self.model.can_undo)
+        self.open.disabled = not idle
+
+    def draw(self) -> None:
+        """Show the bench as it is."""
+        self.draw_running()
+        self._draw_choices()
+        self._draw_outcome()
+        self.downloads.offer(self.model.written)
+        self.files_note.value = (
+            "" if self.model.written else paragraph("Nothing is written yet. Write files does it.")
+        )
+        self.ledger.value = self._ledger()
+
+    def _draw_choices(self) -> None:
+        recipe = self.model.recipe
+        self.region.value = recipe.region
+        self.encoding.value = recipe.encoding or ""
+        self.delimiter.value = recipe.delimiter or ""
+        self.header.value = "" if recipe.header == "auto" else str(recipe.header)
+        self.sheet.value = recipe.sheet or ""
+        self.detected.value = detected(self.model)
+        decision = self.model.decisions[0] if self.model.decisions else None
+        columns = [str(name) for name in self.model.files[0].frame] if self.model.files else []
+        for name, control in self.fields.items():
+            options = choices.field_options(name, columns, decision)
+            if control.options != options:
+                control.options = options
+            control.value = choices.FOUND
+
+    def _draw_outcome(self) -> None:
+        self.counts.value = outcome_html(self.model)
+        if self.model.prepared is None:
+            nothing = paragraph("Nothing was looked at yet. A dry run tells what becomes of it.")
+            self.counts.value = self.issues.value = self.changes.value = nothing
+            return
+        reasons = [(f"{code} ({n:,})", code) for code, n in self.model.reasons().items()]
+        options = (("all reasons", ""), *reasons)
+        if self.reason.options != options:
+            self.reason.options = options
+        self.reason.value = self.model.reason or ""
+        self._draw_issues()
+        self._draw_changes()
+
+    def _draw_issues(self) -> None:
+        page = self.model.issues()
+        self.model.page = page.number
+        turned(page, "Records set aside", self.issues, self.issue_turns)
+
+    def _draw_changes(self) -> None:
+        # Comparing every cell takes its time, so it waits until somebody looks.
+        if self.model.prepared is None or self.tabs.selected_index != CHANGES_TAB:
+            return
+        page = self.model.changes()
+        self.model.changes_page = page.number
+        turned(page, "Cells changed", self.changes, self.change_turns)
+
+    def _ledger(self) -> str:
+        if self.model.ledger is None:
+            return paragraph("Nothing was sent yet.")
+        why = lead_tables.refusals(self.model.ledger)
+        counts = self.model.ledger.counts
+        said = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+        return paragraph(f"{said}.") + (table("Not accepted", why) if len(why) else "")
+
+    def snapshot(self) -> str:
+        """What was found and what became of it, numbers masked."""
+        return snapshot("Lead workbench", [detected(self.model), outcome_html(self.model)])
+
+
+def detected(model: LeadBench) -> str:
+    """How the open file was read, and what is not sure about its columns."""
+    if not model.files:
+        return paragraph("No file is open.")
+    lines = [f"{file.name}: {'; '.join(lead_tables.decided(file.decisions))}"
+             for file in model.files]  # fmt: skip
+    return bullets([*lines, *choices.questions(model.decisions)])
+
+
+def outcome_html(model: LeadBench) -> str:
+    """Counts that add up, reasons with what to do about them, what was mended."""
+    if model.prepared is None:
+        return ""
+    cleaned = model.prepared.cleaned
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in cleaned.counts.items())
+    parts = [paragraph(f"{counts}.")]
+    for caption, frame in (
+        ("Why records were set aside", lead_tables.reasons(cleaned)),
+        ("Clean, and mended", lead_tables.warnings(cleaned)),
+        ("Columns", lead_tables.columns(cleaned)),
+    ):
+        if len(frame):
+            parts.append(table(caption, frame))
+    return "".join(parts)
+
+
+def _columns_of(name: str) -> W.Dropdown:
+    words = name.replace("_", " ").capitalize()
+    return W.Dropdown(description=words, options=[("nothing found", choices.FOUND)])

@@ -1,0 +1,126 @@
+"""A real Chromium and the page's server: one of each for all tests, a fresh page for each test."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+import dialframe
+from dialframe import sandbox
+from dialframe.account import connect
+from dialframe.cli.run import INTERRUPTED
+
+pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
+pytest.importorskip("voila", reason="there is no voila to serve the page with")
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+AUTUMN = "us_autumn_campaign.csv"
+_SWITCHES = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+WAIT_MS = 45_000
+
+
+@dataclass(frozen=True)
+class Served:
+    """Where the page is, without and with its token."""
+
+    url: str
+    address: str
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser; where there is none the tests are skipped."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip("there is no Chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_SWITCHES)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
+    """The folder that the page was given."""
+    made = tmp_path_factory.mktemp("lists")
+    shutil.copy(samples / "leads" / "de_haendler_semikolon.csv", made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Served]:
+    """The page as the command serves it, with a tiny synthetic account behind it; it ends whole."""
+    store = tmp_path_factory.mktemp("account")
+    with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as box:
+        with connect(base_url=box.base_url, api_key=box.api_key, store=store) as account:
+            account.sync()
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
+            "DIALFRAME_BASE_URL": box.base_url,
+            "DIALFRAME_API_KEY": box.api_key,
+            "DIALFRAME_STORE": str(store),
+        }
+        command = [sys.executable, "-m", "dialframe", "app", str(folder), "--no-browser", "--json"]
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        told = json.loads(process.stdout.readline())
+        yield Served(told["url"], told["address"])
+        process.terminate()
+        assert process.wait(20) == INTERRUPTED
+        process.stdout.close()
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(told["url"])
+
+
+class Watched:
+    """A page of the browser, with what it asked of other hosts and what went wrong in it."""
+
+    def __init__(self, page: Page, host: str) -> None:
+        self.page = page
+        self.outside: list[str] = []
+        self.errors: list[str] = []
+        ours = (host, host.replace("http", "ws", 1), "data:", "blob:", "about:")
+        page.on(
+            "request",
+            lambda sent: None if sent.url.startswith(ours) else self.outside.append(sent.url),
+        )
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on(
+            "console",
+            lambda said: self.errors.append(said.text) if said.type == "error" else None,
+        )
+
+
+@pytest.fixture
+def watched(
+    chromium: Browser, served: Served, request: pytest.FixtureRequest
+) -> Iterator[Watched]:
+    """A fresh page; afterwards it must have asked no other host, and said no error."""
+    told = getattr(request, "param", {})
+    width, height = told.get("size", (1280, 1000))
+    context = chromium.new_context(
+        viewport={"width": width, "height": height},
+        accept_downloads=True,
+        reduced_motion="reduce",
+        color_scheme=told.get("scheme", "light"),
+    )
+    page = context.new_page()
+    page.set_default_timeout(WAIT_MS)
+    made = Watched(page, served.url)
+    yield made
+    context.close()
+    assert made.outside == []
+    assert made.errors == []

@@ -1,0 +1,225 @@
+"""The workbench's model: a person's steps without a browser."""
+
+from __future__ import annotations
+
+import gc
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.cli.run import run
+from dialframe.errors import ConfigError, LeadFileError
+from dialframe.widgets.bench import LeadBench
+from dialframe.widgets.manifest import entry
+from dialframe.widgets.places import inside, plain_name
+from widgets.conftest import AUTUMN
+
+
+@pytest.fixture
+def bench(folder: Path) -> LeadBench:
+    """A bench with the ugliest list open."""
+    made = LeadBench(folder)
+    made.open(AUTUMN)
+    return made
+
+
+def test_opening_says_how_many_records_were_read(folder: Path) -> None:
+    """The first sentence names the file and its records."""
+    assert LeadBench(folder).open(AUTUMN) == f"{AUTUMN}: 303 records read."
+
+
+def test_a_dry_run_counts_every_record_and_writes_nothing(bench: LeadBench) -> None:
+    """What is looked at leaves the folder as it was."""
+    before = sorted(bench.folder.iterdir())
+    said = bench.clean()
+    assert "250 clean" in said
+    assert "Nothing is written" in said
+    assert sorted(bench.folder.iterdir()) == before
+
+
+def test_written_files_are_those_of_the_command_line(
+    bench: LeadBench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every file has the bytes that `dialframe leads clean` writes."""
+    bench.clean()
+    bench.write()
+    out = tmp_path / "cli"
+    assert run(["leads", "clean", str(bench.folder / AUTUMN), "--out", str(out)]) == 0
+    capsys.readouterr()
+    names = {path.name for path in out.iterdir()}
+    assert names
+    assert names == {path.name for path in bench.written.values()} - {
+        bench.written["manifest"].name
+    }
+    for path in out.iterdir():
+        assert (bench.folder / "cleaned" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_the_manifest_names_size_and_hash_of_every_file(bench: LeadBench) -> None:
+    """What the manifest says of a file is true of its bytes, and only its owner reads it."""
+    bench.write()
+    manifest = json.loads(bench.written["manifest"].read_text())
+    files = {kind: path for kind, path in bench.written.items() if kind != "manifest"}
+    assert manifest["files"] == [entry(kind, path) for kind, path in files.items()]
+    assert bench.written["manifest"].stat().st_mode & 0o077 == 0
+
+
+def test_issues_page_through_all_records_set_aside(bench: LeadBench) -> None:
+    """The pages together are every record that is not clean, and each says which of how many."""
+    bench.clean()
+    seen = 0
+    for number in range(bench.issues().pages):
+        bench.page = number
+        seen += len(bench.issues().rows)
+    counts = bench.prepared.cleaned.counts
+    assert seen == counts["records"] - counts["clean"] == 53
+    assert bench.issues().words == "51 to 53 of 53 records set aside"
+
+
+def test_a_filter_by_reason_shows_that_reason_and_names_the_whole(bench: LeadBench) -> None:
+    """`n of N` stays true under a filter."""
+    bench.clean()
+    for code, number in bench.reasons().items():
+        bench.reason = code
+        page = bench.issues()
+        assert page.total == number
+        assert set(page.rows["reason"]) == {code}
+        assert page.whole == 53
+
+
+def test_values_are_masked_until_they_are_asked_for(bench: LeadBench) -> None:
+    """Numbers are shown whole only on request."""
+    bench.clean()
+    hidden, bench.reveal = bench.changes().rows, True
+    shown = bench.changes().rows
+    assert shown["after"].iloc[0].startswith("+1")
+    assert "*" in hidden["after"].iloc[0]
+    assert "*" not in shown["after"].iloc[0]
+
+
+def test_before_and_after_are_the_files_cell_and_the_clean_one(bench: LeadBench) -> None:
+    """`before` stands in the file at the line that is named, `after` in the clean list."""
+    bench.clean()
+    bench.reveal = True
+    lines = (bench.folder / AUTUMN).read_text(encoding="utf-8").split("\n")
+    clean = bench.prepared.cleaned.clean.set_index("_line")
+    page = bench.changes()
+    assert len(page.rows) == 50
+    for row in page.rows.itertuples():
+        assert all(part in lines[row.line - 1] for part in row.before.split(" | "))
+        assert clean.loc[row.line, row.field] == row.after
+
+
+def test_a_decision_is_undone(bench: LeadBench) -> None:
+    """Undo goes back to the recipe before, step by step."""
+    first = bench.recipe
+    bench.decide(replace(first, mapping={"email": None}))
+    assert "email" not in bench.decisions[0].columns.fields()
+    bench.decide(replace(bench.recipe, region="GB"))
+    bench.undo()
+    assert bench.recipe.region == "US"
+    bench.undo()
+    assert bench.recipe is first
+    assert "email" in bench.decisions[0].columns.fields()
+    assert bench.undo() == "There is nothing to undo."
+
+
+def test_a_decision_that_fails_leaves_the_state_as_it_was(bench: LeadBench) -> None:
+    """A column that is not there is refused, and the recipe stays."""
+    bench.clean()
+    recipe, prepared = bench.recipe, bench.prepared
+    with pytest.raises(LeadFileError, match="no column 'Telefax'"):
+        bench.decide(replace(recipe, mapping={"phone": "Telefax"}))
+    assert bench.recipe is recipe
+    assert bench.prepared is prepared
+    assert not bench.can_undo
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside.csv", "/etc/passwd", "lists/../../outside.csv", "\0", "..", "x\0y"]
+)
+def test_no_file_outside_the_folder_is_read(folder: Path, name: str) -> None:
+    """A path that leads out is refused in words."""
+    with pytest.raises((ConfigError, LeadFileError)):
+        LeadBench(folder).open(name)
+
+
+def test_a_link_that_leads_out_is_not_followed(folder: Path) -> None:
+    """A symbolic link inside the folder opens no file outside."""
+    (folder / "link.csv").symlink_to(folder.parent / "outside.csv")
+    with pytest.raises(ConfigError, match="not inside the folder"):
+        LeadBench(folder).open("link.csv")
+
+
+def test_nothing_is_written_outside_the_folder(bench: LeadBench) -> None:
+    """The folder of the output is held inside as well."""
+    bench.clean()
+    bench.out = "../elsewhere"
+    with pytest.raises(ConfigError, match="not inside the folder"):
+        bench.write()
+
+
+@pytest.mark.parametrize("name", ["*.csv", "http://127.0.0.1:9/x.csv", "."])
+def test_patterns_addresses_and_folders_are_no_files(folder: Path, name: str) -> None:
+    """Only a file that is there is opened: no address is fetched, no folder read."""
+    with pytest.raises(LeadFileError, match="there is no file"):
+        LeadBench(folder).open(name)
+
+
+@given(st.text(max_size=300))
+def test_an_uploads_name_names_no_other_place(name: str) -> None:
+    """Whatever a browser calls a file, it stays a plain name."""
+    plain = plain_name(name)
+    assert plain
+    assert "/" not in plain
+    assert "\\" not in plain
+    assert not plain.startswith(".")
+    assert Path(plain).name == plain
+
+
+def test_an_upload_keeps_its_name_and_is_gone_with_the_bench(folder: Path) -> None:
+    """An uploaded list is read under its own name from a private place."""
+    bench = LeadBench(folder)
+    place = bench.place_for("../../" + AUTUMN)
+    place.write_bytes((folder / AUTUMN).read_bytes())
+    assert place.parent.stat().st_mode & 0o077 == 0
+    assert bench.open_upload(place) == f"{AUTUMN}: 303 records read."
+    with pytest.raises(LeadFileError, match="not uploaded here"):
+        bench.open_upload(folder.parent / "outside.csv")
+    second = bench.place_for(AUTUMN)
+    second.write_bytes(place.read_bytes())
+    bench.open_upload(second)
+    assert not place.exists()
+    del bench
+    gc.collect()
+    assert not second.parent.parent.exists()
+
+
+def test_a_file_changed_meanwhile_is_found_out(bench: LeadBench) -> None:
+    """Before and after are not put together from two different files."""
+    path = bench.folder / AUTUMN
+    path.write_bytes(path.read_bytes() + b"\r\n")
+    bench.clean()
+    with pytest.raises(LeadFileError, match="changed since it was opened"):
+        bench.changes()
+
+
+def test_without_an_account_screening_says_what_is_missing(bench: LeadBench) -> None:
+    """The sentence names what to set."""
+    with pytest.raises(ConfigError, match="DIALFRAME_API_KEY"):
+        bench.screen()
+
+
+def test_a_campaign_that_is_no_id_is_refused_before_anything_is_asked(bench: LeadBench) -> None:
+    """A name in place of an id is found at once."""
+    with pytest.raises(ConfigError, match="cmp_"):
+        bench.bring_in("autumn")
+
+
+def test_inside_keeps_what_is_inside(folder: Path) -> None:
+    """A path of the folder is its own real path."""
+    assert inside(folder, AUTUMN) == (folder / AUTUMN).resolve()

@@ -1,0 +1,58 @@
+"""The page's server: who gets in, what it says when it cannot start; the page itself is tested in a browser."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from dialframe.errors import ConfigError
+from dialframe.widgets.page.server import HOST, serve, settings
+from dialframe.widgets.page.shown import Pages, account_of
+
+
+def test_it_listens_on_loopback_behind_a_token() -> None:
+    """What Voila is told: loopback, the token, no file of the folder, no other template."""
+    told = settings(8900, "secret")
+    assert told["Voila"]["ip"] == HOST == "127.0.0.1"
+    assert told["Voila"]["token"] == "secret"
+    assert told["VoilaConfiguration"]["file_allowlist"] == []
+    assert told["VoilaConfiguration"]["show_tracebacks"] is False
+
+
+def test_a_missing_folder_is_said_before_anything_starts(tmp_path: Path) -> None:
+    """One sentence, no server."""
+    with pytest.raises(ConfigError, match="no folder"), serve(tmp_path / "x", environment={}):
+        pass
+
+
+def test_a_taken_port_is_said_before_anything_starts(tmp_path: Path) -> None:
+    """One sentence that names the port and what to do."""
+    with socket.socket() as other:
+        other.bind((HOST, 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with (
+            pytest.raises(ConfigError, match=f"port {port} is taken"),
+            serve(tmp_path, environment={}, port=port),
+        ):
+            pass
+
+
+def test_without_an_account_the_lists_work_and_the_rest_says_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    """The first tab needs no account; the others name the settings."""
+    assert account_of({}) is None
+    pages = Pages({"DIALFRAME_APP_FOLDER": str(tmp_path)})
+    assert list(pages.made) == ["Leads"]
+    pages.tabs.selected_index = 1
+    assert list(pages.made) == ["Leads"]
+    assert "DIALFRAME_BASE_URL" in pages._places["Funnel"].children[0].value
+
+
+def test_the_address_says_which_tab_is_opened(tmp_path: Path) -> None:
+    """A link leads to a tab; a word that is none leads to the first."""
+    assert Pages({"QUERY_STRING": "tab=coverage"}).tabs.selected_index == 2
+    assert Pages({"QUERY_STRING": "tab=else"}).tabs.selected_index == 0
