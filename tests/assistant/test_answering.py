@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+
+import pytest
 
 from dialframe.assistant import answering
 
@@ -39,7 +42,39 @@ def test_long_texts_say_how_much_is_left_out() -> None:
     assert made.endswith("(1000 more characters)")
 
 
-def test_answers_that_are_too_long_give_their_size() -> None:
-    """And where to read them instead."""
-    made = answering.whole(["a" * 3_000] * 20, reveal=False)
-    assert "characters" in made["note"]
+def test_answers_that_are_too_long_are_cut() -> None:
+    """To what fits, and each place says how much is left out."""
+    made = answering.whole({"segments": [{"text": "a" * 300}] * 600}, reveal=False)
+    assert len(json.dumps(made)) <= answering.MOST_CHARS
+    assert made["segments"][0] == {"text": "a" * 300}
+    assert made["segments"][-1] == f"... ({600 - len(made['segments']) + 1} more)"
+
+
+def test_one_row_that_is_too_long_is_cut_and_the_page_goes_on() -> None:
+    """No row can stop a list for ever."""
+    row = {"id": "lead_1", "custom_fields": {f"f{n}": "x" * 4_000 for n in range(20)}}
+    made = answering.page({"data": [row], "page": {"next_cursor": "abc"}}, reveal=False)
+    assert made["next_cursor"] == "abc"
+    assert made["rows"][0]["id"] == "lead_1"
+    assert len(json.dumps(made)) < answering.MOST_CHARS + 100
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_number_is_null(value: float) -> None:
+    """JSON has no word for it."""
+    assert answering.tidy({"share": value}, reveal=True) == {"share": None}
+
+
+def test_instants_are_iso_8601() -> None:
+    """With their zone."""
+    at = datetime(2026, 10, 1, 9, 30, tzinfo=UTC)
+    assert answering.tidy([at], reveal=False) == ["2026-10-01T09:30:00+00:00"]
+
+
+def test_numbers_hide_wherever_they_stand() -> None:
+    """In keys, in notes however written, and as numbers of JSON."""
+    raw = {"call +12125550142": "ring (212) 555-0142 first", "mobile": 2125550142, "attempts": 3}
+    said = json.dumps(answering.tidy(raw, reveal=False))
+    assert "5550142" not in said
+    assert "555-0142" not in said
+    assert '"attempts": 3' in said

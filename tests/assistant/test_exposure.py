@@ -66,3 +66,17 @@ def test_names_are_what_every_client_takes() -> None:
     ]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in names)
+
+
+def test_whatever_is_of_tier_two_asks() -> None:
+    """The contract's own word for what can reach or unlock real people; leads to dial and WhatsApp beside it."""
+    tier_two = {row.name for row in operations.ALL if row.tier == 2}
+    assert set(REACHES) == tier_two | {"leads.import", "leads.create", "whatsapp.send"}
+
+
+def test_reading_says_so_and_the_rest_does_not() -> None:
+    """A client that trusts the hints treats nothing that changes as harmless."""
+    for row in operations.ALL:
+        hints = tools.definition(row).annotations
+        assert hints is not None
+        assert hints.read_only_hint is (row.method == "GET" or row.name == "dnc.check")

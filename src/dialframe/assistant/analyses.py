@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.errors import ConfigError
+from dialframe.config import OnProgress, silent
+from dialframe.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,10 +20,36 @@ if TYPE_CHECKING:
 
 #: Most characters of a lead list that is handed over as text.
 LIST_CHARS: Final = 1_000_000
-#: Rows of a table that are given.
+#: Rows of a table, groups of a split funnel and numbers to be checked that are given.
 ROWS: Final = 50
+GROUPS: Final = 10
+NUMBERS: Final = 20
+#: Days after which a Do-Not-Call check is stale, unless said otherwise (16 CFR 310.4(b)(3)(iv)).
+STALE_DAYS: Final = 31
+
+_UTC: Final = "instants are UTC"
+_DIGITS: Final = 4
+_STORE: Final = frozenset({"leads:read", "calls:read"})
+_VIEWS: Final = ("campaign", "source", "state", "week")
 
 Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an analysis is made from.
+
+    Attributes:
+        account: Whose data.
+        arguments: Arguments that fit the tool's schema.
+        now: The moment, UTC.
+        on_progress: Told how it comes on.
+    """
+
+    account: Account
+    arguments: Arguments
+    now: datetime
+    on_progress: OnProgress = silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +60,17 @@ class Analysis:
         name: Its name.
         description: What it answers.
         properties: JSON Schema of its arguments.
-        run: Account and arguments to the answer.
+        run: What was asked to the answer.
         required: Arguments that have to be given.
+        scopes: Scopes that the key needs, since the store holds what they let read.
     """
 
     name: str
     description: str
     properties: Mapping[str, Any]
-    run: Callable[[Account, Arguments], dict[str, Any]]
+    run: Callable[[Asked], dict[str, Any]]
     required: tuple[str, ...] = ()
+    scopes: frozenset[str] = frozenset()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -54,76 +83,140 @@ class Analysis:
         return {**made, "required": list(self.required)} if self.required else made
 
 
-def sync(account: Account, arguments: Arguments) -> dict[str, Any]:
+def store_sync(asked: Asked) -> dict[str, Any]:
     """Bring the local store up to date, and say what it covers."""
-    return account.sync(arguments.get("tables") or None).as_dict()
+    tables = asked.arguments.get("tables") or None
+    report = asked.account.sync(tables, on_progress=asked.on_progress).as_dict()
+    return {"units": _UTC, **report}
 
 
-def campaign_funnel(account: Account, arguments: Arguments) -> dict[str, Any]:
+def campaign_funnel(asked: Asked) -> dict[str, Any]:
     """Leads by stage, from loaded to appointment, out of the local store."""
-    from dialframe import analytics
+    from dialframe.flows import records, reporting
 
-    result = analytics.funnel(
-        account.leads(),
-        account.calls(),
-        account.appointments(),
-        campaign=arguments.get("campaign_id"),
-        by=arguments.get("by"),
+    given = asked.arguments
+    scope = reporting.Scope(
+        given.get("campaign_id"),
+        given.get("by"),
+        records.instant("since", given.get("since")),
+        records.instant("until", given.get("until")),
     )
-    return {
-        "as_of": str(result.as_of),
-        "stages": _rows(result.table.drop(columns="definition")),
+    result = reporting.funnel(asked.account, scope)
+    kept = result.groups[:GROUPS]
+    table = result.table if result.by is None else result.table[result.table[result.by].isin(kept)]
+    made: dict[str, Any] = {
+        "as_of": None if result.as_of is None else result.as_of.isoformat(),
+        "units": f"count and denominator are leads; of_previous (95 % interval low to high) and of_loaded"
+        f" are shares from 0 to 1; {_UTC}",
+        "stages": _rows(table.drop(columns="definition"), len(table)),
         "definitions": dict(result.definitions),
+        "warnings": list(result.warnings),
+    }
+    left = len(result.groups) - len(kept)
+    return {**made, "left_out": f"{left} smaller groups of {result.by}"} if left else made
+
+
+def dnc_coverage(asked: Asked) -> dict[str, Any]:
+    """How recent the Do-Not-Call records of the account's numbers are, and what to check next."""
+    from dialframe import compliance
+
+    account = asked.account
+    leads, calls, campaigns = account.leads(), account.calls(), account.campaigns()
+    _require_read(leads, calls)
+    days = asked.arguments.get("max_age_days", STALE_DAYS)
+    covered = compliance.dnc.coverage(
+        leads, calls, account.dnc_checks(), now=asked.now, max_age_days=days
+    )
+    names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+    board = compliance.dnc.dashboard(covered, leads, calls, campaigns=names)
+    view = asked.arguments.get("by", _VIEWS[0])
+    groups = board.by[board.by["view"] == view].drop(columns="view")
+    return {
+        "as_of": asked.now.isoformat(),
+        "units": f"numbers by the age of their newest Do-Not-Call record, fresh up to {days} days of 24"
+        f" hours; share is that of the fresh, 0 to 1; {_UTC}",
+        "by": view,
+        "groups": _rows(groups.sort_values("numbers", ascending=False, kind="stable")),
+        "left_out_groups": max(len(groups) - ROWS, 0),
+        "to_check": len(board.next),
+        "to_check_requests": board.requests,
+        "to_check_first": _rows(board.next, NUMBERS),
     }
 
 
-def call_audit(account: Account, arguments: Arguments) -> dict[str, Any]:
+def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
     from dialframe.flows import audit, records
 
+    given = asked.arguments
     scope = audit.Scope(
-        since=records.instant("since", arguments.get("since")),
-        until=records.instant("until", arguments.get("until")),
-        rules=arguments.get("rules") or None,
+        since=records.instant("since", given.get("since")),
+        until=records.instant("until", given.get("until")),
+        rules=given.get("rules") or None,
     )
-    result = audit.audit(account, now=partial(datetime.now, UTC), scope=scope)
-    return audit.facts(result)
+    result = audit.audit(
+        asked.account, now=lambda: asked.now, scope=scope, on_progress=asked.on_progress
+    )
+    return {"units": f"each check counts what its sentence names; {_UTC}", **audit.facts(result)}
 
 
-def check_lead_list(account: Account, arguments: Arguments) -> dict[str, Any]:
-    """What would become of every row of a lead list; nothing is written and nobody is asked."""
-    del account
+def check_lead_list(asked: Asked) -> dict[str, Any]:
+    """What would become of every row of a lead list; nothing is kept and nobody is asked."""
     from dialframe.flows import lead_tables, listing
 
-    content = str(arguments["content"])
+    content = str(asked.arguments["content"])
     if len(content) > LIST_CHARS:
         raise ConfigError(
             f"the list has {len(content)} characters, and {LIST_CHARS} are taken here; "
             "use `dialframe leads check` for a file"
         )
+    region = asked.arguments.get("region") or "US"
     # A file of its own, readable by its owner alone, which goes at once.
     with tempfile.TemporaryDirectory(prefix="dialframe-list-") as folder:
         path = Path(folder) / "list.csv"
-        path.write_text(content, encoding="utf-8")
-        prepared = listing.prepare([path], listing.Recipe(region=arguments.get("region") or "US"))
+        path.write_bytes(content.encode("utf-8", "replace"))
+        recipe = listing.Recipe(region=region, mapping=asked.arguments.get("mapping") or None)
+        prepared = listing.prepare([path], recipe)
     cleaned = prepared.cleaned
     return {
+        "units": f"rows of the list; numbers without a country code read as of {region}; the account's"
+        " Do-Not-Call list was not asked (dnc_check does)",
         **cleaned.counts,
         "columns": _rows(lead_tables.columns(cleaned).drop(columns="file")),
         "reasons": _rows(lead_tables.reasons(cleaned)),
+        "mended": _rows(lead_tables.warnings(cleaned)),
     }
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    shown = table.head(ROWS).astype(object)
-    return [dict(row) for row in shown.where(shown.notna(), None).to_dict("records")]
+def _rows(table: pd.DataFrame, most: int = ROWS) -> list[dict[str, Any]]:
+    kept = table.head(most).astype(object)
+    return [
+        {str(name): _plain(value) for name, value in row.items()}
+        for row in kept.where(kept.notna(), None).to_dict("records")
+    ]
 
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS) if math.isfinite(value) else None
+    return value
+
+
+def _require_read(*tables: pd.DataFrame) -> None:
+    for table in tables:
+        freshness = table.attrs["dialframe"]
+        if freshness["synced_at"] is None:
+            raise StoreError(f"{freshness['table']} were never read; call store_sync first")
+
+
+_SINCE: Final = {"type": "string", "description": "From this day (UTC) or instant on."}
+_UNTIL: Final = {"type": "string", "description": "Before this day (UTC) or instant."}
 
 ALL: Final = (
     Analysis(
         "store_sync",
-        "Brings the local store of calls, leads, campaigns and the rest up to date with the account and says"
-        " what it covers. The other analysis tools read that store. Reads only; may take minutes the first time.",
+        "Brings the local store of calls, leads and the rest up to date with the account and says what it covers."
+        " The other analysis tools read that store. Changes nothing at the service; the first may take minutes.",
         {
             "tables": {
                 "type": "array",
@@ -131,20 +224,40 @@ ALL: Final = (
                 "description": "Tables such as calls or leads; all without it.",
             }
         },
-        sync,
+        store_sync,
     ),
     Analysis(
         "campaign_funnel",
-        "How many leads reached each stage, from loaded to appointment, with numerators, denominators and"
-        " their definitions, out of the local store.",
+        "How many leads reached each stage, from loaded to appointment, with numerators, denominators,"
+        " intervals and their definitions, out of the local store.",
         {
-            "campaign_id": {"type": "string", "description": "Only this campaign."},
+            "campaign_id": {"type": "string", "description": "Only this campaign, cmp_..."},
             "by": {
                 "type": "string",
-                "description": "Split by campaign_id or by a custom field such as lead_source.",
+                "description": "Split by campaign_id, region or a custom field such as lead_source.",
             },
+            "since": _SINCE,
+            "until": _UNTIL,
         },
         campaign_funnel,
+        scopes=_STORE,
+    ),
+    Analysis(
+        "dnc_coverage",
+        "How recent the Do-Not-Call records of the account's numbers are: fresh, stale or never checked, by"
+        " campaign or otherwise, and which numbers to check next, out of the local store.",
+        {
+            "by": {"type": "string", "enum": list(_VIEWS), "default": _VIEWS[0]},
+            "max_age_days": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 3650,
+                "default": STALE_DAYS,
+                "description": "Age in days beyond which a check is stale.",
+            },
+        },
+        dnc_coverage,
+        scopes=_STORE,
     ),
     Analysis(
         "call_audit",
@@ -152,8 +265,8 @@ ALL: Final = (
         " check graded pass, violation, uncertain or not evaluable, and what comes first. Facts with citations,"
         " not legal advice.",
         {
-            "since": {"type": "string", "description": "First day (UTC) of the period."},
-            "until": {"type": "string", "description": "First day that is not in it any more."},
+            "since": _SINCE,
+            "until": _UNTIL,
             "rules": {
                 "type": "array",
                 "items": {"type": "string"},
@@ -161,16 +274,22 @@ ALL: Final = (
             },
         },
         call_audit,
+        scopes=_STORE,
     ),
     Analysis(
         "check_lead_list",
         "What would become of every row of a lead list given as CSV text: clean, rejected, duplicate or not"
-        " to be called, with counts by reason. Nothing is written or sent.",
+        " to be called, with counts by reason. Nothing is kept or sent.",
         {
             "content": {"type": "string", "description": "The list as CSV text."},
             "region": {
                 "type": "string",
                 "description": "Region of numbers without a country code, such as US or GB.",
+            },
+            "mapping": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": 'Field to column where it is not found by itself, such as {"phone": "Cell"}.',
             },
         },
         check_lead_list,

@@ -12,12 +12,14 @@ from dialframe.errors import ConfigError
 
 Kind = Literal["read", "write", "reach"]
 
-#: Operations by which somebody's phone may ring or a message may arrive, and what a person agrees to.
+#: Operations by which somebody's phone may ring or a message may arrive, or which unlock that (every one of
+#: tier 2 is here), and what a person agrees to.
 REACHES: Final[dict[str, str]] = {
     "leads.import": "adds leads to a campaign, which may dial them at once",
     "leads.create": "adds a lead to a campaign, which may dial it at once",
-    "campaigns.resume": "resumes a campaign: real calls start",
+    "campaigns.resume": "lets a campaign call people again",
     "calls.start": "rings an agent, then the customer",
+    "consents.record": "records that a person agreed to be contacted, which unlocks calls and messages",
     "callbacks.create": "schedules a call to a person",
     "callbacks.reschedule": "moves a scheduled call to a person",
     "appointments.create": "books an appointment, of which the person may be told",
@@ -65,6 +67,10 @@ class Exposure:
     def offers(self, row: Operation[Any, Any]) -> bool:
         """Whether the operation is a tool of this server."""
         return kind_of(row) == "read" or row.name in self.writes
+
+
+#: What is offered where nothing is allowed.
+READING: Final = Exposure()
 
 
 def kind_of(row: Operation[Any, Any]) -> Kind:

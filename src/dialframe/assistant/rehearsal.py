@@ -9,7 +9,6 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 
-from dialframe.account import Account, connect
 from dialframe.assistant.exposure import ALL, Exposure
 from dialframe.assistant.serving import PATH, http_app
 
@@ -22,11 +21,6 @@ def beside(host: str) -> Iterator[Callable[[str], Mapping[str, Starlette]]]:
         host: Where the sandbox listens.
     """
     with tempfile.TemporaryDirectory(prefix="dialframe-tools-") as folder:
-
-        def made(base_url: str) -> Mapping[str, Starlette]:
-            def opened(key: str) -> Account:
-                return connect(base_url=base_url, api_key=key, store=Path(folder))
-
-            return {PATH: http_app(opened, Exposure.of([ALL]), host=host)}
-
-        yield made
+        yield lambda base_url: {
+            PATH: http_app(base_url, Path(folder), Exposure.of([ALL]), host=host)
+        }

@@ -1,4 +1,4 @@
-"""The assistant-tool server over standard input or HTTP; knows sockets and keys, no tool.
+"""The assistant-tool server over standard input or HTTP; knows sockets, neither keys nor tools.
 
 Over HTTP every request brings the key of the service as its bearer token: whoever has no key gets nothing, and a
 tool does what that key may do.
@@ -6,151 +6,175 @@ tool does what that key may do.
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
+import os
+import socket
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import CancelledError
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final, cast
 
 import anyio
-import anyio.to_thread
 import uvicorn
-from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialframe.account import Account
+from dialframe.assistant.desk import Caller, Desk
 from dialframe.assistant.exposure import Exposure
-from dialframe.assistant.server import Desk, build
-from dialframe.errors import ApiError, ConfigError, DialframeError, TransportError
+from dialframe.assistant.keys import Accounts, Keyed, caller_of
+from dialframe.assistant.server import build
+from dialframe.errors import ConfigError
 
 PATH: Final = "/mcp"
-#: Keys whose accounts are kept open at once.
-OPEN_ACCOUNTS: Final = 32
+_CHUNK_BYTES: Final = 65_536
 
-_REFUSED: Final = {"error": "a key of the service is needed: Authorization: Bearer svc_..."}
-
-Open = Callable[[str], Account]
+#: Addresses that stand for every one of this machine: no `Host` can be told to be wrong.
+_ANYWHERE: Final = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
+_HERE: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
 def serve_stdio(account: Account, exposure: Exposure) -> None:
-    """Answer on standard input and output until the other side goes."""
-    server = build(Desk(lambda _: account, exposure))
+    """Answer on standard input and output until the other side goes.
+
+    Raises:
+        KeyboardInterrupt: The process was asked to end.
+    """
+    server = build(Desk(lambda _: Caller(account), exposure))
 
     async def run() -> None:
-        async with stdio_server() as (incoming, outgoing):
+        lines = cast("anyio.AsyncFile[str]", _Lines(sys.stdin.fileno()))
+        async with stdio_server(stdin=lines) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
     anyio.run(run)
 
 
-def serve_http(open_account: Open, exposure: Exposure, *, host: str, port: int) -> None:
-    """Answer at `http://host:port/mcp` until the process is stopped."""
-    uvicorn.run(
-        http_app(open_account, exposure, host=host),
-        host=host,
-        port=port,
+def serve_http(
+    base_url: str,
+    store: Path | None,
+    exposure: Exposure,
+    *,
+    host: str,
+    port: int,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Answer at `http://host:port/mcp` until the process is stopped.
+
+    Args:
+        base_url: Address of the service.
+        store: Folder of the stores; None for the environment's.
+        exposure: What is offered.
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        on_ready: Told the address once requests are accepted.
+
+    Raises:
+        ConfigError: The address cannot be listened on.
+    """
+    listener = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    on_ready(f"http://{shown}:{listener.getsockname()[1]}{PATH}")
+    config = uvicorn.Config(
+        http_app(base_url, store, exposure, host=host),
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
+    uvicorn.Server(config).run(sockets=[listener])
 
 
-def http_app(open_account: Open, exposure: Exposure, *, host: str = "127.0.0.1") -> Starlette:
+def http_app(
+    base_url: str, store: Path | None, exposure: Exposure, *, host: str = "127.0.0.1"
+) -> Starlette:
     """The server as an ASGI app with the one path `/mcp`.
 
     Args:
-        open_account: The account of a key; it may not have been asked yet whether the service
-            accepts it.
+        base_url: Address of the service.
+        store: Folder of the stores, one for each client of the service; None for the environment's.
         exposure: What is offered.
-        host: Where it will listen: on this machine alone, requests that a web page of another
-            origin sends are refused.
+        host: Where it will listen: requests that were meant for another host are refused.
     """
-    desk = Desk(_account_of, exposure)
-    app = build(desk).streamable_http_app(streamable_http_path=PATH, host=host)
-    app.add_middleware(_Keyed, accounts=Accounts(open_account))
+    accounts = Accounts(base_url, store)
+    app = build(Desk(caller_of, exposure)).streamable_http_app(
+        streamable_http_path=PATH, host=host, transport_security=_security(host)
+    )
+    serving = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(served: Starlette) -> AsyncIterator[None]:
+        async with serving(served):
+            yield
+        accounts.close()
+
+    app.router.lifespan_context = lifespan
+    app.add_middleware(Keyed, accounts=accounts)
     return app
 
 
-class Accounts:
-    """Open accounts by key, the latest used; a key itself is not kept."""
+class _Lines:
+    """Lines of a file descriptor, read by a thread that nobody has to wait for.
 
-    def __init__(self, open_account: Open) -> None:
-        self._open = open_account
-        self._known: OrderedDict[str, Account] = OrderedDict()
-        self._lock = threading.Lock()
+    The SDK's own reader cannot be interrupted: Ctrl-C would take effect at the next line.
+    """
 
-    def of(self, key: str) -> Account:
-        """The account of a key, opened where it is new.
+    def __init__(self, descriptor: int) -> None:
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue(maxsize=1)
+        self._loop = asyncio.get_running_loop()
+        arguments = (descriptor,)
+        threading.Thread(
+            target=self._read, args=arguments, name="dialframe-stdin", daemon=True
+        ).start()
 
-        Raises:
-            DialframeError: The service refuses the key, or does not answer.
-        """
-        name = hashlib.sha256(key.encode()).hexdigest()
-        with self._lock:
-            if name not in self._known:
-                account = self._open(key)
-                # Whoever is let in has a key that the service knows.
-                account.client.me()
-                self._known[name] = account
-            self._known.move_to_end(name)
-            while len(self._known) > OPEN_ACCOUNTS:
-                self._known.popitem(last=False)[1].close()
-            return self._known[name]
+    def __aiter__(self) -> _Lines:
+        return self
 
-    def close(self) -> None:
-        """Close every account."""
-        with self._lock:
-            while self._known:
-                self._known.popitem()[1].close()
+    async def __anext__(self) -> str:
+        line = await self._queue.get()
+        if line is None:
+            raise StopAsyncIteration
+        return line
 
+    def _read(self, descriptor: int) -> None:
+        left = b""
+        # Without a buffer object: its lock would be held at the interpreter's end.
+        while chunk := os.read(descriptor, _CHUNK_BYTES):
+            *whole, left = (left + chunk).split(b"\n") if b"\n" in chunk else (left + chunk,)
+            for line in whole:
+                if not self._put(line.decode("utf-8", "replace")):
+                    return
+        self._put(None)
 
-class _Keyed:
-    """Lets nobody in without a key that the service knows."""
-
-    def __init__(self, app: ASGIApp, accounts: Accounts) -> None:
-        self._app = app
-        self._accounts = accounts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        key = _bearer(Headers(scope=scope))
+    def _put(self, line: str | None) -> bool:
         try:
-            if key is None:
-                await _refuse(401)(scope, receive, send)
-                return
-            account = await anyio.to_thread.run_sync(self._accounts.of, key)
-        except TransportError as error:
-            await JSONResponse({"error": str(error)}, 503)(scope, receive, send)
-            return
-        except (ApiError, ConfigError) as error:
-            await _refuse(getattr(error, "status", 401))(scope, receive, send)
-            return
-        except DialframeError as error:
-            await JSONResponse({"error": str(error)}, 500)(scope, receive, send)
-            return
-        scope.setdefault("state", {})["account"] = account
-        await self._app(scope, receive, send)
+            asyncio.run_coroutine_threadsafe(self._queue.put(line), self._loop).result()
+        except (RuntimeError, CancelledError):
+            return False  # the loop has ended
+        return True
 
 
-def _account_of(context: ServerRequestContext[Any, Any]) -> Account:
-    request: Any = context.request
-    account: Account = request.state.account
-    return account
+def _security(host: str) -> TransportSecuritySettings:
+    if host in _ANYWHERE:
+        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    named = {*_HERE, f"[{host}]" if ":" in host else host}
+    hosts = sorted(named) + sorted(f"{name}:*" for name in named)
+    # Origins are judged before, by `Keyed`.
+    return TransportSecuritySettings(
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts],
+    )
 
 
-def _bearer(headers: Headers) -> str | None:
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() or None if scheme.lower() == "bearer" else None
-
-
-def _refuse(status: int) -> JSONResponse:
-    known = status if status in (401, 403, 429, 503) else 401
-    return JSONResponse(_REFUSED, known, {"WWW-Authenticate": "Bearer"})
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise ConfigError(f"cannot listen at {host} port {port} ({why}): choose another") from None

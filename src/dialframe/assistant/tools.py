@@ -52,7 +52,7 @@ def _description(row: Operation[Any, Any]) -> str:
             " `cursor` set to the answer's `next_cursor` and the same filters."
         )
     if row.name in REACHES:
-        parts.append(f"It {REACHES[row.name]}: the user is asked to confirm each call.")
+        parts.append(f"It {REACHES[row.name]}; the user is asked to confirm each call.")
     scope = f"Needs the scope `{row.scope}`." if row.scope else "Any active key will do."
     return " ".join([*parts, scope])
 
@@ -66,6 +66,9 @@ def _arguments(row: Operation[Any, Any]) -> dict[str, Any]:
     parts = [part for part in schemas.closure(shapes, [name]) if part != name]
     if parts:
         root["$defs"] = {part: shapes[part] for part in parts}
+    if row.paged:
+        limit = {**root["properties"]["limit"], "default": PAGE_ROWS}
+        root["properties"] = {**root["properties"], "limit": limit}
     made = _local(root)
     return dict(made) if isinstance(made, dict) else {}
 

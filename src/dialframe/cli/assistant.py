@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 import typer
 
 from dialframe.cli.face import BaseUrl, StoreFolder
+from dialframe.config import ENVIRONMENT, Settings
+from dialframe.errors import ConfigError
+
+_FOR_A_PROGRAM: Final = (
+    "This speaks the Model Context Protocol with a program on standard input; you are on a terminal."
+    " Press Ctrl-C to stop, or see `dialframe assistant serve --help`."
+)
 
 app = typer.Typer(
     help="Tools for an assistant (Model Context Protocol); reading only, unless you allow more.",
@@ -36,14 +50,18 @@ def serve(
     ] = False,
     host: Annotated[str, typer.Option(help="Address to listen on, with --http.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="Port to listen on, with --http.", min=1, max=65535)
+        int,
+        typer.Option(help="Port to listen on, with --http; 0 takes a free one.", min=0, max=65535),
     ] = 8788,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
 ) -> None:
     """Serve tools on standard input and output, or over HTTP.
 
-    What can reach a person runs only after the user confirmed that very call. Example:
+    An assistant starts it itself: register the command with its arguments, and give address, key and
+    store as DIALFRAME_BASE_URL, DIALFRAME_API_KEY and DIALFRAME_STORE in its environment. Without
+    --allow it only reads. What can reach a person runs only after the user confirmed that very call,
+    with the whole number in sight. Each call is written down in assistant.jsonl in the store. Example:
 
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
@@ -52,14 +70,46 @@ def serve(
     from dialframe.assistant.exposure import Exposure
 
     exposure = Exposure.of(allow or (), reveal=reveal)
-    if not http:
-        with connect(base_url=base_url, store=store) as account:
-            serving.serve_stdio(account, exposure)
+    if http:
+        settings = _settings(base_url, store)
+        with _until_stopped():
+            serving.serve_http(
+                str(settings.base_url), settings.store, exposure,
+                host=host, port=port, on_ready=_ready,
+            )  # fmt: skip
         return
-    typer.echo(f"Tools are served at http://{host}:{port}/mcp until you press Ctrl-C.", err=True)
-    serving.serve_http(
-        lambda key: connect(base_url=base_url, api_key=key, store=store),
-        exposure,
-        host=host,
-        port=port,
-    )
+    with connect(base_url=base_url, store=store) as account, _until_stopped():
+        if sys.stdin.isatty():
+            typer.echo(_FOR_A_PROGRAM, err=True)
+        serving.serve_stdio(account, exposure)
+
+
+@contextmanager
+def _until_stopped() -> Iterator[None]:
+    """Ctrl-C and SIGTERM are the proper end of a server."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    with suppress(KeyboardInterrupt):
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _settings(base_url: str | None, store: Path | None) -> Settings:
+    settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+    if not settings.base_url:
+        raise ConfigError(
+            f"the service's address is missing: pass --base-url or set {ENVIRONMENT['base_url']}"
+        )
+    return settings
+
+
+def _ready(address: str) -> None:
+    typer.echo(f"Tools are served at {address} until you press Ctrl-C.", err=True)
+    typer.echo("Each request needs its own key: Authorization: Bearer svc_...", err=True)
+    if urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1"):
+        typer.echo(
+            "Other machines can reach this address, and keys cross the network unencrypted:"
+            " put a proxy with TLS before it.",
+            err=True,
+        )

@@ -1,0 +1,153 @@
+"""Tools of our own: small tables with units, out of the store and out of a list."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from assistant.conftest import text_of
+from dialframe.account import Account, connect
+from dialframe.assistant import analyses, answering
+from dialframe.assistant.desk import Caller, Desk
+from dialframe.assistant.exposure import Exposure
+from dialframe.assistant.server import build
+from dialframe.errors import ConfigError, DialframeError, StoreError
+from dialframe.sandbox import Sandbox
+
+NOW = datetime.now(UTC)
+WHOLE_NUMBER = re.compile(r"\+\d{11}")
+
+
+@pytest.fixture(scope="module")
+def account(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    """An account with leads and calls in its store."""
+    folder = tmp_path_factory.mktemp("analyses")
+    with connect(tools_sandbox.base_url, tools_sandbox.api_key, folder) as opened:
+        opened.sync(["leads", "calls", "campaigns"])
+        yield opened
+
+
+def ask(account: Account, name: str, **arguments: Any) -> dict[str, Any]:
+    """One analysis."""
+    return analyses.BY_NAME[name].run(analyses.Asked(account, arguments, NOW))
+
+
+def through_the_server(account: Account, name: str, exposure: Exposure, **arguments: Any) -> str:
+    """One analysis as a client gets it."""
+    server = build(Desk(lambda _: Caller(account), exposure))
+
+    async def main() -> str:
+        async with Client(server) as client:
+            return text_of(await client.call_tool(name, arguments))
+
+    return anyio.run(main)
+
+
+def test_funnel_never_grows_and_says_what_it_counts(account: Account) -> None:
+    """Counts, denominators, shares with an interval, and a definition of every stage."""
+    made = ask(account, "campaign_funnel")
+    counts = [row["count"] for row in made["stages"]]
+    assert counts == sorted(counts, reverse=True)
+    assert made["stages"][2]["denominator"] == counts[1]
+    assert set(made["definitions"]) == {row["stage"] for row in made["stages"]}
+    assert "leads" in made["units"]
+    assert "UTC" in made["units"]
+    assert all(
+        len(digits) <= 4 for digits in re.findall(r"\.(\d+)[,}]", json.dumps(made["stages"]))
+    )
+
+
+def test_split_funnel_is_bounded_and_says_what_is_left_out(account: Account) -> None:
+    """Whole groups, the greatest first."""
+    made = ask(account, "campaign_funnel", by="region")
+    rows = made["stages"]
+    groups = list(dict.fromkeys(row["region"] for row in rows))
+    assert len(groups) == analyses.GROUPS
+    assert len(rows) == len(groups) * len(made["definitions"])
+    assert re.fullmatch(r"\d+ smaller groups of region", made["left_out"])
+
+
+def test_funnel_of_a_period(account: Account) -> None:
+    """Calls from a day on, before a day; a slip is a sentence."""
+    whole = ask(account, "campaign_funnel")["stages"][2]["count"]
+    none = ask(account, "campaign_funnel", until="2001-01-01")["stages"]
+    assert sum(row["count"] for row in none[2:]) == 0 < whole
+    with pytest.raises(ConfigError, match="no day and no instant"):
+        ask(account, "campaign_funnel", since="yesterday")
+
+
+@pytest.mark.parametrize("view", ["campaign", "source", "state", "week"])
+def test_coverage_counts_every_number_once(account: Account, view: str) -> None:
+    """Fresh, stale and never checked add up, and the numbers to check are the first few."""
+    made = ask(account, "dnc_coverage", by=view)
+    assert made["groups"]
+    for group in made["groups"]:
+        assert group["fresh"] + group["stale"] + group["never"] == group["numbers"]
+    assert len(made["groups"]) <= analyses.ROWS
+    assert len(made["to_check_first"]) == min(made["to_check"], analyses.NUMBERS)
+    assert "31 days" in made["units"]
+
+
+def test_older_checks_will_do_if_you_say_so(account: Account) -> None:
+    """The limit is the caller's."""
+    strict, lax = (ask(account, "dnc_coverage", max_age_days=days) for days in (1, 3650))
+    assert lax["to_check"] < strict["to_check"]
+
+
+@pytest.mark.parametrize("name", ["campaign_funnel", "dnc_coverage", "call_audit"])
+def test_answers_are_small_and_numbers_masked(account: Account, name: str) -> None:
+    """Unless whoever started the server asked for them whole."""
+    said = through_the_server(account, name, Exposure())
+    assert len(said) < answering.MOST_CHARS + 200
+    assert not WHOLE_NUMBER.search(said)
+    assert "UTC" in json.loads(said)["units"]
+    if name == "dnc_coverage":
+        assert WHOLE_NUMBER.search(through_the_server(account, name, Exposure(reveal=True)))
+
+
+def test_nothing_read_is_no_result(tools_sandbox: Sandbox, tmp_path: Any) -> None:
+    """An empty store answers nothing, and says what comes first."""
+    with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path) as empty:
+        for name in ("campaign_funnel", "dnc_coverage", "call_audit"):
+            with pytest.raises(StoreError, match="sync"):
+                ask(empty, name)
+
+
+def test_list_check_accounts_for_every_row(account: Account) -> None:
+    """Each row is clean, rejected, a duplicate or skipped, with the reason and its meaning."""
+    content = "Name,Phone\nAnn,212-555-0142\nBob,(212) 555-0142\nCy,12\n"
+    made = ask(account, "check_lead_list", content=content)
+    assert (made["records"], made["clean"], made["duplicates"], made["rejected"]) == (3, 1, 1, 1)
+    assert {row["reason"] for row in made["reasons"]} == {"phone_too_short", "duplicate_in_file"}
+    assert "555" not in json.dumps(made)
+
+
+def test_list_check_takes_a_region_and_a_mapping(account: Account) -> None:
+    """Where a number belongs to and which column it stands in can be told."""
+    made = ask(
+        account,
+        "check_lead_list",
+        content="a;b\n020 7946 0123;x\n",
+        region="GB",
+        mapping={"phone": "a"},
+    )
+    assert made["clean"] == 1
+    assert "GB" in made["units"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "\x00\x00", "x", "\ud800,\ud801\n1,2\n", "a,b\n" * 3, "x" * (analyses.LIST_CHARS + 1)],
+    ids=["empty", "nul", "one cell", "surrogates", "no phone", "long"],
+)
+def test_what_is_no_list_is_said(account: Account, content: str) -> None:
+    """In one sentence, never as a fault."""
+    with pytest.raises(DialframeError):
+        ask(account, "check_lead_list", content=content)
