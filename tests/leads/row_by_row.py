@@ -11,16 +11,16 @@ import pandas as pd
 
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.across import Judged, judge
-from dialframe.leads.assess import assess
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.column_map import ColumnMap, Columns
 from dialframe.leads.columns import map_columns
-from dialframe.leads.findings import Assessed
 from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
+from leads.row_across import Judged, judge
+from leads.row_assess import assess
+from leads.row_findings import Assessed
 
 #: Columns of one file as they are told, or None to find them.
 Told = ColumnMap | Mapping[str, Columns] | None

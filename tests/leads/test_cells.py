@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.leads.cells import (
-    by_distinct,
     is_nothing,
     read_email,
     read_name,
@@ -16,6 +15,7 @@ from dialframe.leads.cells import (
     turn_name,
     turns_names,
 )
+from leads.row_findings import by_distinct
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 from email_validator import EmailNotValidError, validate_email
 
@@ -60,8 +58,6 @@ _EMAIL_SEPARATOR: Final = re.compile(r"[;,|\s]+(?:or\s+|oder\s+)?")
 _AROUND_AT: Final = re.compile(r"\s*@\s*")
 _LAST_FIRST: Final = re.compile(r"([^\W\d_][^,\d]*),\s*([^\W\d_][^,\d]*)")
 _LAST_FIRST_SHARE: Final = 0.8
-
-Value = TypeVar("Value")
 
 
 class EmailReading(NamedTuple):
@@ -124,14 +120,6 @@ def read_email(cell: str) -> EmailReading:
         return EmailReading(found[0], None, warnings)
     too_long = len(text) > EMAIL_CHARS and "@" in text
     return EmailReading(reason="email_length" if too_long else "email_invalid")
-
-
-def by_distinct(cells: pd.Series, read: Callable[[str], Value]) -> list[Value]:
-    """`read` of each cell, asked once for each distinct text."""
-    codes, distinct = pd.factorize(cells)
-    values = np.empty(len(distinct), dtype=object)
-    values[:] = [read(str(cell)) for cell in distinct]
-    return list(values[codes])
 
 
 def _is_email(text: str) -> bool:

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from dialframe.contract import limits
 from dialframe.leads import forbidding, shapes, texts
-from dialframe.leads.assess import MAX_RECORD_BYTES, kept_columns
 from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.column_map import ColumnMap
 from dialframe.leads.findings import LEAD_COLUMNS
@@ -25,6 +24,9 @@ from dialframe.leads.lead_file import META
 from dialframe.leads.notes import Notes
 from dialframe.leads.phone_choice import choose_phones, row_regions
 from dialframe.leads.rules import FieldRule, Policy
+
+#: Most bytes of one record: what a request holds, less room for its frame.
+MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
 
 _NAME_CHARS: Final = {
     "first_name": limits.FIRST_NAME_CHARS,
@@ -113,6 +115,13 @@ def assess(rows: Rows, judging: Judging) -> Assessed:
     for rule in judging.rules:
         _rule(rows, columns, rule, fields, notes)
     return Assessed(fields, notes, reach)
+
+
+def kept_columns(columns: ColumnMap) -> list[str]:
+    """Columns of the file that stay under their own name beside the mapped fields."""
+    parts = columns.phone_parts
+    phones = parts if len(parts) > 1 else ()
+    return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
 
 
 def kept_names(names: Sequence[str], columns: ColumnMap) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Who of some records must not be called, whole columns at a time; the answers are those of `prohibitions.forbid`."""
+"""Who of some records must not be called, whole columns at a time; knows one file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dialframe.leads.notes import Notes
 from dialframe.leads.phone_cells import every_number
 from dialframe.leads.phone_choice import phone_cells
 from dialframe.leads.phone_columns import Phones, numbers, read_phones
-from dialframe.leads.phone_fields import Regions
 from dialframe.leads.prohibitions import PIECES, REMARK_POLICY, remark_columns, remark_scope
 from dialframe.leads.reasons import BY_CODE, REASONS
+from dialframe.leads.regions import Regions
 from dialframe.leads.remarks import SUSPECT, read_remark
 from dialframe.leads.rules import Policy
 

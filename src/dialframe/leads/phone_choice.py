@@ -1,7 +1,4 @@
-"""The phone of each record out of all its phone columns, whole columns at a time; knows cells of phones only.
-
-The answers are those of `phone_fields.find_phones`, which says them record by record.
-"""
+"""The phone of each record out of all its phone columns, whole columns at a time; knows cells of phones only."""
 
 from __future__ import annotations
 
@@ -19,18 +16,21 @@ from dialframe.leads.line_types import RESERVED
 from dialframe.leads.notes import Notes
 from dialframe.leads.phone_cells import read_extension
 from dialframe.leads.phone_columns import FOUND, NOTHING_SAID, TYPES, Phones, read_phones
-from dialframe.leads.phone_fields import Regions
 from dialframe.leads.phone_parts import join_columns
 from dialframe.leads.phone_remarks import is_fax, type_column
 from dialframe.leads.reasons import RANK
-from dialframe.leads.regions import read_region
+from dialframe.leads.regions import Regions, read_region
 from dialframe.leads.rules import Policy
 
 Columns = Mapping[str, pa.Array]
 
 
 def row_regions(cells: Columns, columns: ColumnMap, region: str | None) -> Regions:
-    """The region of national numbers, one for all or one each; see `phone_fields.row_regions`."""
+    """The region of national numbers: one for all rows, or one each where a column names it.
+
+    A blank country is the region given. A country that nobody knows is None, so that a national
+    number of it is refused rather than read as one of another country.
+    """
     if columns.country is None:
         return region
     which, found = texts.by_distinct(

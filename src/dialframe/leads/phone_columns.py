@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from dialframe.leads import shapes, texts
 from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.phone_fields import Regions
 from dialframe.leads.reasons import RANK
+from dialframe.leads.regions import Regions
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import REASONS

@@ -1,47 +1,17 @@
-"""Who of one file must not be called: opt-outs, consents, remarks anywhere, and every number of theirs."""
+"""Where a record may say that it must not be called, and what of it counts there; reads no cell."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Final
 
-from dialframe.leads import answers
-from dialframe.leads.cells import by_distinct
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.findings import Assessed
-from dialframe.leads.phone_cells import PhoneReading, every_number, numbers_of
-from dialframe.leads.phone_fields import Regions
-from dialframe.leads.phone_parts import phone_columns
-from dialframe.leads.reasons import BY_CODE
-from dialframe.leads.remarks import Scope, read_remark, scope_of, suspects_of
-from dialframe.leads.rules import Policy
+from dialframe.leads.remarks import Scope, scope_of
 
 #: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
 REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
 #: Between the cells of a record that was not read whole, whatever its delimiter.
 PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
-
-
-def forbid(
-    assessed: Assessed,
-    policy: Policy,
-    regions: Regions,
-    read: Mapping[str, Sequence[PhoneReading]],
-) -> None:
-    """Note every prohibition of the file's records, and the numbers that it reaches.
-
-    Args:
-        assessed: The records; phones are read.
-        policy: What a remark means.
-        regions: As `phone_fields.row_regions` gives them.
-        read: What was read in the phone columns, as `phone_fields.find_phones` gives it.
-    """
-    _permissions(assessed, policy)
-    _remarks(assessed, policy)
-    _damaged(assessed)
-    _reach(assessed, regions, read)
 
 
 def remark_columns(columns: ColumnMap) -> list[str]:
@@ -65,86 +35,3 @@ def remark_scope(columns: ColumnMap, column: str) -> Scope:
 def name_columns(columns: ColumnMap) -> list[str]:
     """Columns of names, in which only a prohibition in so many words is one."""
     return [name for name in (columns.first_name, columns.last_name, columns.full_name) if name]
-
-
-def _permissions(assessed: Assessed, policy: Policy) -> None:
-    """Opt-outs, and consents that are not given; a word that is neither forbids the call."""
-    frame = assessed.file.frame
-    for column in assessed.columns.opt_out:
-        cells = frame[column].tolist()
-        for row, answer in enumerate(by_distinct(frame[column], answers.read_answer)):
-            if answer in ("yes", "unclear"):
-                code = "opt_out" if answer == "yes" else "opt_out_unclear"
-                assessed.find(row, code, column, cells[row])
-    for column in assessed.columns.consent:
-        cells = frame[column].tolist()
-        for row, answer in enumerate(by_distinct(frame[column], answers.read_consent)):
-            if answer == "yes" or (answer == "blank" and policy.blank_consent == "clean"):
-                continue
-            code = "opt_out_unclear" if answer == "unclear" else "no_consent"
-            assessed.find(row, code, column, cells[row])
-
-
-def _remarks(assessed: Assessed, policy: Policy) -> None:
-    """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes.
-
-    A plain cell is one in which `remarks.SUSPECT` finds nothing; nothing is to be done for it.
-    """
-    for column in remark_columns(assessed.columns):
-        cells = assessed.file.frame[column]
-        rows = suspects_of(cells)
-        suspects = cells.iloc[rows]
-        said = by_distinct(
-            suspects, partial(read_remark, scope=remark_scope(assessed.columns, column))
-        )
-        for row, cell, remark in zip(rows, suspects, said, strict=True):
-            if remark is None:
-                continue
-            if getattr(policy, REMARK_POLICY.get(remark, "remark")) == "warn":
-                assessed.warn(row, ["remark"])
-            else:
-                assessed.find(row, remark, column, cell)
-
-
-def _damaged(assessed: Assessed) -> None:
-    """A record that could not be read whole may say anywhere that it must not be called."""
-    frame, columns = assessed.file.frame, assessed.columns
-    names = [str(name) for name in frame.columns]
-    first = min((names.index(column) for column in columns.opt_out), default=len(names))
-    for row, fault in assessed.file.faults.items():
-        raw = assessed.file.raws.get(row, "")
-        pieces = [piece.strip() for piece in PIECES.split(raw)]
-        shifted = {answers.plain_yes(piece) for piece in pieces[first:]}
-        remark = next((said for piece in pieces if (said := read_remark(piece))), None)
-        if columns.opt_out and True in shifted:
-            assessed.find(row, "opt_out", columns.opt_out[0], fault)
-        elif remark is not None and BY_CODE[remark].outcome == "do_not_call":
-            assessed.find(row, remark, "", fault)
-
-
-def _reach(
-    assessed: Assessed, regions: Regions, read: Mapping[str, Sequence[PhoneReading]]
-) -> None:
-    """Every number of the records that must not be called, in whatever phone column it stands."""
-    file, columns = assessed.file, assessed.columns
-    forbidden = [
-        row
-        for row, found in assessed.findings.items()
-        if any(BY_CODE[finding.code].outcome == "do_not_call" for finding in found)
-    ]
-    phones = phone_columns(file.frame, columns.phone, columns.joined) if forbidden else {}
-    texts = {name: text.tolist() for name, text in phones.items()}
-    unread = [*columns.fax, *([columns.phone_other] if columns.phone_other else [])]
-    others = [file.frame[name].tolist() for name in unread]
-    for row in forbidden:
-        region = regions if isinstance(regions, str | None) else regions[row]
-        numbers = [
-            number
-            for name, text in texts.items()
-            for number in numbers_of(text[row], read[name][row], region)
-        ]
-        cells = [cells[row] for cells in others]
-        if row in file.faults:
-            cells += PIECES.split(file.raws.get(row, ""))
-        numbers += [number for cell in cells if cell for number in every_number(cell, region)]
-        assessed.numbers[row] = tuple(dict.fromkeys(numbers))

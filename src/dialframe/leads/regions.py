@@ -15,6 +15,9 @@ import phonenumbers
 from dialframe.leads.headers import plain
 from dialframe.leads.remark_words import listed_words
 
+#: The region of national numbers: one for all rows, or one each.
+Regions = list[str | None] | str | None
+
 _DIALLED: Final = re.compile(r"\s*(?:\+|00)?\s*\(?(\d{1,4})\)?(?:\.0+)?\s*")
 _PLUS: Final = re.compile(r"\+\s?(\d{1,4})\b")
 _LANGUAGES: Final = ("en", "es", "fr", "de", "pt", "ja", "it", "nl")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dialframe.leads.findings import Assessed, Finding
 from dialframe.leads.reasons import BY_CODE, RANK
+from leads.row_findings import Assessed, Finding
 
 
 @dataclass(frozen=True, slots=True)

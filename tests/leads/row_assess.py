@@ -8,16 +8,15 @@ from typing import Final
 import pandas as pd
 
 from dialframe.contract import limits
-from dialframe.leads.cells import by_distinct, read_email, read_name, turn_name, turns_names
+from dialframe.leads.cells import read_email, read_name, turn_name, turns_names
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.findings import LEAD_COLUMNS, Assessed
+from dialframe.leads.columnwise import MAX_RECORD_BYTES, kept_columns
+from dialframe.leads.findings import LEAD_COLUMNS
 from dialframe.leads.lead_file import META, LeadFile
-from dialframe.leads.phone_fields import find_phones, row_regions
-from dialframe.leads.prohibitions import forbid
 from dialframe.leads.rules import FieldRule, Policy
-
-#: Most bytes of one record: what a request holds, less room for its frame.
-MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
+from leads.row_findings import Assessed, by_distinct
+from leads.row_phones import find_phones, row_regions
+from leads.row_prohibitions import forbid
 
 _NAME_CHARS: Final = {
     "first_name": limits.FIRST_NAME_CHARS,
@@ -62,13 +61,6 @@ def assess(
     for rule in field_rules:
         _rule(assessed, rule)
     return assessed
-
-
-def kept_columns(columns: ColumnMap) -> list[str]:
-    """Columns of the file that stay under their own name beside the mapped fields."""
-    parts = columns.phone_parts
-    phones = parts if len(parts) > 1 else ()
-    return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
 
 
 def _rest(file: LeadFile, columns: ColumnMap) -> pd.DataFrame:

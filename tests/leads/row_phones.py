@@ -6,19 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dialframe.leads.cells import by_distinct, is_nothing, read_name, tidy
+from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.findings import Assessed
 from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.line_types import fit
 from dialframe.leads.phone_cells import PhoneReading, read_extension, read_phone
 from dialframe.leads.phone_parts import phone_columns
 from dialframe.leads.phone_remarks import is_fax, type_column
-from dialframe.leads.regions import read_region
+from dialframe.leads.regions import Regions, read_region
 from dialframe.leads.rules import Policy
-
-#: The region of national numbers: one for all rows, or one each.
-Regions = list[str | None] | str | None
+from leads.row_findings import Assessed, by_distinct
 
 
 def row_regions(file: LeadFile, columns: ColumnMap, region: str | None) -> Regions:
