@@ -25,9 +25,28 @@ class Account:
     imports: pd.DataFrame = field(
         default_factory=lambda: pd.DataFrame({"status": pd.array([], dtype="str")})
     )
+    campaigns: pd.DataFrame = field(
+        default_factory=lambda: frames.empty(frames.CAMPAIGNS).assign(
+            _observed_at=pd.array([], dtype="datetime64[us, UTC]")
+        )
+    )
 
 
 Ask = Callable[[Account], Any]
+
+
+def as_table(found: Any) -> pd.DataFrame:
+    """The frame of what an analysis gave; some give a frame alone."""
+    table = found if isinstance(found, pd.DataFrame) else found.table
+    assert isinstance(table, pd.DataFrame)
+    return table
+
+
+def _two(a: Account) -> list[str]:
+    """Two campaigns; made-up ones where there are none."""
+    known = pd.concat([a.calls["campaign_id"], a.leads["campaign_id"]]).dropna().unique()
+    return [*sorted(str(name) for name in known), "cmp_a", "cmp_b"][:2]
+
 
 #: Name to analysis; every public function that gives a result.
 EVERYTHING: dict[str, Ask] = {
@@ -42,10 +61,13 @@ EVERYTHING: dict[str, Ask] = {
     "carriers": lambda a: analytics.carriers(a.calls),
     "causes": lambda a: analytics.causes(a.calls),
     "changes": lambda a: analytics.changes(a.calls, a.leads),
+    "classify": lambda a: analytics.classify(a.calls),
     "cohorts": lambda a: analytics.cohorts(a.leads, a.calls),
+    "compare": lambda a: analytics.compare(a.calls, a.leads, *_two(a)),
     "completeness": lambda a: analytics.completeness(a.calls, a.leads, events=a.events),
     "conflicts": lambda a: analytics.conflicts(a.calls),
     "dayparts": lambda a: analytics.dayparts(a.calls, a.leads),
+    "dispositions": lambda a: analytics.dispositions(a.calls),
     "duplicates": lambda a: analytics.duplicates(a.leads, a.calls),
     "durations": lambda a: analytics.durations(a.calls),
     "funnel": lambda a: analytics.funnel(a.leads, a.calls, a.appointments),
@@ -54,6 +76,7 @@ EVERYTHING: dict[str, Ask] = {
     "late_dispositions": lambda a: analytics.late_dispositions(a.calls, events=a.events),
     "local_presence": lambda a: analytics.local_presence(a.calls, a.leads),
     "machines": lambda a: analytics.machines(a.calls),
+    "match": lambda a: analytics.match(a.calls, a.leads, events=a.events),
     "metrics": lambda a: analytics.metrics.compute(
         a.calls, a.leads, appointments=a.appointments, callbacks=a.callbacks,
         dnc_checks=a.dnc_checks, report=a.report, imports=a.imports,
@@ -67,7 +90,7 @@ EVERYTHING: dict[str, Ask] = {
     "return_calls": lambda a: analytics.return_calls(a.calls),
     "ring_times": lambda a: analytics.ring_times(a.calls),
     "running_rates": lambda a: analytics.running_rates(
-        a.calls, frames.empty(frames.CAMPAIGNS).assign(_observed_at=pd.NaT)
+        a.calls, a.campaigns
     ),
     "scorecard": lambda a: analytics.scorecard(a.leads, a.calls, by="campaign_id"),
     "speed_to_lead": lambda a: analytics.speed_to_lead(a.leads, a.calls),
@@ -76,4 +99,5 @@ EVERYTHING: dict[str, Ask] = {
         a.calls, a.leads, analytics.DEFAULT, analytics.DEFAULT.with_codes({"ZZTOP": "callback"})
     ),
     "time_to_contact": lambda a: analytics.time_to_contact(a.leads, a.calls),
+    "unmapped": lambda a: analytics.unmapped(a.calls),
 }  # fmt: skip

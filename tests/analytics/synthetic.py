@@ -15,7 +15,7 @@ from dialframe.sandbox.seed import generate
 AS_OF = dt.date(2026, 6, 1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Synthetic:
     """Frames by name; `truth` is the answer sheet."""
 
@@ -41,11 +41,12 @@ def account(size: str = "small", seed: int = 7) -> Synthetic:
     tables = {}
     for name, table in made.tables.items():
         rows = pd.DataFrame(list(table.rows), columns=list(table.columns))
-        tables[name] = _framed(name, rows)
+        tables[name] = framed(name, rows)
     return Synthetic(tables)
 
 
-def _framed(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+def framed(name: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """A table of the generator as the frame that an account gives; instants are microseconds."""
     if name not in frames.TABLES:
         return rows
     spec = frames.TABLES[name]

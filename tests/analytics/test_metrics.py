@@ -117,6 +117,7 @@ SHARES = [
     ("dnc_risk_calls", 1, N),
     ("calling_hours_breach", 0, N),
     ("frequency_breach", 0, 6),
+    ("frequency_breach_calls", 0, 6),
     ("callback_kept", 2, 3),
     ("quick_first_dial", 0, 10),
     ("appointment_show", 1, 2),
@@ -139,6 +140,112 @@ def test_by_hand(name: str, numerator: float, denominator: float) -> None:
     assert found.definition.words["numerator"]
 
 
+#: Two caller IDs a fortnight apart, at one hour of one weekday: 5 of 10, then 2 and 5 of 10.
+DROPPED = calls(*(
+    call(n + 20 * k, -336.0 * (not lately), answered=n % 10 < people, from_number=ours,
+         disposition="NI" if n % 10 < people else None)
+    for k, (ours, lately, people) in enumerate([
+        ("+13125550198", False, 5), ("+13125550198", True, 2),
+        ("+13125550199", False, 5), ("+13125550199", True, 5)])
+    for n in range(10)
+))  # fmt: skip
+
+#: 300 dials of which every fourth reached a person; 300 more of which none did.
+STOPPED = calls(*(
+    call(n % 90, n / 10, id=f"call_{ours}_{n}", answered=hit, from_number=ours,
+         disposition="NI" if hit else None)
+    for ours, upto, size in (("+13125550198", 300, 600), ("+13125550199", 600, 600),
+                             ("+13125550197", 9, 9))
+    for n in range(size) for hit in [n % 4 == 0 and n < upto]
+))  # fmt: skip
+
+#: At 10:00 4 of 10 with a local caller ID and 2 of 20 without; at 11:00 1 of 10 both ways.
+PRESENT = calls(*(
+    call(n + 25 * k, at_h, answered=n < people, disposition="NI" if n < people else None,
+         from_number=ours, to_number=f"+1212555{100 + n + 25 * k:04d}")
+    for k, (at_h, ours, people, size) in enumerate([
+        (0, "+12125550199", 4, 10), (0, "+13125550199", 2, 20),
+        (1, "+12125550199", 1, 10), (1, "+13125550199", 1, 10)])
+    for n in range(size)
+))  # fmt: skip
+
+#: 22:00 in New York, five times within half an hour; once more the next noon.
+LATE = calls(*(call(1, 12 + k / 10) for k in range(5)), call(2, 26))
+
+#: One drop, three people who were served, one machine.
+ABANDONED = calls(*(call(i, answered=True, disposition=d)
+                    for i, d in enumerate(("DROP", "NI", "NI", "SALE", "A"))))  # fmt: skip
+
+#: Answered: talks of 3, 6, 31 and 90 s, the last two not logged, the very last ended just now.
+TALKS = calls(*(
+    call(i, at_h, answered=True, disposition=code, duration_seconds=seconds + 9 * (i == 1),
+         ended_at=START + timedelta(hours=at_h, seconds=9 + seconds))
+    for i, (at_h, seconds, code) in enumerate([(0, 3, "A"), (0, 6, "NI"), (0, 31, None), (6, 90, None)])
+))  # fmt: skip
+
+#: Asked on a Monday: seen on the list three days later, five weeks later, never.
+ASKED = calls(*(call(i, answered=True, disposition="DNC") for i in range(3)))
+SEEN = frames.from_records(frames.DNC_CHECKS, [
+    {"phone": phone(i), "listed": True, "checked_at": START + timedelta(days=days)}
+    for i, days in ((0, 3), (1, 35))])  # fmt: skip
+
+#: Asked on a Saturday: ten business days from the Monday after it are over on Monday, 23 March.
+SATURDAY = calls(call(0, 120, answered=True, disposition="DNC"))
+MONDAY = frames.from_records(frames.DNC_CHECKS, [
+    {"phone": phone(0), "listed": True, "checked_at": START + timedelta(days=21)}])  # fmt: skip
+
+#: Name, calls, what else is passed, numerator, denominator, value.
+EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | None, float]] = [
+    ("attempts_to_contact", CALLS, {"leads": LEADS}, None, 4, 1.5),  # attempts 2, 1, 3, 1
+    ("speed_to_lead", CALLS, {"leads": LEADS}, None, 6, 86_400),
+    ("abandon_rate_ftc", ABANDONED, {}, 1, 4, 0.25),
+    ("abandon_rate_ofcom", ABANDONED, {}, 0.75, 3.75, 0.2),  # 1 x (1 - 1/4), of 3 + 0.75
+    ("dnc_honour", ASKED, {"dnc_checks": SEEN, "as_of": START + timedelta(days=60)}, 1, 3, 1 / 3),
+    ("dnc_honour", ASKED, {"dnc_checks": SEEN, "as_of": START + timedelta(days=4)}, 1, 2, 0.5),
+    ("dnc_honour", SATURDAY, {"dnc_checks": MONDAY, "as_of": START + timedelta(days=60)}, 1, 1, 1.0),
+    ("duration_meaning", TALKS, {}, 3, 4, 0.75),
+    ("short_call_share", TALKS, {}, 2, 4, 0.5),
+    ("talk_time", TALKS, {}, 130, 4, 32.5),
+    ("missing_disposition", TALKS, {"as_of": START + timedelta(hours=6.5)}, 1, 4, 0.25),
+    ("missing_disposition", TALKS, {"as_of": START + timedelta(hours=7.5)}, 2, 4, 0.5),
+    ("calling_hours_breach", LATE, {}, 5, 6, 5 / 6),
+    ("frequency_breach", LATE, {}, 1, 2, 0.5),
+    ("frequency_breach_calls", LATE, {}, 2, 2, 1.0),  # the fourth and the fifth call
+    ("quick_first_dial", CALLS, {"leads": LEADS, "choices": Choices(quick_min=1_441)}, 6, 10, 0.6),
+    ("caller_id_answer_drop", DROPPED,
+     {"as_of": START + timedelta(days=1), "choices": Choices(least_dials=10)}, 2, 5, 0.4),
+    ("caller_ids_alerted", STOPPED, {}, 1, 2, 0.5),
+    # Weights 10 x 20 / 30 and 10 x 10 / 20: (6.67 x 0.4 + 5 x 0.1) / 11.67 and (6.67 x 0.1 + 5 x 0.1) / 11.67.
+    ("local_presence_lift", PRESENT, {}, 0.2714285714285714, 0.1, 0.1714285714285714),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "example", EXAMPLES, ids=[f"{i}-{row[0]}" for i, row in enumerate(EXAMPLES)]
+)
+def test_by_hand_with_calls_of_its_own(
+    example: tuple[str, pd.DataFrame, dict[str, Any], float | None, float | None, float],
+) -> None:
+    """Examples that need other calls than those above."""
+    name, made, more, *expected = example
+    found = metrics.metric(name)(made, **more)
+    for part, number in zip(("numerator", "denominator", "value"), expected, strict=True):
+        assert getattr(found, part) == (None if number is None else pytest.approx(number)), part
+
+
+def test_no_caller_id_is_no_caller_id() -> None:
+    """Calls without one are judged by no test of caller IDs."""
+    made = STOPPED.assign(from_number=pd.array([None] * len(STOPPED), dtype="str"))
+    assert metrics.caller_ids_alerted(made).denominator == 0
+    assert metrics.caller_id_answer_drop(made, choices=Choices(least_dials=10)).value is None
+
+
+def test_every_metric_has_an_example_by_hand() -> None:
+    """And in one of them it is not 0."""
+    told = {name for name, k, _ in SHARES if k} | {row[0] for row in EXAMPLES if row[5]}
+    assert told == set(metrics.definitions()["name"])
+
+
 def test_every_metric_is_a_row_and_a_function() -> None:
     """Thirty-four numbers, each with at least one named function; every row is complete."""
     assert {row.number for row in metrics.METRICS} == set(range(1, 35))
@@ -146,14 +253,6 @@ def test_every_metric_is_a_row_and_a_function() -> None:
         assert getattr(metrics, row.name) is row
         assert all(row.words.values())
     assert len(metrics.definitions()) == len(metrics.METRICS)
-
-
-def test_medians() -> None:
-    """Attempts to contact and the wait for the first dial are medians."""
-    assert metrics.attempts_to_contact(CALLS, LEADS).value == 1.5  # attempts 2, 1, 3, 1
-    speed = metrics.speed_to_lead(CALLS, LEADS)
-    assert speed.value == 86_400
-    assert speed.excluded["not_dialled"] == 4
 
 
 def test_pass_of_a_later_attempt() -> None:
@@ -230,15 +329,6 @@ def test_abandonment_needs_a_code_that_means_it() -> None:
     assert ofcom.value == pytest.approx(0.75 / 3.75)
 
 
-def test_hours_and_frequency_by_hand() -> None:
-    """22:00 in New York is outside; four calls in an hour are too many."""
-    late = [call(1, 12 + k / 10) for k in range(4)]  # 03:00 UTC: 22:00 in 212
-    found = metrics.compute(calls(*late), names=["calling_hours_breach", "frequency_breach"])
-    assert found["calling_hours_breach"].value == 1
-    assert found["frequency_breach"].value == 1
-    assert metrics.frequency_breach(calls(*late), choices=Choices(most_calls=4)).value == 0
-
-
 def test_a_request_has_its_days_of_grace() -> None:
     """A call after the ten business days of a request is proven, one within them is not."""
     asked = call(1, 0, answered=True, disposition="DNC")
@@ -246,16 +336,6 @@ def test_a_request_has_its_days_of_grace() -> None:
     for days, proven in ((11, 0), (15, 1)):
         found = metrics.dnc_risk_calls(calls(asked, call(1, 24 * days)), dnc_checks=checks)
         assert found.numerator == proven
-
-
-def test_a_request_is_honoured_when_it_is_seen_on_the_list_in_time() -> None:
-    """The first positive check within ten business days."""
-    asked = calls(call(1, 0, answered=True, disposition="DNC"))
-    for days, kept in ((3, 1), (40, 0)):
-        checks = frames.from_records(frames.DNC_CHECKS, [
-            {"phone": phone(1), "listed": True, "checked_at": START + timedelta(days=days)}])  # fmt: skip
-        found = metrics.dnc_honour(asked, dnc_checks=checks, as_of=START + timedelta(days=60))
-        assert (found.numerator, found.denominator) == (kept, 1)
 
 
 def test_duration_is_told_from_the_talk() -> None:

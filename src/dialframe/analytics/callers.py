@@ -12,6 +12,7 @@ from dialframe.analytics.columns import Floats, Ints, Mask
 from dialframe.analytics.dials import Dials, dials
 from dialframe.analytics.mix import clock_of, expected_human
 from dialframe.analytics.result import Result
+from dialframe.analytics.stages import NO_GROUP
 from dialframe.analytics.tabled import instants, rated, ratio, sums, table
 from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.wording import plural, share
@@ -73,7 +74,8 @@ def of_dials(found: Dials, least_dials: int, alarm: float = ALARM) -> Result:
     human = found.flag("human")
     chance = expected_human(found, clock_of(found)).expected if len(found) else np.zeros(0)
     count = len(names)
-    judged = sums(code, count) >= least_dials
+    # Calls without a caller ID are a row of the table, and no number that could rest.
+    judged = (sums(code, count) >= least_dials) & (np.array(names, dtype=object) != NO_GROUP)
     p = np.full(count, np.nan)
     start = np.full(count, -1)
     rng = np.random.Generator(np.random.PCG64(SEED))
@@ -110,9 +112,16 @@ def _changed(human: Mask, chance: Floats, rng: np.random.Generator) -> tuple[flo
     gain = seen * np.log(_HALF) + (1 - _HALF) * meant
     peak, start = _page(gain[None, :])
     drawn = rng.poisson(meant, (_SIMULATED, bins)) * np.log(_HALF) + (1 - _HALF) * meant
-    peaks, _ = _page(drawn)
+    peaks = _peak(drawn)
     tail = (1 + int((peaks >= peak[0]).sum())) / (_SIMULATED + 1)
     return _extreme(peaks, float(peak[0]), tail), int(edge[start[0]])
+
+
+def _peak(gain: Floats) -> Floats:
+    """Highest cumulative sum of each row that starts anew below zero."""
+    total = np.cumsum(gain, axis=1)
+    lowest = np.minimum(np.minimum.accumulate(total, axis=1), 0.0)
+    return np.asarray((total - lowest).max(axis=1))
 
 
 def _page(gain: Floats) -> tuple[Floats, Ints]:
@@ -192,13 +201,14 @@ def _weekly(
 ) -> pd.DataFrame:
     # 1970 began on a Thursday: weeks are counted from a Monday.
     week = (found.when // _DAY_US + 3) // 7
-    pairs, place = np.unique(np.stack([code, week]), axis=1, return_inverse=True)
-    size = pairs.shape[1]
-    place = place.reshape(-1)
+    first = int(week.min(initial=0)) if len(week) else 0
+    span = int(week.max(initial=first)) - first + 1
+    pairs, place = np.unique(code * span + (week - first), return_inverse=True)
+    size = len(pairs)
     return table(
         {
-            "from_number": [names[i] for i in pairs[0].astype(int)],
-            "week": instants((pairs[1].astype(np.int64) * 7 - 3) * _DAY_US),
+            "from_number": [names[i] for i in pairs // span],
+            "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
             **rated(sums(np.where(human, place, -1), size), sums(place, size)),
             "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
         }

@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics.classification import PLACE, Classes
-from dialframe.analytics.columns import Mask, is_word, present, require, within
+from dialframe.analytics.columns import (
+    NO_TIME,
+    Mask,
+    is_word,
+    micros,
+    present,
+    repeated,
+    require,
+    within,
+)
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
 REASONS: Final[dict[str, str]] = {
@@ -38,6 +47,8 @@ Notes = dict[tuple[str, str], int]
 
 #: Instants that have happened.
 _PAST: Final = ("_observed_at", "created_at", "ended_at", "updated_at", "last_attempt_at")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 #: Columns of a table of what was counted and set aside.
 _COLUMNS: Final = {"reason": "str", "unit": "str", "count": "Int64", "role": "str"}
@@ -86,6 +97,7 @@ def scope(
         },
         "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,
         "no_time": ~present(calls["created_at"]),
+        **_again(calls),
         **(further or {}),
     }
     open_ = np.ones(len(calls), dtype=bool)
@@ -96,6 +108,12 @@ def scope(
             set_aside[reason] = int(taken.sum())
             open_ &= ~taken
     return Scope(open_, set_aside)
+
+
+def _again(calls: pd.DataFrame) -> dict[str, Mask]:
+    """Rows that repeat an id, where there are any."""
+    again = repeated(calls["id"]) if "id" in calls.columns else np.zeros(0, dtype=bool)
+    return {"duplicate": again} if again.any() else {}
 
 
 def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFrame:
@@ -122,13 +140,16 @@ def latest(*frames: pd.DataFrame | None) -> datetime | None:
     """The latest instant that some frames speak of, or None where they speak of none.
 
     Planned instants (`scheduled_at`, `next_attempt_at`) do not count: they lie in the future.
+
+    Raises:
+        ConfigError: A column holds something else than instants.
     """
     found = [
-        frame[name].max()
+        int(micros(frame[name]).max(initial=NO_TIME))
         for frame in frames
         if frame is not None
         for name in _PAST
         if name in frame.columns
     ]
-    known = [moment for moment in found if not pd.isna(moment)]
-    return max(known).to_pydatetime() if known else None
+    last = max(found, default=NO_TIME)
+    return None if last == NO_TIME else _EPOCH + timedelta(microseconds=last)

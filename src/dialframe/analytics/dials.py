@@ -24,9 +24,8 @@ from dialframe.analytics.columns import (
     Ints,
     Mask,
     arrow,
+    in_order,
     micros,
-    numbered,
-    repeated,
     require,
     seconds,
 )
@@ -151,8 +150,13 @@ class Dials:
         return whole if len(self) == len(whole) else whole.take(pa.array(self.rows))
 
     def text(self, column: str) -> tuple[Ints, list[str]]:
-        """A text column of the calls as codes and names, with a name for null."""
-        return numbered(self.calls[column].iloc[self.rows].astype("str").fillna(NO_GROUP))
+        """A text column of the calls as codes and names in their order, with a name for null.
+
+        Raises:
+            ConfigError: There is no such column.
+        """
+        require(self.calls, (column,), "calls")
+        return in_order(self.calls[column].iloc[self.rows].astype("str").fillna(NO_GROUP))
 
     def lead_text(self, name: str) -> tuple[Ints, list[str]]:
         """A column or custom field of each attempt's lead as codes and names."""
@@ -261,10 +265,6 @@ def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple
 
 def _further(calls: pd.DataFrame, campaign: str | None) -> dict[str, Mask]:
     found: dict[str, Mask] = {}
-    if "id" in calls.columns:
-        again = repeated(calls["id"])
-        if again.any():
-            found["duplicate"] = again
     if campaign is not None:
         found["other_campaign"] = ~np.asarray(
             (calls["campaign_id"] == campaign).fillna(value=False), dtype=bool

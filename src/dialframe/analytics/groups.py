@@ -7,6 +7,7 @@ import pandas as pd
 
 from dialframe.analytics.columns import (
     Ints,
+    in_order,
     numbered,
     require,
 )
@@ -46,15 +47,15 @@ def known_campaign(campaign: str | None, *frames: pd.DataFrame | None) -> None:
 
 
 def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
-    """Each lead's group as a place in a list: a column of the leads, or a custom field.
+    """Each lead's group as a place in a sorted list: a column of the leads, or a custom field.
 
     Raises:
         ConfigError: `by` is neither.
     """
     if by == "region":
-        return numbered(_regions(leads["phone"]).fillna(NO_GROUP))
+        return in_order(_regions(leads["phone"]).fillna(NO_GROUP))
     values = leads[by].astype("str") if by in leads.columns else _custom(leads, by)
-    return numbered(values.fillna(NO_GROUP))
+    return in_order(values.fillna(NO_GROUP))
 
 
 def _custom(leads: pd.DataFrame, by: str) -> pd.Series:

@@ -18,6 +18,10 @@ def wilson(numerator: int, denominator: int, z: float = Z_95) -> tuple[float, fl
 
     It stays inside 0 to 1 and is honest for small counts, where the usual interval is not.
 
+    >>> low, high = wilson(3, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.108, 0.603)
+
     Args:
         numerator: Successes.
         denominator: Trials.

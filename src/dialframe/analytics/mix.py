@@ -21,7 +21,10 @@ SOURCE: Final = "lead_source"
 
 def clock_of(found: Dials) -> Local:
     """The clock of the person called, of each attempt."""
-    return local(found.numbers("to_number"), found.when)
+    if "clock" not in found.known:
+        found.known["clock"] = local(found.numbers("to_number"), found.when)
+    clock: Local = found.known["clock"]
+    return clock
 
 
 def hour_level(clock: Local) -> Ints:
@@ -68,6 +71,14 @@ def local_match(found: Dials) -> Mask:
 
 def area(found: Dials, column: str) -> Ints:
     """Area code of a number; -1 or -2 outside the North American plan, which never match."""
+    key = f"area {column}"
+    if key not in found.known:
+        found.known[key] = _area(found, column)
+    codes: Ints = found.known[key]
+    return codes
+
+
+def _area(found: Dials, column: str) -> Ints:
     code, names = numbered(found.calls[column].iloc[found.rows])
     outside = -1 if column == "from_number" else -2
     digits = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == 12 else outside

@@ -42,7 +42,8 @@ def local_presence(
     The two rates are compared inside strata, so that who is called, when and how often does not
     stand in for the caller ID: leads that were called in both ways, each its own stratum; and
     source, attempt and local hour. Stratum differences are weighed as Mantel and Haenszel do; the
-    error is that of Sato (Biometrics 45 (1989) 1323).
+    error is that of Sato (Biometrics 45 (1989) 1323), widened by the design effect of leads that
+    have several calls.
 
     Returns:
         One row per way of comparing (`crude`, `same lead`, `source, attempt and hour`): people and
@@ -66,7 +67,7 @@ def of_dials(found: Dials) -> Result:
         "same lead": found.cluster,
         "source, attempt and hour": (source_level(found)[0] * 10 + attempt) * 25 + hour,
     }
-    rows = [_compared(code, human, matched) for code in strata.values()]
+    rows = [_compared(code, human, matched, found.cluster) for code in strata.values()]
     columns = (
         "matched", "matched_dials", "other", "other_dials", "rate_matched", "rate_other", "lift",
         "low", "high", "strata",
@@ -184,7 +185,7 @@ def _inbound(calls: pd.DataFrame) -> Mask:
     return np.array([*(name.casefold() == "inbound" for name in names), False])[code]
 
 
-def _compared(stratum: Ints, human: Mask, matched: Mask) -> tuple[float, ...]:
+def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple[float, ...]:
     """Mantel-Haenszel difference of two rates over the strata that have both."""
     _, code = np.unique(stratum, return_inverse=True)
     size = int(code.max(initial=-1)) + 1
@@ -197,6 +198,7 @@ def _compared(stratum: Ints, human: Mask, matched: Mask) -> tuple[float, ...]:
         sums(np.where(~matched, code, -1), size),
     )
     both = (n1 > 0) & (n0 > 0)
+    effect = _design_effect(code, human, matched, cluster, (a, n1, b, n0))
     a, n1, b, n0 = (values[both].astype(float) for values in (a, n1, b, n0))
     n = n1 + n0
     weight = n1 * n0 / n
@@ -207,6 +209,22 @@ def _compared(stratum: Ints, human: Mask, matched: Mask) -> tuple[float, ...]:
     lift = one - other
     p = (n1**2 * b - n0**2 * a + n1 * n0 * (n0 - n1) / 2) / n**2
     q = (a * (n0 - b) + b * (n1 - a)) / (2 * n)
-    error = np.sqrt(max((lift * p.sum() + q.sum()) / total**2, 0.0))
+    error = np.sqrt(max((lift * p.sum() + q.sum()) / total**2, 0.0) * effect)
     return (*(float(v.sum()) for v in (a, n1, b, n0)), one, other, lift, lift - 1.96 * error,
             lift + 1.96 * error, float(both.sum()))  # fmt: skip
+
+
+def _design_effect(
+    code: Ints, human: Mask, matched: Mask, cluster: Ints, counts: tuple[Ints, ...]
+) -> float:
+    """How much wider leads with several calls make the error; at least 1."""
+    a, n1, b, n0 = counts
+    both = ((n1 > 0) & (n0 > 0))[code]
+    mine, near = code[both], matched[both]
+    rate = np.where(near, ratio(a, n1)[mine], ratio(b, n0)[mine])
+    weight = np.where(near, n0[mine], -n1[mine]) / (n1 + n0)[mine]
+    pull = weight * (human[both] - rate)
+    single = float((pull**2).sum())
+    if not single:
+        return 1.0
+    return max(1.0, float((np.bincount(cluster[both], pull) ** 2).sum()) / single)

@@ -38,8 +38,8 @@ def duplicates(
         as_of: When the data was read.
 
     Returns:
-        One row per number: `phone`, `campaigns` (distinct), `leads`, `attempts` (null without
-        calls), `campaign_ids` (joined by blanks), most campaigns first. Table `spread` counts
+        One row per number: `phone`, `campaigns` (distinct), `leads`, `attempts` (counted calls, those
+        outside campaigns too; null without calls), `campaign_ids` (joined by blanks), most campaigns first. Table `spread` counts
         numbers by campaigns.
 
     Raises:
@@ -62,9 +62,12 @@ def duplicates(
         [many["campaigns"].to_numpy(dtype=int), single.to_numpy(dtype=int)]
     )
     twice = many
+    found = dials(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
+                  as_of=as_of or latest(leads, calls), include_no_campaign=True)  # fmt: skip
     dialled = None
     if calls is not None:
-        dialled = calls["to_number"][calls["to_number"].isin(twice.index)].value_counts()
+        numbers = calls["to_number"].iloc[found.rows]
+        dialled = numbers[numbers.isin(twice.index)].value_counts()
     frame = table(
         {
             "phone": [str(phone) for phone in twice.index],
@@ -81,15 +84,14 @@ def duplicates(
     size = int(spread_code.max(initial=0)) + 1
     spread = table({"campaigns": np.arange(1, size), "numbers": sums(spread_code, size)[1:]})
     across = int((frame["campaigns"] > 1).sum())
-    nobody = dials(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
-                  as_of=as_of or latest(leads, calls))  # fmt: skip
     return Result(
         "duplicates",
         f"{plural(across, 'number')} of {len(spread_code):,} {'is' if across == 1 else 'are'} in more "
         "than one campaign; "
         f"{int((frame['campaigns'] < 2).sum()):,} are twice in one",
         frame,
-        "Numbers that more than one lead has", nobody.balance(), taxonomy, nobody.as_of,
+        "Numbers that more than one lead has; attempts are counted calls of any campaign and of none",
+        found.balance(), taxonomy, found.as_of,
         {"spread": spread}, {"running_only": running_only},
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from dialframe.analytics.columns import (
 )
 from dialframe.analytics.counting import Notes
 from dialframe.analytics.matching import Matched
-from dialframe.frames.columns import DTYPES
+from dialframe.analytics.tabled import instants
 
 #: Stages that calls decide, with the column of `classify` that does.
 CALL_STAGES: Final = {
@@ -168,5 +168,5 @@ def booked_of(
 def _dated(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with number and instant, in time's order, ready to be paired."""
     known = rows.dropna(subset=["phone", "created_at"])
-    known = known.astype({"created_at": DTYPES["instant"]})
+    known = known.assign(created_at=instants(micros(known["created_at"])))
     return known.sort_values("created_at", kind="stable")

@@ -105,7 +105,11 @@ class Taxonomy:
         return digest[:12]
 
     def outcome(self, field: Field, code: str) -> str | None:
-        """Name of the class of a code, or None where the taxonomy does not have it."""
+        """Name of the class of a code, or None where the taxonomy does not have it.
+
+        >>> DEFAULT.outcome("hangup_cause", "USER_BUSY")
+        'busy'
+        """
         key = code_key(field, code)
         if field == "hangup_cause" and key.startswith("sip:5"):
             return self._table[field].get(key, SIP_5XX)

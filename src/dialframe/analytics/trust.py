@@ -100,7 +100,9 @@ def missing_dispositions(
     """
     found = dials(calls, None, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
     long = found.flag("answered") & (np.nan_to_num(found.talk_s) >= human_length_s)
-    blank = np.asarray(found.calls["disposition"].iloc[found.rows].fillna("").str.strip() == "")
+    blank = np.asarray(
+        found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip() == ""
+    )
     ended = micros(found.calls["ended_at"])[found.rows]
     ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)

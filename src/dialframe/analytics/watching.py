@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from dialframe.analytics import metrics
 from dialframe.analytics.columns import NO_TIME, Mask, is_word, micros, require
 from dialframe.analytics.comparing import COMPARED
 from dialframe.analytics.dials import dials
-from dialframe.analytics.metrics import compute
 from dialframe.analytics.outcomes import BY_NAME
 from dialframe.analytics.result import Result
 from dialframe.analytics.tabled import rated, ratio, sums, table
@@ -167,7 +167,10 @@ def taxonomy_effect(
     Raises:
         ConfigError: A column is missing.
     """
-    old, new = (compute(calls, leads, taxonomy=t, as_of=as_of).table for t in (before, after))
+    inputs = metrics.of_calls(calls, leads, before, as_of)
+    old = metrics.every(inputs).table
+    changed = inputs.under(after)
+    new = metrics.every(changed).table
     both = old[["metric", "value"]].merge(new[["metric", "value"]], on="metric")
     values = [both[name].to_numpy(float, na_value=np.nan) for name in ("value_x", "value_y")]
     moved: Mask = ~np.isclose(values[0], values[1], rtol=1e-12, atol=0, equal_nan=True)
@@ -186,7 +189,7 @@ def taxonomy_effect(
             for i, name in enumerate(("field", "code", "before", "after"))
         }
     )
-    found = dials(calls, leads, taxonomy=after, as_of=as_of)
+    found = changed.dials
     return Result(
         "taxonomy_effect",
         f"{plural(len(codes), 'code')} {'differs' if len(codes) == 1 else 'differ'}; {plural(len(frame), 'metric')} of {len(both)} change",

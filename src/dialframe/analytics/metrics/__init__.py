@@ -123,6 +123,21 @@ def compute(
     if names is not None:
         wanted = [names] if isinstance(names, str) else list(names)
         return Metrics(tuple(measured(metric(name), inputs) for name in wanted), {})
+    return every(inputs)
+
+
+def of_calls(
+    calls: pd.DataFrame, leads: pd.DataFrame | None, taxonomy: Taxonomy, as_of: datetime | None
+) -> Inputs:
+    """What metrics of calls and leads alone may look at."""
+    return Inputs(
+        calls, leads, None, None, None, None, None, None, taxonomy, as_of, None, None, None,
+        False, _CHOICES,  # noqa: FBT003 - a field of the value
+    )  # fmt: skip
+
+
+def every(inputs: Inputs) -> Metrics:
+    """All metrics whose frames are there."""
     without = {row.name: lacking(row, inputs) for row in METRICS}
     return Metrics(
         tuple(measured(row, inputs) for row in METRICS if not without[row.name]),
@@ -207,6 +222,7 @@ dnc_risk_calls: Final = BY_NAME["dnc_risk_calls"]
 dnc_honour: Final = BY_NAME["dnc_honour"]
 calling_hours_breach: Final = BY_NAME["calling_hours_breach"]
 frequency_breach: Final = BY_NAME["frequency_breach"]
+frequency_breach_calls: Final = BY_NAME["frequency_breach_calls"]
 abandon_rate_ftc: Final = BY_NAME["abandon_rate_ftc"]
 abandon_rate_ofcom: Final = BY_NAME["abandon_rate_ofcom"]
 callback_kept: Final = BY_NAME["callback_kept"]
@@ -249,6 +265,7 @@ __all__ = [
     "dnc_risk_calls",
     "duration_meaning",
     "frequency_breach",
+    "frequency_breach_calls",
     "human_contact_rate",
     "human_contact_rate_valid",
     "import_acceptance",

@@ -19,7 +19,7 @@ from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.values import plain, records
 from dialframe.errors import ConfigError
 
-Unit = Literal["share", "per lead", "seconds", "attempts", "ratio", "difference"]
+Unit = Literal["share", "per lead", "per number", "seconds", "attempts", "ratio", "difference"]
 Needed = Literal["leads", "imports", "appointments", "callbacks", "dnc_checks", "report"]
 
 
@@ -37,7 +37,8 @@ class Metric:
         denominator: What is below.
         low: Lower bound of the 95 % interval.
         high: Upper bound.
-        interval: `wilson`, `lead-clustered`, `mean over leads`, or `none`.
+        interval: `wilson`, `lead-clustered`, `mean over leads`, `mean over numbers`,
+            `stratified`, `simultaneous` (for all caller IDs together), or `none`.
         excluded: Counts by reason; `unmapped` is always there.
         choices: The thresholds that were used.
         taxonomy: What classed the calls.

@@ -158,10 +158,9 @@ def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
 def bad_numbers_per_number(inputs: Inputs) -> Measure:
     """Distinct numbers dialled that were found not to be in service."""
     found = inputs.dials
-    number, _ = found.text("to_number")
-    dialled = np.unique(number)
-    bad = np.unique(number[found.is_class("disconnected")])
-    return share(len(bad), len(dialled))
+    number, names = numbered(found.calls["to_number"].iloc[found.rows])
+    bad = np.unique(number[found.is_class("disconnected") & (number >= 0)])
+    return share(len(bad), len(names))
 
 
 def abandoned_of_people(inputs: Inputs) -> Measure:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,11 @@ class Choices:
     quick_min: float = 5.0
 
 
+#: What `Dials` works out once from calls and leads alone, and what from the classes.
+_BY_CALL: Final = ("lead", "when", "ring_s", "talk_s", "cluster", "order", "attempt")
+_BY_CLASS: Final = ("human",)
+
+
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """Everything that a metric may look at; frames that were not passed are None."""
@@ -96,6 +102,16 @@ class Inputs:
             include_no_campaign=self.include_no_campaign,
             events=self.events,
         )
+
+    def under(self, taxonomy: Taxonomy) -> Inputs:
+        """The same under another taxonomy; what does not depend on one is not worked out again."""
+        other = replace(self, taxonomy=taxonomy)
+        first, second = self.dials, other.dials
+        if np.array_equal(first.rows, second.rows):
+            plain = {k: v for k, v in first.known.items() if k not in _BY_CLASS}
+            second.known.update(plain)
+            vars(second).update({k: v for k, v in vars(first).items() if k in _BY_CALL})
+        return other
 
     @cached_property
     def loaded(self) -> Mask:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from dialframe.analytics import callers, presence
-from dialframe.analytics.columns import Mask, micros, require
+from dialframe.analytics.columns import Floats, Ints, Mask, micros, require
+from dialframe.analytics.dials import Dials
+from dialframe.analytics.intervals import rates
 from dialframe.analytics.metrics.inputs import Inputs
 from dialframe.analytics.metrics.measures import Measure, call_share, share
 from dialframe.analytics.mix import clock_of, expected_human
 from dialframe.analytics.promises import callbacks_kept
 from dialframe.analytics.reconciling import reconcile
+from dialframe.analytics.stages import NO_GROUP
 from dialframe.analytics.tabled import ratio, sums, table
 
 _HOUR_US: Final = 3_600_000_000
@@ -21,30 +26,62 @@ _DAY_US: Final = 86_400_000_000
 
 
 def caller_id_drop(inputs: Inputs) -> Measure:
-    """People that the worst caller ID reached lately, of those that its mix gives reason for."""
+    """People that the worst caller ID reached lately, of those that its own rate before lets expect."""
     found, choices = inputs.dials, inputs.choices
     used = ("recent_days", "least_dials")
     if not len(found):
-        return Measure(None, None, None, used=used)
+        return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
     code, names = found.text("from_number")
     chance = expected_human(found, clock_of(found)).expected
     recent = found.when > inputs.as_of_us - int(choices.recent_days * _DAY_US)
-    size, human = len(names), found.flag("human")
-    n, k = (sums(np.where(mask, code, -1), size) for mask in (recent, recent & human))
-    meant = np.bincount(code[recent], chance[recent], size)
-    judged = n >= choices.least_dials
-    detail = table({"from_number": names, "people": k, "dials": n, "expected": meant,
+    lately, before = (_tally(found, code, len(names), chance, m) for m in (recent, ~recent))
+    meant = lately.expected * ratio(before.people, before.expected)
+    judged = (lately.dials >= choices.least_dials) & (before.dials >= choices.least_dials)
+    judged &= (before.people > 0) & (np.array(names, dtype=object) != NO_GROUP)
+    low, high = _drop_bounds(lately, before, int(judged.sum()))
+    detail = table({"from_number": names, "people": lately.people, "dials": lately.dials,
+                    "expected": meant, "ratio": ratio(lately.people, meant), "low": low,
+                    "high": high, "people_before": before.people, "dials_before": before.dials,
                     "judged": judged})  # fmt: skip
     excluded = {"too_few_dials": int((~judged).sum())}
     if not judged.any():
-        why = "no caller ID has enough dials in the last days"
+        why = "no caller ID has enough dials in the last days and before"
         return Measure(None, None, None, excluded=excluded, detail=detail, used=used, why_null=why)
-    kept = np.where(judged, ratio(k, meant), np.inf)
+    kept = np.where(judged, ratio(lately.people, meant), np.inf)
     worst = int(kept.argmin())
     return Measure(
-        float(kept[worst]), int(k[worst]), float(meant[worst]), excluded=excluded, detail=detail,
-        used=used,
+        float(kept[worst]), int(lately.people[worst]), float(meant[worst]), float(low[worst]),
+        float(high[worst]), "simultaneous", excluded, detail, used,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tally:
+    """People, dials and expected people of each caller ID."""
+
+    people: Ints
+    dials: Ints
+    expected: Floats
+
+
+def _tally(found: Dials, code: Ints, size: int, chance: Floats, mask: Mask) -> _Tally:
+    human = found.flag("human")
+    people, dials = (sums(np.where(m, code, -1), size) for m in (mask & human, mask))
+    expected: Floats = np.bincount(code[mask], chance[mask], size).astype(float)
+    return _Tally(people, dials, expected)
+
+
+def _drop_bounds(lately: _Tally, before: _Tally, judged: int) -> tuple[Floats, Floats]:
+    """Bounds of each caller ID's ratio that hold for all judged ones together (Bonferroni).
+
+    Of the people of both times, those lately are a binomial share, whose odds are the ratio times
+    what the mix expects of either time (Przyborowski and Wilenski, Biometrika 31 (1940) 313).
+    """
+    z = float(special.ndtri(1 - 0.025 / max(judged, 1)))
+    shares = rates(lately.people, lately.people + before.people, z)
+    odds = ratio(before.expected, lately.expected)
+    low, high = (shares[name].to_numpy(float, na_value=np.nan) for name in ("low", "high"))
+    return ratio(low, 1 - low) * odds, ratio(high, 1 - high) * odds
 
 
 def caller_ids_alerted(inputs: Inputs) -> Measure:
@@ -90,15 +127,31 @@ def callback_kept(inputs: Inputs) -> Measure:
 
 
 def appointment_show(inputs: Inputs) -> Measure:
-    """Completed appointments of completed and no-show."""
-    assert inputs.appointments is not None  # noqa: S101 - `measured` has seen to it
-    require(inputs.appointments, ("status",), "appointments")
-    status = inputs.appointments["status"].astype("str").str.casefold()
+    """Completed appointments of completed and no-show; of a campaign, those of its leads' numbers."""
+    appointments = inputs.appointments
+    assert appointments is not None  # noqa: S101 - `measured` has seen to it
+    require(appointments, ("status",), "appointments")
+    here = np.ones(len(appointments), dtype=bool)
+    elsewhere = {}
+    if inputs.campaign is not None:
+        require(appointments, ("phone",), "appointments")
+        here = _of_campaign(appointments["phone"], inputs)
+        elsewhere = {"appointments_elsewhere": int((~here).sum())}
+    status = appointments["status"][here].astype("str").str.casefold()
     status = status.str.replace("_", "-", regex=False)
     came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
     other = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
-    return share(came, came + missed, other)
+    return share(came, came + missed, other | elsewhere)
+
+
+def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
+    """Numbers of the campaign's leads, or dialled for it: appointments name no campaign."""
+    found = inputs.dials
+    known = set(found.calls["to_number"].iloc[found.rows].dropna().astype("str"))
+    if inputs.leads is not None:
+        known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
+    return np.asarray(phones.astype("str").isin(known), dtype=bool)
 
 
 def missing_disposition(inputs: Inputs) -> Measure:
@@ -106,7 +159,7 @@ def missing_disposition(inputs: Inputs) -> Measure:
     found, choices = inputs.dials, inputs.choices
     answered = found.flag("answered")
     long = answered & (np.nan_to_num(found.talk_s) >= choices.human_length_s)
-    said = found.calls["disposition"].iloc[found.rows].fillna("").str.strip()
+    said = found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip()
     blank: Mask = np.asarray(said == "", dtype=bool)
     ended = micros(found.calls["ended_at"])[found.rows]
     due = np.where(long, ended, 0) < inputs.as_of_us - int(choices.disposition_due_h * _HOUR_US)
@@ -117,11 +170,30 @@ def missing_disposition(inputs: Inputs) -> Measure:
 
 def report_delta(inputs: Inputs) -> Measure:
     """What the service's report and the calls here differ by, of the report."""
-    assert inputs.report is not None  # noqa: S101 - `measured` has seen to it
-    result = reconcile(inputs.report, inputs.calls, taxonomy=inputs.taxonomy,
-                       as_of=inputs.asked_as_of)  # fmt: skip
+    report, calls = inputs.report, inputs.calls
+    assert report is not None  # noqa: S101 - `measured` has seen to it
+    if inputs.campaign is not None:
+        require(report, ("campaign_id",), "dispositions report")
+        report, calls = (frame[(frame["campaign_id"] == inputs.campaign).fillna(value=False)]
+                         for frame in (report, calls))  # fmt: skip
+    report = report[_whole_days(report, inputs)]
+    result = reconcile(report, calls, taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of)
     off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))
     explained = {f"explained_{r}": int(n) for r, n in
                  zip(result.table["reason"], result.table["calls"], strict=True)}  # fmt: skip
     return Measure(off / total if total else None, off, total, excluded=explained,
                    detail=result.table)  # fmt: skip
+
+
+def _whole_days(report: pd.DataFrame, inputs: Inputs) -> Mask:
+    """Days of the report that lie in the window from midnight to midnight UTC."""
+    inside = np.ones(len(report), dtype=bool)
+    require(report, ("date",), "dispositions report")
+    if inputs.since is None and inputs.until is None:
+        return inside
+    day = pd.to_datetime(report["date"].astype("str"), utc=True, errors="coerce")
+    if inputs.since is not None:
+        inside &= np.asarray(day >= inputs.since, dtype=bool)
+    if inputs.until is not None:
+        inside &= np.asarray(day + pd.Timedelta(days=1) <= inputs.until, dtype=bool)
+    return inside

@@ -10,10 +10,11 @@ from typing import Final
 import numpy as np
 
 from dialframe.analytics.clock import local
+from dialframe.analytics.clustered import clustered_mean
 from dialframe.analytics.columns import NO_TIME, Ints, Mask, micros, numbered, require
 from dialframe.analytics.metrics.inputs import Inputs
 from dialframe.analytics.metrics.measures import Measure, call_share, share
-from dialframe.analytics.tabled import median, table
+from dialframe.analytics.tabled import median, sums, table
 
 _DAY_US: Final = 86_400_000_000
 _NEVER: Final = int(np.iinfo(np.int64).max)
@@ -65,6 +66,11 @@ def dnc_grades(inputs: Inputs) -> Ints:
     negative = np.full(len(names), NO_TIME)
     np.maximum.at(negative, code[before], at[before])
     known = np.minimum(positive, _asked(inputs, number, len(names)))
+    # Calls to no number have the code -1: nothing is known of them.
+    positive, negative, known = (
+        np.append(part, end)
+        for part, end in ((positive, _NEVER), (negative, NO_TIME), (known, _NEVER))
+    )
     grade = np.where(positive[number] != _NEVER, 1, 3)
     grade = np.where(found.when <= negative[number], 2, grade)
     return np.where(found.when > known[number], 0, grade)
@@ -109,16 +115,40 @@ def calling_hours(inputs: Inputs) -> Measure:
 
 def frequency(inputs: Inputs) -> Measure:
     """Numbers dialled more often than allowed within the window, of numbers dialled."""
+    beyond = _beyond(inputs)
+    used = ("most_calls", "window_h")
+    excluded = {"calls_beyond": int(beyond.sum())}
+    return share(int((beyond > 0).sum()), len(beyond), excluded, used=used)
+
+
+def frequency_calls(inputs: Inputs) -> Measure:
+    """Attempts beyond what is allowed within the window, per number dialled."""
+    beyond = _beyond(inputs)
+    used, kind = ("most_calls", "window_h"), "mean over numbers"
+    excluded = {"numbers_beyond": int((beyond > 0).sum())}
+    found = clustered_mean(beyond.astype(float), np.arange(len(beyond)))
+    if found is None:
+        return Measure(None, 0, 0, interval=kind, excluded=excluded, used=used)
+    mean, low, high = found
+    bounded = not np.isnan(low)
+    return Measure(
+        mean, int(beyond.sum()), len(beyond), max(low, 0.0) if bounded else None,
+        high if bounded else None, kind, excluded, used=used,
+    )  # fmt: skip
+
+
+def _beyond(inputs: Inputs) -> Ints:
+    """Calls to each number that came when its limit was used up; calls to no number are of none."""
     number, names = _numbers(inputs)
     at, most = inputs.dials.when, inputs.choices.most_calls
     order = np.lexsort((at, number))
+    order = order[number[order] >= 0]
     code, when = number[order], at[order]
-    same = code[most:] == code[:-most] if most else np.ones(len(code), dtype=bool)
-    span = when[most:] - when[: len(when) - most]
-    hit = same & (span < inputs.choices.window_h * 3_600e6)
-    breached = np.unique(code[most:][hit])
-    used = ("most_calls", "window_h")
-    return share(len(breached), len(names), {"calls_beyond": int(hit.sum())}, used=used)
+    late, early = slice(most, None), slice(0, max(len(code) - most, 0))
+    hit = (code[late] == code[early]) & (
+        when[late] - when[early] < inputs.choices.window_h * 3_600e6
+    )
+    return sums(code[late][hit], len(names))
 
 
 def _numbers(inputs: Inputs) -> tuple[Ints, list[str]]:

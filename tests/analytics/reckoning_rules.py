@@ -1,0 +1,370 @@
+"""Metrics of caller IDs, rules, promises and trust, counted anew in plain loops over what happened."""
+
+from __future__ import annotations
+
+import datetime as dt
+import statistics
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+
+from analytics.books import Ask, Books, Counted, clock, source, stratum, zones
+from analytics.truth import DAY, HOUR, MINUTE, SECOND, local
+
+
+def expected_people(b: Books) -> list[float]:
+    """The chance that hour, weekday, attempt, source and local presence give each counted call.
+
+    Main effects of a logistic regression, fitted here by Newton's method.
+    """
+    if not b.calls:
+        return []
+    number = {id(c): n for calls in b.tries for n, c in enumerate(calls, 1)}
+    rows = []
+    for c in b.calls:
+        hour, weekday = clock(b, c)
+        near = c.ours[:5] == c.theirs[:5]
+        rows.append((("h", hour), ("w", weekday), ("a", min(number[id(c)], 8)), ("s", source(b, c)),
+                     ("l", near)))  # fmt: skip
+    most = [Counter(row[i] for row in rows).most_common(1)[0][0] for i in range(5)]
+    levels = sorted({v for row in rows for v in row} - set(most), key=str)
+    place = {level: n for n, level in enumerate(levels, 1)}
+    # Calls that agree in everything are one row, with how many they are and how many people.
+    size, people = (
+        Counter(rows),
+        Counter(row for row, c in zip(rows, b.calls, strict=True) if c.person),
+    )
+    cells = list(size)
+    design = np.zeros((len(cells), len(levels) + 1))
+    design[:, 0] = 1
+    for i, row in enumerate(cells):
+        for level in row:
+            if level in place:
+                design[i, place[level]] = 1
+    n = np.array([size[cell] for cell in cells], dtype=float)
+    k = np.array([people[cell] for cell in cells], dtype=float)
+    ridge = np.full(len(levels) + 1, 1e-3)
+    ridge[0] = 1e-9
+    beta = np.zeros(len(levels) + 1)
+    beta[0] = np.log(k.sum() / (n.sum() - k.sum()))
+    for _ in range(60):
+        chance = 1 / (1 + np.exp(-(design @ beta)))
+        slope = design.T @ (k - n * chance) - ridge * beta
+        bend = design.T @ (design * (n * chance * (1 - chance))[:, None]) + np.diag(ridge)
+        step = np.clip(np.linalg.solve(bend, slope), -3, 3)
+        beta = beta + step
+        if np.abs(step).max() < 1e-10:
+            break
+    fitted = dict(zip(cells, (1 / (1 + np.exp(-(design @ beta)))).tolist(), strict=True))
+    return [fitted[row] for row in rows]
+
+
+def caller_id_answer_drop(b: Books) -> Counted:
+    """People that the worst caller ID reached lately, of those that its own past gives reason for."""
+    since = b.as_of - b.choice("recent_days", 7) * DAY
+    least = b.choice("least_dials", 200)
+    tally: dict[str, list[float]] = defaultdict(lambda: [0.0] * 5)
+    for c, chance in zip(b.calls, expected_people(b), strict=True):
+        mine = tally[c.ours]
+        side = 0 if (c.created or 0) > since else 2
+        mine[side] += c.person
+        mine[side + 1] += chance
+        mine[4] += side == 0
+    before = {n: sum(c.ours == n and (c.created or 0) <= since for c in b.calls) for n in tally}
+    judged = {
+        n: (t[0], t[1] * t[2] / t[3]) for n, t in tally.items()
+        if t[4] >= least and before[n] >= least and t[2]
+    }  # fmt: skip
+    few = {"too_few_dials": len(tally) - len(judged)}
+    if not judged:
+        return Counted(None, None, None, b.excluded(**few))
+    k, meant = min(judged.values(), key=lambda pair: pair[0] / pair[1])
+    return Counted(k, meant, k / meant, b.excluded(**few))
+
+
+def caller_ids_alerted(b: Books) -> Counted:
+    """The caller ID that was shown as spam, where it made calls enough to be judged."""
+    number, since, _ = b.world.flagged
+    dials = Counter(c.ours for c in b.calls)
+    judged = {n for n, count in dials.items() if count >= b.choice("least_dials", 200)}
+    shown = sum(c.ours == number and (c.created or 0) >= since for c in b.calls)
+    enough = number in judged and shown >= 200
+    return b.share(int(enough), len(judged), too_few_dials=len(dials) - len(judged))
+
+
+def local_presence_lift(b: Books) -> Counted:
+    """Rate with a local caller ID less the rate without, inside source, attempt and local hour."""
+    cells: dict[Any, list[list[bool]]] = defaultdict(lambda: [[], []])
+    for calls in b.tries:
+        for n, c in enumerate(calls, 1):
+            cells[stratum(b, c, n)][c.ours[:5] == c.theirs[:5]].append(c.person)
+    total = near = far = 0.0
+    for others, matched in cells.values():
+        if not others or not matched:
+            continue
+        weight = len(matched) * len(others) / (len(matched) + len(others))
+        total += weight
+        near += weight * sum(matched) / len(matched)
+        far += weight * sum(others) / len(others)
+    if not total:
+        return Counted(None, None, None, b.excluded())
+    return Counted(near / total, far / total, (near - far) / total, b.excluded())
+
+
+def dnc_coverage(b: Books) -> Counted:
+    """Callable and lately called numbers that have a fresh check."""
+    since = b.as_of - b.choice("dnc_check_days", 31) * DAY
+    rows = [b.world.leads[i] for i in b.leads]
+    wanted = {r["phone"] for r in rows if r["status"] not in ("dnc", "completed")}
+    wanted |= {c.theirs for c in b.calls if (c.created or 0) > since}
+    last: dict[str, int] = {}
+    for check in b.checks:
+        last[check["phone"]] = max(check["at"], last.get(check["phone"], 0))
+    fresh = sum(last.get(p, 0) > since for p in wanted)
+    never = sum(p not in last for p in wanted)
+    return b.share(fresh, len(wanted), check_too_old=len(wanted) - fresh - never,
+                   never_checked=never)  # fmt: skip
+
+
+def after_business_days(instant: int, days: int) -> int:
+    """So many business days later, at the same time of day; a weekend's request is a Monday's."""
+    day = dt.date(1970, 1, 1) + dt.timedelta(days=instant // DAY)
+    while day.weekday() > 4:
+        day += dt.timedelta(days=1)
+    for _ in range(days):
+        day += dt.timedelta(days=1)
+        while day.weekday() > 4:
+            day += dt.timedelta(days=1)
+    return (day - dt.date(1970, 1, 1)).days * DAY + instant % DAY
+
+
+def _requests(b: Books) -> dict[str, int]:
+    asked: dict[str, int] = {}
+    for c in b.calls:
+        if c.readable and c.code == "DNC":
+            asked.setdefault(c.theirs, c.created or 0)
+    return asked
+
+
+def _seen(b: Books) -> tuple[dict[str, int], dict[str, int]]:
+    """First positive check of each number, and the last negative one before it."""
+    positive: dict[str, int] = {}
+    negative: dict[str, int] = {}
+    for check in sorted(b.checks, key=lambda c: c["at"]):
+        if check["listed"]:
+            positive.setdefault(check["phone"], check["at"])
+        elif check["phone"] not in positive:
+            negative[check["phone"]] = check["at"]
+    return positive, negative
+
+
+def grades(b: Books) -> list[str]:
+    """What can be said of each counted call and the Do-Not-Call list."""
+    positive, negative = _seen(b)
+    grace = b.choice("dnc_grace_days", 10)
+    asked = {p: after_business_days(t, grace) for p, t in _requests(b).items()}
+    found = []
+    for c in b.calls:
+        at, number = c.created or 0, c.theirs
+        known = min(positive.get(number, 2**60), asked.get(number, 2**60))
+        if at > known:
+            found.append("proven")
+        elif number in negative and at <= negative[number]:
+            found.append("clear")
+        else:
+            found.append("indeterminate" if number in positive else "unchecked")
+    return found
+
+
+def dnc_risk_calls(b: Books) -> Counted:
+    """Calls after it was known, of attempts."""
+    n = Counter(grades(b))
+    return b.share(n["proven"], len(b.calls), indeterminate=n["indeterminate"],
+                   unchecked=n["unchecked"])  # fmt: skip
+
+
+def dnc_honour(b: Books) -> Counted:
+    """Requests seen on the list in time, of those due."""
+    positive, _ = _seen(b)
+    kept = due = waiting = 0
+    for number, at in _requests(b).items():
+        limit = after_business_days(at, b.choice("dnc_grace_days", 10))
+        if number not in positive and limit > b.as_of:
+            waiting += 1
+            continue
+        due += 1
+        kept += number in positive and positive[number] <= limit
+    return b.share(kept, due, not_due_yet=waiting)
+
+
+def calling_hours_breach(b: Books) -> Counted:
+    """Attempts outside the hours in every zone of the number, of attempts with a zone."""
+    opens, closes = b.choice("opens_h", 8), b.choice("closes_h", 21)
+    outside = some = placed = 0
+    for c in b.calls:
+        clocks = [local(c.created or 0, zone) for zone in zones(b, c)]
+        out = [not opens * 60 <= t.hour * 60 + t.minute < closes * 60 for t in clocks]
+        placed += bool(out)
+        outside += bool(out) and all(out)
+        some += any(out) and not all(out)
+    return b.share(outside, placed, no_zone=len(b.calls) - placed, outside_in_some_zones=some)
+
+
+def beyond(b: Books) -> dict[str, int]:
+    """Calls to each number that came when the limit of the window was used up."""
+    most, window = b.choice("most_calls", 3), b.choice("window_h", 24) * HOUR
+    found = {}
+    for number, calls in b.by_number.items():
+        at = [c.created or 0 for c in calls]
+        found[number] = sum(
+            sum(t - window < other <= t for other in at[: n + 1]) > most for n, t in enumerate(at)
+        )
+    return found
+
+
+def frequency_breach(b: Books) -> Counted:
+    """Numbers dialled beyond the limit, of numbers dialled."""
+    over = beyond(b)
+    return b.share(sum(n > 0 for n in over.values()), len(over), calls_beyond=sum(over.values()))
+
+
+def frequency_breach_calls(b: Books) -> Counted:
+    """Attempts beyond the limit, per number dialled."""
+    over = beyond(b)
+    return b.share(sum(over.values()), len(over), numbers_beyond=sum(n > 0 for n in over.values()))
+
+
+def abandon_rate_ftc(b: Books) -> Counted:
+    """Drops of people who answered, in the last days."""
+    since = b.as_of - b.choice("abandon_days", 30) * DAY
+    recent = [(c.created or 0) > since for c in b.calls]
+    people = sum(c.person and new for c, new in zip(b.calls, recent, strict=True))
+    if not b.ask.drops:
+        return Counted(None, people, None, b.excluded())
+    drops = sum(c.code == "HUP" and new for c, new in zip(b.calls, recent, strict=True))
+    return b.share(drops, people, older=recent.count(False))
+
+
+def abandon_rate_ofcom(b: Books) -> Counted:
+    """Drops less the machines' part of them, of live answers and these."""
+    people = sum(c.person for c in b.calls)
+    if not b.ask.drops:
+        return Counted(None, people, None, b.excluded())
+    drops = sum(c.code == "HUP" for c in b.calls)
+    live, machines = people - drops, sum(c.machine for c in b.calls)
+    adjusted = drops * (1 - machines / (live + machines))
+    return b.share(adjusted, live + adjusted)
+
+
+def callback_kept(b: Books) -> Counted:
+    """Callbacks dialled about their time, of those due and not cancelled; any campaign's call counts."""
+    early = b.choice("callback_early_min", 15) * MINUTE
+    late = b.choice("callback_late_min", 60) * MINUTE
+    everywhere = Books(b.world, Ask(no_campaign=True, as_of=b.ask.as_of), [], [], [])
+    fates = Counter[str]()
+    at = {row["id"]: i for i, row in enumerate(b.world.leads)}
+    read = everywhere.as_of
+    for row in b.world.tables["callbacks"]:
+        if b.campaign not in (None, row["campaign_id"]):
+            continue
+        due = row["scheduled_at"] // 1_000
+        number = b.world.leads[at[row["lead_id"]]]["phone"]
+        times = [c.created or 0 for c in everywhere.by_number.get(number, ())]
+        if row["status"] == "cancelled":
+            fates["cancelled"] += 1
+        elif any(due - early <= t <= due + late for t in times):
+            fates["kept"] += 1
+        elif due + late > read:
+            fates["not_due"] += 1
+        else:
+            fates["missed"] += 1
+    return b.share(fates["kept"], fates["kept"] + fates["missed"], not_due=fates["not_due"],
+                   cancelled=fates["cancelled"], no_number=0)  # fmt: skip
+
+
+def _waits(b: Books) -> tuple[list[float], int, int]:
+    """Milliseconds to the first dial of each lead, how many had none, and how many too early a one."""
+    waits, none, early = [], 0, 0
+    for i in b.leads:
+        calls = b.by_lead.get(i)
+        if not calls:
+            none += 1
+            continue
+        wait = (calls[0].created or 0) - b.world.leads[i]["created_at"] // 1_000
+        if wait < 0:
+            early += 1
+        else:
+            waits.append(wait)
+    return waits, none, early
+
+
+def speed_to_lead(b: Books) -> Counted:
+    """Median seconds from arrival to first attempt."""
+    waits, none, early = _waits(b)
+    value = statistics.median(waits) / SECOND if waits else None
+    more = {"not_dialled": none, "dialled_before_arrival": early}
+    return Counted(None, len(waits), value, b.excluded(**more))
+
+
+def quick_first_dial(b: Books) -> Counted:
+    """Leads dialled within minutes, of leads."""
+    waits, _, early = _waits(b)
+    quick = sum(w < b.choice("quick_min", 5) * MINUTE for w in waits)
+    return b.share(quick, len(b.leads) - early, dialled_before_arrival=early)
+
+
+def appointment_show(b: Books) -> Counted:
+    """Completed, of completed and no-show; of a campaign: those of its numbers."""
+    phones = {b.world.leads[i]["phone"] for i in b.leads} | set(b.by_number)
+    rows = b.world.tables["appointments"]
+    mine = [r for r in rows if b.campaign is None or r["phone"] in phones]
+    n = Counter(r["status"] for r in mine)
+    other = {f"status_{k}": v for k, v in n.items() if k not in ("completed", "no-show")}
+    if b.campaign is not None:
+        other["appointments_elsewhere"] = len(rows) - len(mine)
+    return b.share(n["completed"], n["completed"] + n["no-show"], **other)
+
+
+def missing_disposition(b: Books) -> Counted:
+    """Conversations without an outcome after an hour, of answered calls."""
+    length = b.choice("human_length_s", 30) * SECOND
+    due = b.as_of - b.choice("disposition_due_h", 1) * HOUR
+    blank = [c for c in b.calls if c.talk is not None and c.talk >= length and not c.logged]
+    missing = sum((c.ended or 0) < due for c in blank)
+    answered = sum(c.answered is not None for c in b.calls)
+    return b.share(missing, answered, not_due_yet=len(blank) - missing)
+
+
+def report_delta(b: Books) -> Counted:
+    """How much the report and the calls differ over days, campaigns and codes, of the report."""
+    there, here = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
+    for row in b.report:
+        day = int(np.datetime64(row["date"], "ms").astype(np.int64))
+        inside = (b.ask.since or 0) <= day and day + DAY <= (b.ask.until or 2**60)
+        if inside and b.campaign in (None, row["campaign_id"]):
+            there[row["date"], row["campaign_id"] or "", row["disposition"] or ""] += row["calls"]
+    days = {key[0] for key in there}
+    for c in b.world.calls:
+        if c.inbound or c.created is None or c.aside in ("duplicate", "direction_unknown"):
+            continue
+        if b.campaign not in (None, c.campaign):
+            continue
+        date = str(np.datetime64(c.created, "ms").astype("datetime64[D]"))
+        if date in days:
+            here[date, c.campaign or "", c.logged or ""] += 1
+    why = Counter[str]()
+    off = Counter[tuple[str, str]]()
+    more, less = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for key in there.keys() | here.keys():
+        gap = there[key] - here[key]
+        off[key[:2]] += abs(gap)
+        (more if gap > 0 else less)[key[:2]] += abs(gap)
+    for group in off:
+        moved = min(more[group], less[group])
+        why["late_edit"] += 2 * moved
+        why["gap"] += more[group] - moved
+        why["surplus"] += less[group] - moved
+    names = ("direction", "time_zone_edge", "late_edit", "gap", "surplus")
+    explained = {f"explained_{name}": why[name] for name in names}
+    return b.share(sum(off.values()), sum(there.values()), **explained)
