@@ -67,12 +67,12 @@ def test_json_says_what_each_operation_needs(capsys: pytest.CaptureFixture[str])
 def test_table_for_a_person_is_whole(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a wide terminal every operation has its line."""
-    monkeypatch.setenv("COLUMNS", "200")
+    """Every operation has its line, however wide a pipe is said to be."""
+    monkeypatch.setenv("COLUMNS", "40")
     assert run(["contract", "operations"]) == 0
     out = capsys.readouterr().out
 
-    assert all(f" client.{name} " in out for name in ("me", "leads.import_", "sms.usage"))
+    assert all(f" client.{name}" in out for name in ("me", "leads.import_", "sms.usage"))
     assert all(row.path in out for row in operations.ALL)
 
 

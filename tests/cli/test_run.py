@@ -113,6 +113,19 @@ def test_without_an_account_the_setting_is_named(
     assert status == 2
     assert _one_sentence(err)
     assert "DIALFRAME_BASE_URL" in err
+    assert "--base-url" in err
+    assert "dialframe sandbox serve" in err
+
+
+@pytest.mark.usefixtures("nothing_set")
+def test_a_mistyped_table_is_refused_before_anybody_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The one that may have been meant is named, else all that there are."""
+    assert run(["sync", "cals"]) == 2
+    assert "did you mean calls?" in capsys.readouterr().err
+    assert run(["sync", "xyz"]) == 2
+    assert "choose from calls, leads" in capsys.readouterr().err
 
 
 def test_missing_key_names_the_ways_to_give_it(

@@ -53,8 +53,8 @@ def start(base_url: str, key: str, store: Path, *arguments: str) -> subprocess.P
 
 
 def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> None:
-    """Also while every thread waits for an answer: one line, status 130, no traceback."""
-    process = start(silent, "svc_test_a_b", tmp_path, "sync")
+    """Also while every thread waits for an answer: one line, status 130, no traceback; machines are told."""
+    process = start(silent, "svc_test_a_b", tmp_path, "sync", "--json")
     deadline_s = time.monotonic() + 20
     while not list(tmp_path.glob("*/lock.calls")) and time.monotonic() < deadline_s:
         time.sleep(0.05)
@@ -66,7 +66,11 @@ def test_ctrl_c_ends_a_sync_soon_and_says_so(silent: str, tmp_path: Path) -> Non
     assert time.monotonic() - begun_s < 8
     assert process.returncode == 130
     assert complained.strip() == "dialframe: stopped; what was read is kept, the next sync goes on"
-    assert said == ""
+    assert json.loads(said)["error"] == {
+        "kind": "Stopped",
+        "message": "stopped; what was read is kept, the next sync goes on",
+        "status": 130,
+    }
 
 
 def test_a_service_that_says_nothing_is_given_up(

@@ -120,9 +120,10 @@ def test_a_signal_ends_it_with_status_0(tmp_path: Path, number: signal.Signals) 
     assert (one.process.returncode, out) == (0, "")
     assert took_s < 2
     assert line.split()[2:] == ["call.completed", event()["id"], "+121******99", "+121******42"]
-    assert len(err.splitlines()) == 2
+    assert len(err.splitlines()) == 3
     assert "refused: the delivery's signature" in err
     assert "(10 times)" in err.splitlines()[1]
+    assert err.splitlines()[2] == "dialframe: stopped; new events kept in the store: 1"
     assert not any(secret in line + err + one.ready for secret in (SECRET, OLD, "some_secret"))
 
 
@@ -165,7 +166,10 @@ def test_a_closed_pipe_is_said_once(tmp_path: Path) -> None:
     _, err, _ = one.end()
 
     assert (answers, one.process.returncode) == ([204] * 3, 0)
-    assert err == "dialframe: nobody reads the events any more; they are still stored\n"
+    assert err.splitlines() == [
+        "dialframe: nobody reads the events any more; they are still stored",
+        "dialframe: stopped; new events kept in the store: 3",
+    ]
     assert len(one.kept()) == 3
 
 

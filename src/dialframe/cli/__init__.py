@@ -1,5 +1,28 @@
 """The command line: parses what a person wants, calls one flow, shows it; knows no rules of its own."""
 
-from dialframe.cli.run import main
+from __future__ import annotations
+
+import sys
 
 __all__ = ["main"]
+
+#: What is below this line is read by an older Python, too, so that it can say what is wrong.
+_OLDEST = (3, 11)
+
+
+def main() -> None:
+    """Run the command of this process and leave with its exit status."""
+    if sys.version_info < _OLDEST:
+        sys.exit(_too_old())
+    try:
+        # Loaded here, so that Ctrl-C has no traceback even while the program is still being read.
+        from dialframe.cli.run import main as door
+
+        door()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _too_old() -> str:
+    have = ".".join(str(part) for part in sys.version_info[:2])
+    return f"dialframe: it needs Python 3.11 or newer, and this is {have}; install it with a newer Python"

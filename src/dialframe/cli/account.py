@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dialframe.cli import completing, values
 from dialframe.cli.face import (
     AsJson,
     BaseUrl,
@@ -17,16 +18,18 @@ from dialframe.cli.face import (
     connect,
     say,
 )
-from dialframe.cli.run import INTERRUPTED
+from dialframe.cli.statuses import FAILURE
 from dialframe.cli.watching import watch
-from dialframe.errors import StoreError
+from dialframe.errors import ConfigError, StoreError
 
 
 def sync(
     tables: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Tables to bring up to date; all of them by default.", show_default=False
+            help="Tables to bring up to date; all of them by default.",
+            show_default=False,
+            autocompletion=completing.of(values.SYNCED),
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -39,10 +42,12 @@ def sync(
 ) -> None:
     """Bring the local store up to date with the account.
 
-    Example:
-        dialframe sync calls leads
+    Examples:
+        dialframe sync
+        dialframe sync calls leads --json
     """
-    with connect(base_url, store) as account, _said_when_stopped(), watch() as listen:
+    _known(tables or ())
+    with connect(base_url, store) as account, watch() as listen:
         report = account.sync(
             tables or None, reconcile_after="0s" if whole else None, on_progress=listen
         )
@@ -51,24 +56,25 @@ def sync(
     else:
         say(str(report))
     if not report.complete:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILURE)
 
 
-@contextmanager
-def _said_when_stopped() -> Iterator[None]:
-    """Say what Ctrl-C left behind: the library of commands would end without a word."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        typer.echo("dialframe: stopped; what was read is kept, the next sync goes on", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+def _known(tables: Sequence[str]) -> None:
+    """Refuse a table that no sync brings, before anybody is asked."""
+    for name in tables:
+        if name not in values.SYNCED:
+            close = get_close_matches(name, values.SYNCED, n=1)
+            meant = f"did you mean {close[0]}?" if close else "choose from "
+            rest = "" if close else ", ".join(values.SYNCED)
+            raise ConfigError(f"there is no table {name!r} to sync; {meant}{rest}")
 
 
 def export(
     table: Annotated[
         str,
         typer.Argument(
-            help="calls, leads, campaigns, callbacks, appointments, dispositions, dnc_checks, events."
+            help=f"Table to write: {', '.join(values.TABLES)}.",
+            autocompletion=completing.of(values.TABLES),
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],
@@ -78,8 +84,9 @@ def export(
 ) -> None:
     """Write a stored table to a file, with the contract's field names.
 
-    Example:
+    Examples:
         dialframe export calls --to calls.parquet
+        dialframe export leads --to leads.csv
     """
     from dialframe.flows import exporting
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dialframe.cli import completing
 from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
 from dialframe.cli.rules import read_book, split
-from dialframe.cli.run import FINDINGS
+from dialframe.cli.statuses import FINDINGS
 from dialframe.privacy import mask_phone
 
 if TYPE_CHECKING:
@@ -56,14 +57,16 @@ def audit(
         str | None,
         typer.Option(
             "--rules",
-            help="Jurisdictions or rule ids: us, us-fl, us-*, gb. All by default.",
+            help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
             show_default=False,
+            autocompletion=completing.rules,
         ),
     ] = None,
     as_of: Annotated[
         str | None,
         typer.Option(
             "--as-of",
+            metavar="INSTANT",
             help="The moment of the audit; the store is read as it was then. Now by default.",
             show_default=False,
         ),

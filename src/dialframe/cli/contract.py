@@ -33,7 +33,10 @@ def openapi(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="File to write; else it goes to standard output.", show_default=False
+            "--out",
+            metavar="FILE",
+            help="File to write; else it goes to standard output.",
+            show_default=False,
         ),
     ] = None,
     server: Annotated[
@@ -44,6 +47,7 @@ def openapi(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write the contract as an OpenAPI 3.1 document.
 
@@ -53,14 +57,18 @@ def openapi(
     """
     from dialframe.contract.openapi import OPEN_ADDRESS, document
 
-    text = json.dumps(document(server or OPEN_ADDRESS), ensure_ascii=False, indent=2)
+    found = document(server or OPEN_ADDRESS)
+    text = json.dumps(found, ensure_ascii=False, indent=2)
     if out is None:
-        say(text)
+        answer(found) if as_json else say(text)
         return
     from dialframe.flows import files
 
     files.write_text(text + "\n", out)
-    say(f"OpenAPI document written to {out}")
+    if as_json:
+        answer({"file": str(out), "operations": sum(map(len, found["paths"].values()))})
+    else:
+        say(f"OpenAPI document written to {out}")
 
 
 @app.command()

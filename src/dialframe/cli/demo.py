@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from dialframe.cli import completing, values
 from dialframe.cli.face import AsJson, answer, progress, say
 
 
@@ -18,7 +19,11 @@ def demo(
         "dialframe-demo"
     ),
     size: Annotated[
-        str, typer.Option(help="Size of the account: tiny, small, medium or large.")
+        str,
+        typer.Option(
+            help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
+            autocompletion=completing.of(values.SIZES[1:]),
+        ),
     ] = "small",
     seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,
     as_json: AsJson = False,

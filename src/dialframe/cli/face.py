@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
-from rich.table import Table
-from rich.text import Text
 
-from dialframe.config import OnProgress, Progress, silent
+from dialframe.cli import completing, course, values
+from dialframe.config import OnProgress, Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,14 +37,27 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for 
 Region = Annotated[
     str,
     typer.Option(
-        "--region", help="Region of numbers written without a country code: US, GB, DE..."
+        "--region",
+        help="Region of numbers written without a country code: US, GB, DE...",
+        autocompletion=completing.of(values.REGIONS),
     ),
 ]
-OutFolder = Annotated[Path, typer.Option("--out", help="Folder for what is written.")]
+OutFolder = Annotated[
+    Path, typer.Option("--out", metavar="FOLDER", help="Folder for what is written.")
+]
 
 
-#: Text up to this long stays on one line of a table.
-SHORT_CHARS = 24
+#: How the library names an argument, and how it is given here.
+_WORDS: Final = (
+    ("base_url is missing", "the service's address is missing"),
+    ("pass base_url=...", "pass --base-url"),
+    ("check base_url", "check --base-url or DIALFRAME_BASE_URL"),
+    (" such as 31d, or a timedelta,", " such as 31d,"),
+)
+#: For somebody who has no service to ask yet.
+NO_ACCOUNT: Final = (
+    "; without an account, dialframe sandbox serve runs the service on this machine"
+)
 
 
 def connect(base_url: str | None, store: Path | None) -> Account:
@@ -56,58 +67,81 @@ def connect(base_url: str | None, store: Path | None) -> Account:
     return open_account(base_url=base_url, store=store)
 
 
+def in_options(text: str) -> str:
+    """What the library says of its arguments, in the words of the command line."""
+    for theirs, ours in _WORDS:
+        text = text.replace(theirs, ours)
+    return text
+
+
 @contextmanager
 def progress() -> Iterator[OnProgress]:
-    """A listener that draws bars on a terminal and says nothing in a pipe."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield silent
+    """A listener that draws bars on a terminal and says nothing in a pipe.
+
+    What it hears is remembered, so that a command that is stopped can say where it was.
+    """
+    now = course.current()
+
+    def remember(step: Progress) -> None:
+        now.step = step
+
+    if not sys.stderr.isatty():
+        yield remember
         return
-    tasks: dict[str, TaskID] = {}
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-    )  # fmt: skip
-    bars = Bars(*columns, console=console, transient=True)
+    # Loaded here, so that help and completion come without it.
+    from dialframe.cli.bars import bars
 
-    def listen(step: Progress) -> None:
-        # Nothing is drawn before there is something to tell: a question may come first.
-        bars.start()
-        if step.step not in tasks:
-            tasks[step.step] = bars.add_task(step.step, total=step.total)
-        bars.update(tasks[step.step], completed=step.done, total=step.total)
+    with bars() as draw:
 
-    try:
+        def listen(step: Progress) -> None:
+            remember(step)
+            draw(step)
+
         yield listen
-    finally:
-        if tasks:
-            bars.stop()
 
 
 def say(text: str) -> None:
-    """One line for a person, on standard output."""
+    """Words for a person, on standard output; sentences are broken at blanks where a terminal is narrow."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(_broken(line, width) for line in text.split("\n"))
     typer.echo(text)
 
 
 def answer(value: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
+    """The one JSON object on standard output."""
+    course.current().answered = True
     sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
 
 
 def show(frame: pd.DataFrame, title: str) -> None:
-    """A small table on standard output, numbers to the right."""
+    """A small table on standard output, numbers to the right; see `dialframe.cli.tables.show`."""
     import pandas as pd
 
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for name in frame.columns:
-        numeric = pd.api.types.is_numeric_dtype(frame[name])
-        short = numeric or frame[name].astype("str").str.len().max() <= SHORT_CHARS
-        table.add_column(
-            Text(str(name)), justify="right" if numeric else "left", no_wrap=bool(short)
+    from dialframe.cli import tables
+
+    columns = [
+        tables.Column(
+            str(name),
+            tuple("" if pd.isna(cell) else _cell(cell) for cell in frame[name]),
+            right=bool(pd.api.types.is_numeric_dtype(frame[name])),
         )
-    for row in frame.itertuples(index=False, name=None):
-        table.add_row(*(Text("" if pd.isna(cell) else _cell(cell)) for cell in row))
-    Console().print(table)
+        for name in frame.columns
+    ]
+    tables.show(columns, title)
+
+
+def _broken(line: str, width: int) -> str:
+    """A sentence on lines of its own; what is set in columns stays as it is."""
+    words = line.lstrip()
+    if len(line) <= width or "  " in words:
+        return line
+    indent = " " * (len(line) - len(words))
+    return textwrap.fill(
+        words, max(width, 20), initial_indent=indent, subsequent_indent=indent + "  ",
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def _cell(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from platformdirs import user_data_path
 
+from dialframe.cli import completing, values
 from dialframe.errors import ApiError, ConfigError, ContractError, DialframeError, TransportError
 
 if TYPE_CHECKING:
@@ -106,7 +107,12 @@ Rules = Annotated[
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option("--encoding", help="Encoding, where the guess is wrong.", show_default=False),
+    typer.Option(
+        "--encoding",
+        help="Encoding, where the guess is wrong: cp1252, shift_jis...",
+        show_default=False,
+        autocompletion=completing.of(values.ENCODINGS),
+    ),
 ]
 Delimiter = Annotated[
     str | None,
@@ -130,6 +136,7 @@ Show = Annotated[
         "--show",
         help="Reason code whose first 20 lines are shown. May be repeated.",
         show_default=False,
+        autocompletion=completing.of(values.REASONS),
     ),
 ]
 Keep = Annotated[

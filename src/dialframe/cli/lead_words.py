@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from dialframe.cli import tables
 from dialframe.cli.face import answer, say
 from dialframe.contract.limits import CUSTOM_FIELDS
 
@@ -101,7 +98,7 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
         if memory is not None and memory.of(file.header) is not None:
             say("  columns as answered for this header before; --no-saved-mapping finds them anew")
         rows = lead_tables.columns_of(file)
-        _grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
+        tables.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
         others = file.columns.leftovers
         if others:
             say(f"  other columns, kept as custom fields: {', '.join(others)}")
@@ -121,11 +118,15 @@ def _tell_outcome(cleaned: Outcome) -> None:
             continue
         say(f"\n{_words(outcome)}: {own['records'].sum():,}")
         shown = own[["records", "reason", "first_lines", "meaning"]]
-        _grid([(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True)
+        tables.grid(
+            [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
+        )
     warned = lead_tables.warnings(cleaned)
     if len(warned):
         say("\nclean, and mended:")
-        _grid([(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True)
+        tables.grid(
+            [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
+        )
     _tell_region(cleaned)
     counts = cleaned.counts
     parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
@@ -146,27 +147,13 @@ def _tell_lines(reason: str, found: pd.DataFrame) -> None:
     from dialframe.leads.reasons import BY_CODE
 
     say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
-    _grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
+    tables.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
     if not len(found):
         say("  no record")
 
 
 def _words(name: object) -> str:
     return str(name).replace("_", " ")
-
-
-def _grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
-    """Rows under each other without lines; the last column takes what is left of the width."""
-    if not rows:
-        return
-    grid = Table.grid(padding=(0, 2))
-    for at in range(len(rows[0])):
-        last = at == len(rows[0]) - 1
-        grid.add_column(justify="right" if right and at == 0 else "left", no_wrap=not last,
-                        min_width=6 if right and at == 0 else None, overflow="fold")  # fmt: skip
-    for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
-    Console().print(grid)
 
 
 def _tell_checks(checks: pd.DataFrame) -> None:
@@ -187,7 +174,7 @@ def _tell_ledger(brought: BroughtIn) -> None:
     counts = ledger.counts
     say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
     why = lead_tables.refusals(ledger)
-    _grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
+    tables.grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
     if ledger.not_sent["set_aside"]:
         say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")
     if counts["unknown"]:

@@ -46,9 +46,7 @@ from dialframe.cli.lead_options import (
     memory_of,
     recipe,
 )
-from dialframe.cli.lead_words import tell
-from dialframe.cli.run import FINDINGS
-from dialframe.contract.ids import kind_of
+from dialframe.cli.statuses import FINDINGS
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -79,9 +77,11 @@ def check(
 ) -> None:
     """Say what would become of every record; no list is written.
 
-    Example:
+    Examples:
         dialframe leads check autumn.csv --region US --show invalid_phone
+        dialframe leads check autumn.csv --column phone=Mobile --save-mapping columns.json
     """
+    from dialframe.cli.lead_words import tell
     from dialframe.flows import clean as flow
 
     with in_options(), progress() as listen:
@@ -120,9 +120,11 @@ def clean(
 ) -> None:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
 
-    Example:
+    Examples:
         dialframe leads clean autumn.csv --region US --out cleaned
+        dialframe leads clean autumn.csv --format parquet --out cleaned --json
     """
+    from dialframe.cli.lead_words import tell
     from dialframe.flows import clean as flow
 
     with in_options(), progress() as listen:
@@ -164,6 +166,7 @@ def screen(
     Example:
         dialframe leads screen autumn.csv --region US --out cleaned
     """
+    from dialframe.cli.lead_words import tell
     from dialframe.flows import clean as flow
     from dialframe.flows import lead_tables, listing
 
@@ -218,6 +221,8 @@ def import_(
     Example:
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported
     """
+    from dialframe.cli.lead_words import tell
+    from dialframe.contract.ids import kind_of
     from dialframe.flows import intake, lead_tables
 
     if kind_of(campaign) != "campaign":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dialframe.cli import completing
 from dialframe.cli.face import AsJson, answer, say, show
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Jurisdictions = Annotated[
         "--rules",
         help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
         show_default=False,
+        autocompletion=completing.rules,
     ),
 ]
 
@@ -54,15 +56,21 @@ def list_(
     rules: Jurisdictions = None,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", help="calling_hours, holiday, attempt_cap...", show_default=False),
+        typer.Option(
+            "--kind",
+            help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
+            show_default=False,
+            autocompletion=completing.rule_kinds,
+        ),
     ] = None,
     own: Own = None,
     as_json: AsJson = False,
 ) -> None:
     """List the rules, one line each.
 
-    Example:
+    Examples:
         dialframe rules list --rules us,us-fl
+        dialframe rules list --kind calling_hours
     """
     import pandas as pd
 
@@ -70,7 +78,7 @@ def list_(
     chosen = [rule for rule in book.rules if kind in (None, rule.kind)]
     rows = [
         {
-            "id": rule.id, "title": rule.title, "status": rule.status,
+            "id": rule.id, "title": rule.title, "status": rule.status, "force": rule.force,
             "from": str(rule.effective_from or ""), "to": str(rule.effective_to or ""),
             "confidence": rule.confidence, "citation": rule.citation,
         }
@@ -80,13 +88,19 @@ def list_(
         answer({**_facts(book), "rules": rows})
         return
     names = ["id", "title", "from", "to", "confidence"]
-    show(pd.DataFrame(rows, columns=[*names, "status", "citation"])[names], "Rules")
+    show(pd.DataFrame(rows, columns=[*names, "status", "force", "citation"])[names], "Rules")
     say(_line(book))
 
 
 @app.command("show")
 def show_(
-    rule_id: Annotated[str, typer.Argument(help="Id of a rule, us-fl-hours for instance.")],
+    rule_id: Annotated[
+        str,
+        typer.Argument(
+            help="Id of a rule, us-fl-hours for instance.",
+            autocompletion=completing.rule_ids,
+        ),
+    ],
     own: Own = None,
     as_json: AsJson = False,
 ) -> None:
@@ -98,6 +112,7 @@ def show_(
     book = read_book(own)
     rule = book.rule(rule_id)
     values = rule.model_dump(mode="json", exclude_defaults=True)
+    values["force"] = rule.force_words
     origin = dict(book.origins).get(rule_id)
     if origin is not None:
         values["own"] = {

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dialframe.cli import completing, values
 from dialframe.cli.face import AsJson, answer
 from dialframe.errors import ConfigError
 
@@ -27,7 +28,13 @@ def serve(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the synthetic account.")] = 7,
-    size: Annotated[str, typer.Option(help="empty, tiny, small, medium or large.")] = "small",
+    size: Annotated[
+        str,
+        typer.Option(
+            help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
+            autocompletion=completing.of(values.SIZES),
+        ),
+    ] = "small",
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -67,6 +74,8 @@ def serve(
             beside=tools,
             on_ready=ready,
         )
+    kept = "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
+    typer.echo(f"dialframe: the sandbox is stopped; {kept}", err=True)
 
 
 def _day(text: str | None) -> date | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say
+from dialframe.cli import completing, values
+from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask_phone
 
@@ -32,13 +34,7 @@ def info(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = 
     if as_json:
         answer(facts)
         return
-    for name, value in facts.items():
-        if isinstance(value, dict):
-            say(f"{name}:")
-            for part, detail in value.items():
-                say(f"  {part:<14} {detail}")
-        else:
-            say(f"{name:<16} {value}")
+    _tell(facts)
 
 
 @app.command()
@@ -68,7 +64,12 @@ def prune(
     ],
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", help="Only this table; may be repeated. Else all about persons."),
+        typer.Option(
+            "--table",
+            help=f"Only this table; may be repeated. All about persons by default: {', '.join(values.PERSONAL)}.",
+            show_default=False,
+            autocompletion=completing.of(values.PERSONAL),
+        ),
     ] = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
@@ -101,8 +102,9 @@ def publish(
 ) -> None:
     """Write what is new as Delta tables, for engines that run on many machines.
 
-    Example:
-        dialframe store publish s3://bucket/dialing
+    An object store is written to as well, s3://bucket/calls for instance. Example:
+
+        dialframe store publish lake
     """
     with progress() as listen, connect(base_url, store) as account:
         written = account.store.publish(url, on_progress=listen)
@@ -128,6 +130,25 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         answer({"size_bytes_before": before, "size_bytes": after})
     else:
         say(f"{before:,} bytes before, {after:,} now")
+
+
+def _tell(facts: Mapping[str, Any]) -> None:
+    """What is stored as a table, one line for each table of the store, and how fresh each is."""
+    import pandas as pd
+
+    counted = {
+        name: value
+        for name, value in facts.items()
+        if isinstance(value, dict) and name != "freshness"
+    }
+    for name, value in facts.items():
+        if not isinstance(value, dict):
+            said = f"{value:,}" if isinstance(value, int) else value
+            say(f"{name.replace('_', ' '):<16}{said}")
+    frame = pd.DataFrame(counted).fillna(0).astype("int64")
+    show(frame.rename_axis("table").reset_index(), "Tables")
+    for sentence in facts.get("freshness", {}).values():
+        say(sentence)
 
 
 def _table(name: str) -> Table:

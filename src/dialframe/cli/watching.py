@@ -8,15 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
-from rich.text import Text
-
 from dialframe.config import OnProgress, Progress, silent
 
 if TYPE_CHECKING:
+    from rich.console import Group
+
     from dialframe.account.progress import Meter
 
 
@@ -30,12 +26,19 @@ def watch() -> Iterator[OnProgress]:
     Shown are rows, rows a second, the oldest creation reached, the time left where it can be known, and
     how much of the key's rate limit is used.
     """
-    console = Console(stderr=not _in_notebook())
-    if not (console.is_terminal or console.is_jupyter):
+    if not (sys.stderr.isatty() or _in_notebook()):
         yield silent
         return
     # Loaded here, so that a command's help comes without pandas.
+    from rich.console import Console
+    from rich.live import Live
+
     from dialframe.account.progress import Meter
+
+    console = Console(stderr=not _in_notebook())
+    if console.is_dumb_terminal:
+        yield silent
+        return
 
     meter = Meter(time.monotonic())
     with Live(
@@ -49,6 +52,11 @@ def watch() -> Iterator[OnProgress]:
 
 
 def _shown(meter: Meter) -> Group:
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
     from dialframe.account.progress import line
 
     now_s = time.monotonic()

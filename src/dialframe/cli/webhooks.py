@@ -7,7 +7,7 @@ import os
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -70,7 +70,7 @@ def listen(
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     printer = _Printer(as_json=as_json, show_numbers=show_numbers)
     with (
-        _until_signal(),
+        _until_signal(printer.end),
         connect(base_url, store) as account,
         listening.listen(
             account,
@@ -96,11 +96,13 @@ class _Printer:
         self._show_numbers = show_numbers
         self._troubles: Counter[str] = Counter()
         self._read = True
+        self._events = 0
 
     def event(self, delivery: Delivery) -> None:
         """One line on standard output, as long as somebody reads there."""
         from dialframe.webhooks.delivery import as_json, as_line
 
+        self._events += 1
         show = as_json if self._as_json else as_line
         if not self._read:
             return
@@ -109,6 +111,10 @@ class _Printer:
         except BrokenPipeError:
             self._read = False
             self.trouble(DialframeError("nobody reads the events any more; they are still stored"))
+
+    def end(self) -> None:
+        """One line on standard error: what was received and is kept."""
+        _write(_STDERR, f"dialframe: stopped; new events kept in the store: {self._events:,}")
 
     def trouble(self, error: DialframeError) -> None:
         """One line on standard error the 1st, 10th, 100th... time that something happens."""
@@ -143,7 +149,9 @@ class _Stopped(BaseException):
 
 
 @contextmanager
-def _until_signal() -> Iterator[None]:
+def _until_signal(then: Callable[[], None]) -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C be the proper end of what is within, and do something behind it."""
+
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame
         # Once is enough: what follows is the ending, which takes care of itself.
@@ -155,7 +163,7 @@ def _until_signal() -> Iterator[None]:
     try:
         yield
     except _Stopped:
-        pass
+        then()
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -51,6 +51,13 @@ class Diagnosis:
         counts = Counter(row.state for row in self.rows)
         return ", ".join(f"{counts[state]} {state}" for state in STATES) + "."
 
+    @property
+    def troubles(self) -> tuple[Finding, ...]:
+        """What failed or is a warning, failures first."""
+        return tuple(
+            row for state in ("failed", "warning") for row in self.rows if row.state == state
+        )
+
     def of(self, check: str) -> Finding:
         """The row of one check.
 

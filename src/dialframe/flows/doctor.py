@@ -1,23 +1,15 @@
 """A check-up of everything between this machine and the service; changes nothing and raises nothing of its own.
 
-Address, key, clock, rate limit, scopes, store and versions, one finding each; what cannot be checked because
+Address, key, clock, rate limit and scopes here, store, disk and libraries in `machine`, one finding each; what cannot be checked because
 something before it failed is said to be not tried.
 """
 
 from __future__ import annotations
 
-import os
-import platform
-import stat
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Final
 
-from platformdirs import user_data_path
-
-import dialframe
 from dialframe.client import Address, Client, HttpxTransport, Options, Reply, Transport
 from dialframe.client import PlannedRequest as Planned
 from dialframe.client.address import parse
@@ -37,14 +29,13 @@ from dialframe.errors import (
 )
 from dialframe.flows.clocks import Exchange, clock
 from dialframe.flows.diagnosis import Diagnosis, Finding
+from dialframe.flows.machine import machine
 from dialframe.flows.permissions import permissions
 
-#: Libraries whose versions a report of a fault has to name.
-LIBRARIES: Final = ("pandas", "numpy", "pyarrow", "pydantic", "httpx", "starlette", "matplotlib")
+#: For somebody who has no service to ask yet.
+NO_ACCOUNT: Final = "without an account, dialframe sandbox serve runs the service on this machine"
 #: A check-up is worth no long wait.
 OPTIONS: Final = Options(timeout_s=10.0, deadline_s=30.0, max_attempts=2)
-
-_OPEN_TO_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Watch:
@@ -97,11 +88,11 @@ def diagnose(
         on_progress: Told after each step.
     """
     tell = on_progress or silent
-    local = [_store(settings), _versions()]
+    local = machine(settings)
     try:
         where = parse(settings.base_url)
     except ConfigError as error:
-        address = Finding("address", "failed", str(error))
+        address = Finding("address", "failed", str(error), NO_ACCOUNT)
         return Diagnosis((address, _untried("key", "there is no address"), *local))
     try:
         credential = _credential(settings, where)
@@ -176,66 +167,6 @@ def _rate(watch: Watch) -> Finding:
         return Finding("rate limit", "ok", detail)
     advice = "others use the same key, client, account or address: run fewer at once"
     return Finding("rate limit", "warning", detail, advice)
-
-
-def _store(settings: Settings) -> Finding:
-    # The same folder that an account would be opened in.
-    root = settings.store or user_data_path("dialframe", appauthor=False) / "store"
-    try:
-        return _folder(root.expanduser())
-    except (OSError, RuntimeError) as error:
-        advice = "choose another folder with --store or DIALFRAME_STORE"
-        return Finding("store", "failed", f"{root} cannot be looked at: {error}", advice)
-
-
-def _folder(root: Path) -> Finding:
-    if not root.exists():
-        place = next(parent for parent in root.parents if parent.exists())
-        if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
-            return Finding("store", "ok", f"{root} will be made when it is first used")
-        advice = "choose another folder with --store or DIALFRAME_STORE"
-        return Finding("store", "failed", f"{root} cannot be made: {place} is closed", advice)
-    if not root.is_dir():
-        return Finding("store", "failed", f"{root} is a file", "choose a folder")
-    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
-        advice = "choose another folder, or have its permissions changed"
-        return Finding("store", "failed", f"{root} may not be written to", advice)
-    if os.name != "posix":
-        return Finding("store", "ok", f"{root} may be written to; who may read it is not checked")
-    exposed = _exposed(root)
-    if exposed:
-        detail = f"{root}: {len(exposed)} files are open to other users, {exposed[0].name} for one"
-        return Finding("store", "warning", detail, f"chmod -R go-rwx {root}")
-    return Finding("store", "ok", f"{root} may be written to, and its files are yours alone")
-
-
-def _exposed(folder: Path) -> list[Path]:
-    """Files below a folder that others may read or write, wherever they can get to them."""
-    if not folder.stat().st_mode & _OPEN_TO_OTHERS:
-        return []
-    found: list[Path] = []
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not path.is_symlink():
-            found += _exposed(path)
-        elif path.is_file() and path.stat().st_mode & _OPEN_TO_OTHERS:
-            found.append(path)
-    return found
-
-
-def _versions() -> Finding:
-    known, missing = (
-        [f"python {platform.python_version()}", f"dialframe {dialframe.__version__}"],
-        [],
-    )
-    for library in LIBRARIES:
-        try:
-            known.append(f"{library} {version(library)}")
-        except PackageNotFoundError:
-            missing.append(library)
-    if missing:
-        detail = f"{', '.join(known)}; missing: {', '.join(missing)}"
-        return Finding("versions", "failed", detail, "install dialframe again")
-    return Finding("versions", "ok", ", ".join(known))
 
 
 def _untried(check: str, why: str) -> Finding:

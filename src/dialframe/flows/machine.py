@@ -1,0 +1,233 @@
+"""What a check-up finds on this machine: the store and its disk, libraries, extras, a browser; asks no service."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Final
+
+from platformdirs import user_data_path
+
+import dialframe
+from dialframe.config import Settings
+from dialframe.errors import StoreError
+from dialframe.flows.diagnosis import Finding
+from dialframe.flows.printing import browser
+from dialframe.store import Store
+from dialframe.store.layout import SCHEMA_VERSION
+
+#: Libraries whose versions a report of a fault has to name.
+LIBRARIES: Final = ("pandas", "numpy", "pyarrow", "pydantic", "httpx", "starlette", "matplotlib")
+#: Below the first a sync cannot be written, below the second a large one may not.
+LEAST_FREE_BYTES: Final = 50_000_000
+FEW_FREE_BYTES: Final = 1_000_000_000
+
+_OPEN_TO_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+#: Where SQLite's file format keeps the number that a program gives its layout.
+_LAYOUT_AT: Final = 60
+_MAGIC: Final = b"SQLite format 3\0"
+_BOUND: Final = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
+_ELSEWHERE: Final = "choose another folder with --store or DIALFRAME_STORE"
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """An optional part of the installation, the libraries that make it, and what it is for."""
+
+    name: str
+    libraries: tuple[str, ...]
+    purpose: str
+
+
+#: As the package declares them.
+EXTRAS: Final = (
+    Extra("app", ("ipykernel", "voila"), "dialframe app"),
+    Extra("notebook", ("jupyterlab",), "the widgets in JupyterLab"),
+    Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
+    Extra("delta", ("deltalake",), "dialframe store publish"),
+)
+
+
+def machine(settings: Settings) -> list[Finding]:
+    """Store, stored data, disk, versions, extras and browser, one finding each; nothing is changed."""
+    root = (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
+    return [_store(root), _stored(root), _disk(root), _versions(), _extras(), _browser()]
+
+
+def _store(root: Path) -> Finding:
+    try:
+        return _folder(root)
+    except (OSError, RuntimeError) as error:
+        return Finding("store", "failed", f"{root} cannot be looked at: {error}", _ELSEWHERE)
+
+
+def _folder(root: Path) -> Finding:
+    if not root.exists():
+        place = _nearest(root)
+        if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+            return Finding("store", "ok", f"{root} will be made when it is first used")
+        return Finding("store", "failed", f"{root} cannot be made: {place} is closed", _ELSEWHERE)
+    if not root.is_dir():
+        return Finding("store", "failed", f"{root} is a file", "choose a folder")
+    if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
+        advice = "choose another folder, or have its permissions changed"
+        return Finding("store", "failed", f"{root} may not be written to", advice)
+    if os.name != "posix":
+        return Finding("store", "ok", f"{root} may be written to; who may read it is not checked")
+    exposed = _exposed(root)
+    if exposed:
+        detail = f"{root}: {len(exposed)} files are open to other users, {exposed[0].name} for one"
+        return Finding("store", "warning", detail, f"chmod -R go-rwx {root}")
+    return Finding("store", "ok", f"{root} may be written to, and its files are yours alone")
+
+
+def _exposed(folder: Path) -> list[Path]:
+    """Files below a folder that others may read or write, wherever they can get to them."""
+    if not folder.stat().st_mode & _OPEN_TO_OTHERS:
+        return []
+    found: list[Path] = []
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and not path.is_symlink():
+            found += _exposed(path)
+        elif path.is_file() and path.stat().st_mode & _OPEN_TO_OTHERS:
+            found.append(path)
+    return found
+
+
+def _stored(root: Path) -> Finding:
+    """Whether what is stored can be read, all accounts of the folder together."""
+    check = "stored data"
+    try:
+        files = [path for path in sorted(root.glob("*/store.sqlite")) if path.stat().st_size]
+        read = [_read(path) for path in files]
+    except (StoreError, OSError) as error:
+        return Finding(check, "failed", str(error))
+    if not files:
+        return Finding(check, "ok", "none yet; dialframe sync brings it")
+    aside = sum(damaged for _, damaged in read)
+    detail = f"{len(files)} accounts' data" if len(files) > 1 else "one account's data"
+    detail += f", {sum(size for size, _ in read) / 1e6:,.1f} MB"
+    if aside:
+        detail += f"; {aside} damaged files were set aside"
+        return Finding(check, "warning", detail, "run dialframe sync: it brings their rows again")
+    return Finding(check, "ok", f"{detail}, can be read")
+
+
+def _read(path: Path) -> tuple[int, int]:
+    """Bytes of one store, and how many damaged files it has set aside; an older one is left alone.
+
+    Raises:
+        StoreError: It is damaged, another program's or of a newer dialframe.
+    """
+    with path.open("rb") as file:
+        head = file.read(_LAYOUT_AT + 4)
+    whole = len(head) == _LAYOUT_AT + 4 and head.startswith(_MAGIC)
+    if whole and struct.unpack_from(">I", head, _LAYOUT_AT)[0] < SCHEMA_VERSION:
+        # Opening it would bring it to today's layout, and a check-up changes nothing.
+        return path.stat().st_size, 0
+    with Store.open(path.parent) as store:
+        info = store.info()
+    return info.size_bytes, len(info.damaged)
+
+
+def _disk(root: Path) -> Finding:
+    try:
+        place = _nearest(root)
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        return Finding("disk", "not tried", f"its free space is not known: {error}")
+    detail = f"{free / 1e9:,.1f} GB are free where {place} is"
+    if free < LEAST_FREE_BYTES:
+        return Finding("disk", "failed", detail, f"make room, or {_ELSEWHERE}")
+    if free < FEW_FREE_BYTES:
+        advice = "a large account needs more; make room before a first sync"
+        return Finding("disk", "warning", detail, advice)
+    return Finding("disk", "ok", detail)
+
+
+def _versions() -> Finding:
+    known = [f"python {platform.python_version()}", f"dialframe {dialframe.__version__}"]
+    missing, wrong = [], []
+    bounds = dict(_bounds())
+    for library in LIBRARIES:
+        try:
+            found = version(library)
+        except PackageNotFoundError:
+            missing.append(library)
+            continue
+        known.append(f"{library} {found}")
+        if not _within(found, bounds.get(library, "")):
+            wrong.append(f"{library} {found} (needs {bounds[library]})")
+    faults = [f"missing: {', '.join(missing)}"] if missing else []
+    faults += [f"not what it was made for: {', '.join(wrong)}"] if wrong else []
+    if faults:
+        detail = "; ".join([", ".join(known), *faults])
+        return Finding(
+            "versions", "failed", detail, "install dialframe again: pip install -U dialframe"
+        )
+    return Finding("versions", "ok", ", ".join(known))
+
+
+def _extras() -> Finding:
+    absent = [one for one in EXTRAS if not all(map(_installed, one.libraries))]
+    present = [one.name for one in EXTRAS if one not in absent]
+    detail = f"installed: {', '.join(present) or 'none'}"
+    if not absent:
+        return Finding("extras", "ok", detail)
+    lacking = ", ".join(f"{one.name} (for {one.purpose})" for one in absent)
+    names = ",".join(one.name for one in absent)
+    advice = f"only if you need them: pip install 'dialframe[{names}]'"
+    return Finding("extras", "warning", f"{detail}; not installed: {lacking}", advice)
+
+
+def _browser() -> Finding:
+    found = browser()
+    if found is not None:
+        return Finding("chromium", "ok", f"{found} prints PDF")
+    advice = "only for dialframe audit --pdf: install chromium, or print report.html yourself"
+    return Finding("chromium", "warning", "none on this machine, so no PDF can be made", advice)
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the first folder above it that is there."""
+    return next(place for place in (path, *path.absolute().parents) if place.exists())
+
+
+def _installed(library: str) -> bool:
+    try:
+        version(library)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _bounds() -> Iterator[tuple[str, str]]:
+    """What the installed package asks of each library; nothing where it runs from its source."""
+    try:
+        wanted = requires("dialframe") or []
+    except PackageNotFoundError:
+        return
+    for line in wanted:
+        name = re.match(r"[A-Za-z0-9._-]+", line)
+        if name is not None and ";" not in line:
+            yield name.group().lower(), line[name.end() :].strip()
+
+
+def _within(found: str, bounds: str) -> bool:
+    have = _numbers(found)
+    return all(
+        have >= _numbers(limit) if sign == ">=" else have < _numbers(limit)
+        for sign, limit in _BOUND.findall(bounds)
+    )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

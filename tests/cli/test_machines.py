@@ -1,0 +1,153 @@
+"""`--json` is one object on standard output whatever happens; the rest is on standard error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dialframe.cli import manual
+from dialframe.cli.run import run
+
+SOURCE = str(Path(__file__).parent.parent.parent / "src")
+#: What a command needs beside its options so that it gets as far as the account.
+ARGUMENTS = {
+    "export": ["calls", "--to", "x.csv"],
+    "report": ["--out", "x"],
+    "audit verify": ["nothing"],
+    "audit diff": ["nothing", "nothing-else"],
+    "leads check": ["missing.csv"],
+    "leads clean": ["missing.csv"],
+    "leads screen": ["missing.csv"],
+    "leads import": ["missing.csv", "--campaign", "cmp_3f1c0a4e-8b8e-4a55-9d0a-000000000001"],
+    "rules show": ["no-such-rule"],
+    "rules list": ["--rules", "atlantis"],
+    "rules diff": ["missing.toml"],
+    "sandbox serve": ["--size", "vast"],
+    "store forget": ["+12125550142"],
+    "store prune": ["--older-than", "730d"],
+    "store publish": ["lake"],
+    "contract openapi": ["--out", "/proc/nothing/x.json"],
+    "contract operations": ["--markdown"],
+    "app": ["no-such-folder", "--no-browser"],
+}
+#: Cannot fail without an account, or is seconds of reading the program before it does.
+SURE = ("leads reasons", "demo")
+COMMANDS = [
+    page.path
+    for page in manual.pages()
+    if page.path
+    and (not page.commands or page.path == "audit")
+    and page.path not in SURE
+    and any(item.name == "as_json" for item in page.options)
+]
+
+
+@pytest.fixture
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The environment of somebody without an account, in an empty folder."""
+    for name in ("BASE_URL", "API_KEY", "STORE", "WEBHOOK_SECRET"):
+        monkeypatch.delenv(f"DIALFRAME_{name}", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("nothing_set")
+@pytest.mark.parametrize("path", COMMANDS)
+def test_a_failure_is_one_object_too(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has the kind, the sentence and the status that the process ends with."""
+    status = run([*path.split(), *ARGUMENTS.get(path, []), "--json"])
+    said = capsys.readouterr()
+    facts = json.loads(said.out)
+
+    assert status in (1, 2)
+    assert said.out.count("\n") == 1
+    if path == "doctor":
+        assert facts["ok"] is False
+        return
+    assert facts["error"]["status"] == status
+    assert facts["error"]["message"] in said.err
+    assert facts["error"]["kind"]
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_wrong_usage_is_one_object_too(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that there is not, beside `--json`: status 2, and the sentence says where help is."""
+    assert run([*path.split(), "--qqqq-wwww", "--json"]) == 2
+    said = capsys.readouterr()
+    facts = json.loads(said.out)["error"]
+
+    assert facts["kind"] == "UsageError"
+    assert facts["message"] == "there is no option --qqqq-wwww"
+    assert f"Try: dialframe {path} --help" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["funel"], "dialframe: there is no command 'funel'; did you mean 'funnel'?"),
+        (
+            ["leads", "claen"],
+            "dialframe leads: there is no command 'claen'; did you mean 'clean'?",
+        ),
+        (
+            ["leads", "clean", "x", "--regoin", "US"],
+            "dialframe leads clean: there is no option --regoin; did you mean --region?",
+        ),
+        (["export", "calls"], "dialframe export: --to is missing. File to write"),
+        (["export"], "dialframe export: TABLE is missing. Table to write"),
+        (
+            ["sandbox", "serve", "--port", "70000"],
+            "--port: it has to be less than or equal to 65535",
+        ),
+        (["sandbox", "serve", "--port", "x"], "--port: it has to be a valid integer"),
+        (["leads", "clean", "x", "--format", "pdf"], "--format: 'pdf' is not one of 'csv'"),
+        (["sync", "--store"], "dialframe: --store needs a value"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_slip_is_answered_with_what_would_be_right(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    """Two lines: what is wrong and what may have been meant, and where to read more."""
+    assert run(arguments) == 2
+    lines = capsys.readouterr().err.splitlines()
+
+    assert words in lines[0]
+    assert lines[1].startswith("Try: dialframe ")
+    assert len(lines) == 2
+
+
+def test_a_missing_library_names_what_brings_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """No traceback, and the command that installs it."""
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    monkeypatch.setenv("DIALFRAME_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_a_b")
+    status = run(["store", "publish", str(tmp_path / "lake"), "--store", str(tmp_path / "store")])
+    err = capsys.readouterr().err
+
+    assert status in (1, 2)
+    assert "deltalake" in err or "dialframe[delta]" in err
+    assert "pip install" in err or "install" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_reader_that_goes_away_is_no_fault() -> None:
+    """`| head` ends the command quietly, however much was left to say."""
+    program = f'"{sys.executable}" -m dialframe contract openapi'
+    command = f'{program} | head -c 20; echo " ${{PIPESTATUS[0]}}"'
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={"PYTHONPATH": SOURCE, "PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stderr == ""
+    assert done.stdout[-1:] == "\n"
+    assert done.stdout.split()[-1] in ("0", "1")

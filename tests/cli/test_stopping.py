@@ -1,0 +1,96 @@
+"""Ctrl-C ends a command in words, with status 130, and leaves nothing half written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from dialframe.cli import course, notes
+from dialframe.cli.stopping import Stopped, stopped_in_words
+from dialframe.config import Progress
+
+SOURCE = str(Path(__file__).parent.parent.parent / "src")
+SOON_S = 8
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A list that takes a second or more to be cleaned."""
+    path = tmp_path_factory.mktemp("lists") / "large.csv"
+    lines = (
+        f"({200 + n % 790}) 555-01{n % 100:02d},N{n},p{n}@example.com" for n in range(400_000)
+    )
+    path.write_text("Phone,First Name,Email\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def interrupted(
+    arguments: list[str], begun: Callable[[], bool], **environment: str
+) -> tuple[int, str, str]:
+    """Status, output and error of a command in a group of its own that gets Ctrl-C once it is at work."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dialframe", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": SOURCE, **environment},
+    )  # fmt: skip
+    deadline_s = time.monotonic() + 60
+    while not begun() and process.poll() is None and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    # As a terminal does: to the command and to whatever it has started.
+    os.killpg(process.pid, signal.SIGINT)
+    at_s = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - at_s < SOON_S
+    return process.returncode, out, err
+
+
+def test_cleaning_stops_with_no_list_half_written(large: Path, tmp_path: Path) -> None:
+    """One line says so, and the folder holds no part of a file."""
+    out = tmp_path / "out"
+    status, said, err = interrupted(
+        ["leads", "clean", str(large), "--out", str(out)], begun=out.exists
+    )
+
+    assert (status, said) == (130, "")
+    assert err.startswith("dialframe: stopped")
+    assert "no list is half written; run the same command again" in err
+    assert len(err.splitlines()) == 1
+    names = [path.name for path in out.iterdir()]
+    assert all(name.startswith("large.") and name.count(".") == 2 for name in names)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, typer.Abort])
+def test_where_it_was_is_part_of_the_words(error: type[BaseException]) -> None:
+    """The newest step that was heard of, as far as it had come, and what is kept."""
+    course.begin(["sync"]).step = Progress("calls", 300, 1000)
+    with pytest.raises(Stopped) as stopped, stopped_in_words("what was read is kept"):
+        raise error
+
+    assert str(stopped.value) == "stopped at 'calls' (300 of 1,000); what was read is kept"
+
+
+def test_a_step_without_an_end_is_told_as_far_as_it_came() -> None:
+    """Where no total is known, none is made up; with no step there are no words."""
+    assert course.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
+    assert course.Course().words == ""
+    assert course.begin(["leads", "check", "--", "--json"]).as_json is False
+    assert course.begin(["leads", "check", "--json"]).as_json is True
+
+
+def test_every_long_command_says_what_it_keeps() -> None:
+    """Whatever runs over a second has words of its own for Ctrl-C."""
+    general = notes.Notes().kept
+    for path in (
+        "demo", "sync", "export", "report", "audit", "app", "leads check", "leads clean",
+        "leads screen", "leads import", "sandbox serve", "store vacuum", "store publish",
+        "webhooks listen", "assistant serve",
+    ):  # fmt: skip
+        assert notes.of(path).kept != general, path

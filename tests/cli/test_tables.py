@@ -1,0 +1,140 @@
+"""Tables fit a terminal of any width, and are the same everywhere in a pipe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from dialframe.cli import face, tables
+
+SOURCE = str(Path(__file__).parent.parent.parent / "src")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+COLOURS = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3|4|9|10)[0-7](?:;[0-9;]*)?m")
+COLUMNS = (
+    tables.Column("code", ("phone_precision_lost", "blank")),
+    tables.Column("records", ("1,204", "3"), right=True),
+    tables.Column(
+        "meaning",
+        (
+            "a spreadsheet rounded the number, its last digits are gone",
+            "東京のお客様, no filled cell",
+        ),
+    ),
+)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The drawing library takes standard output for a terminal without colours."""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.mark.parametrize("width", ["20", "80", "300"])
+def test_a_pipe_gets_one_line_for_each_row(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    """Two blanks between columns, numbers to the right, no lines, whatever the width is said to be."""
+    monkeypatch.setenv("COLUMNS", width)
+    tables.show(COLUMNS, "Reasons")
+
+    assert capsys.readouterr().out.splitlines() == [
+        "code                  records  meaning",
+        "phone_precision_lost    1,204  a spreadsheet rounded the number, its last digits are gone",
+        "blank                       3  東京のお客様, no filled cell",
+    ]
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 160])
+def test_a_terminal_gets_what_fits(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """No line is wider than the terminal, and no word of a short cell is cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    tables.show(COLUMNS, "Reasons")
+    said = ESCAPES.sub("", capsys.readouterr().out)
+
+    assert max(map(cell_len, said.splitlines())) <= width
+    assert "phone_precision_lost" in said
+    assert "1,204" in said
+    assert "Reasons" in said
+    assert "…" not in said
+    assert ("┃" in said) == (width >= 60)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_grid_is_stacked_where_its_last_column_has_no_room(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below the other cells, broken at blanks."""
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("5", "phone_precision_lost", "lines 29, 55, 83", "a spreadsheet rounded the number")]
+    tables.grid(rows, right=True)
+
+    assert capsys.readouterr().out.splitlines() == [
+        "  5  phone_precision_lost  lines 29, 55,",
+        "      83",
+        "      a spreadsheet rounded the number",
+    ]
+
+
+def test_a_frame_without_rows_is_its_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty answer is a table, too."""
+    import pandas as pd
+
+    face.show(pd.DataFrame({"id": pd.Series([], dtype="str"), "n": []}), "Nothing")
+    tables.grid([])
+
+    assert capsys.readouterr().out == "id  n\n"
+
+
+def screen(columns: int, **variables: str) -> str:
+    """What `rules list` writes to a real terminal of this width."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "TERM": "xterm-256color", **variables}
+    environment.pop("COLUMNS", None)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dialframe", "rules", "list", "--rules", "us-fl"],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(ours, 65536):
+            said += part
+    os.close(ours)
+    assert process.wait() == 0
+    return said.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("columns", "variables", "styled"),
+    [(40, {"NO_COLOR": "1"}, True), (80, {"TERM": "dumb"}, False)],
+    ids=["narrow without colours", "dumb"],
+)
+def test_a_real_terminal_is_not_overrun(
+    columns: int, variables: dict[str, str], styled: bool
+) -> None:
+    """Every line fits, sentences are broken at blanks, and nobody who minds colours gets any."""
+    said = screen(columns, **variables)
+    plain = ESCAPES.sub("", said)
+
+    assert max(map(cell_len, plain.splitlines())) <= columns
+    assert "us-fl-consent" in plain
+    assert "not legal advice." in " ".join(plain.split())
+    assert (plain != said) == styled
+    assert "NO_COLOR" not in variables or not COLOURS.search(said)

@@ -1,0 +1,157 @@
+"""The check-up of a machine: a store that is damaged, a disk that is full, libraries that are not there."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from dialframe.config import Settings
+from dialframe.flows import machine as room
+from dialframe.flows.diagnosis import Finding
+from dialframe.flows.machine import machine
+from dialframe.store import Store
+
+
+class Usage(NamedTuple):
+    """What the system says of a disk."""
+
+    total: int
+    used: int
+    free: int
+
+
+def found(store: Path, check: str) -> Finding:
+    """One finding of a machine with this store."""
+    return {row.check: row for row in machine(Settings(None, None, store))}[check]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A folder with the store of one account."""
+    with Store.open(tmp_path / "test-1"):
+        pass
+    return tmp_path
+
+
+def test_a_store_that_can_be_read_is_well(store: Path) -> None:
+    """Its size is said, and looking at it leaves every byte as it was."""
+    before = {path.name: path.read_bytes() for path in store.rglob("*.sqlite")}
+    row = found(store, "stored data")
+
+    assert row.state == "ok"
+    assert "one account's data" in row.detail
+    assert {path.name: path.read_bytes() for path in store.rglob("*.sqlite")} == before
+
+
+def test_no_store_yet_is_well_and_none_is_made(tmp_path: Path) -> None:
+    """A fresh machine has nothing to be damaged."""
+    assert found(tmp_path / "new", "stored data") == Finding(
+        "stored data", "ok", "none yet; dialframe sync brings it"
+    )
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("kind", ["no store at all", "pages of zeros", "cut short"])
+def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
+    """The file and what to do about it stand in one sentence."""
+    file = store / "test-1" / "store.sqlite"
+    whole = file.read_bytes()
+    damaged = {
+        "no store at all": b"hello\n" * 20,
+        "pages of zeros": whole[:100] + bytes(len(whole) - 100),
+        "cut short": whole[:200],
+    }[kind]
+    for path in file.parent.iterdir():
+        path.unlink()
+    file.write_bytes(damaged)
+    row = found(store, "stored data")
+
+    assert row.state == "failed"
+    assert "store.sqlite" in row.detail
+    assert "damaged" in row.detail
+    assert "sync again" in row.detail
+
+
+def test_a_store_of_an_older_dialframe_is_left_as_it_is(store: Path) -> None:
+    """Opening it would bring it to today's layout, and a check-up changes nothing."""
+    file = store / "test-1" / "store.sqlite"
+    older = bytearray(file.read_bytes())
+    older[60:64] = (1).to_bytes(4, "big")
+    file.write_bytes(older)
+
+    assert found(store, "stored data").state == "ok"
+    assert file.read_bytes() == older
+
+
+@pytest.mark.parametrize(
+    ("free", "state"), [(10**7, "failed"), (5 * 10**8, "warning"), (10**11, "ok")]
+)
+def test_a_full_disk_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, state: str
+) -> None:
+    """Too little for a sync fails, little is a warning, and both say what to do."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(10**12, 10**12 - free, free))
+    row = found(tmp_path, "disk")
+
+    assert row.state == state
+    assert bool(row.what_next) == (state != "ok")
+
+
+def test_missing_extras_name_the_command_that_brings_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not installed is a warning with what it is for."""
+
+    def version(library: str) -> str:
+        if library in ("voila", "deltalake"):
+            raise PackageNotFoundError(library)
+        return "3.0"
+
+    monkeypatch.setattr(room, "version", version)
+    row = found(tmp_path, "extras")
+
+    assert row.state == "warning"
+    assert "app (for dialframe app)" in row.detail
+    assert row.what_next.endswith("pip install 'dialframe[app,delta]'")
+
+
+def test_an_older_library_than_asked_for_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its version and the one that is needed are said."""
+    monkeypatch.setattr(room, "version", lambda library: "2.2.3")
+    monkeypatch.setattr(room, "requires", lambda package: ["pandas<4,>=3.0", "httpx<3,>=2"])
+    row = found(tmp_path, "versions")
+
+    assert row.state == "failed"
+    assert "pandas 2.2.3 (needs <4,>=3.0)" in row.detail
+    assert "httpx 2.2.3 (" not in row.detail
+    assert "pip install" in row.what_next
+
+
+def test_a_missing_browser_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the PDF of an audit needs it."""
+    monkeypatch.setattr(room, "browser", lambda: None)
+    row = found(tmp_path, "chromium")
+
+    assert row.state == "warning"
+    assert "--pdf" in row.what_next
+
+
+def test_the_extras_are_those_of_the_package() -> None:
+    """Each extra of the package for users is known to the check-up, with its libraries."""
+    import tomllib
+
+    root = Path(__file__).parent.parent.parent
+    declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    wanted = {
+        name: tuple(line.partition(">")[0].partition("[")[0] for line in lines)
+        for name, lines in declared["optional-dependencies"].items()
+        if name != "dev"
+    }
+
+    assert {one.name: one.libraries for one in room.EXTRAS} == wanted
