@@ -1,0 +1,72 @@
+"""How the site is built; knows Sphinx, and takes everything that it shows from the package and the notebooks.
+
+    python -m sphinx -n -W .docs OUT
+
+Nothing is fetched: no fonts, no scripts and no inventories of other projects, so it builds and reads offline.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import dialframe  # noqa: E402 - it is found by the line above
+
+project = "dialframe"
+version = release = dialframe.__version__
+copyright = "the dialframe contributors"  # noqa: A001 - Sphinx asks for this name
+language = "en"
+smartquotes = False
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "myst_nb",
+    "sitepages.rooms",
+    "sitepages.words",
+    "sitepages.commands",
+    "sitepages.tables",
+    "sitepages.readme",
+    "sitepages.reading",
+]
+exclude_patterns = ["notebooks/.*", "**/.ipynb_checkpoints"]
+nitpicky = True
+# Types of other libraries: their documentation is on the net, and the build asks nobody.
+nitpick_ignore_regex = [
+    # As they stand in annotations of a module that imports them for type checkers alone.
+    (r"py:.*", r"datetime|timedelta|When"),
+    (
+        r"py:.*",
+        r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
+        r"|pandas|pathlib|pd|pyarrow|pydantic|re|socket|starlette|t|threading|traceback|types|typing|uuid)\..+",
+    ),
+]
+
+# Notebooks are shown as they are committed; the tests run them.
+nb_execution_mode = "off"
+nb_ipywidgets_js: dict[str, object] = {}
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+autoclass_content = "both"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80
+default_role = "name"
+
+html_theme = "furo"
+html_title = f"dialframe {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["reach.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#005a8c", "color-brand-content": "#005a8c"},
+    "dark_css_variables": {"color-brand-primary": "#56b4e9", "color-brand-content": "#56b4e9"},
+}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"

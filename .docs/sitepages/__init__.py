@@ -1,0 +1,1 @@
+"""What the site makes itself: tables from the package's data, the README by section, the reference."""

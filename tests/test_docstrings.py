@@ -1,0 +1,136 @@
+"""What docstrings show runs: each `>>>`, and each example that stands indented in one."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import shutil
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialframe
+from dialframe.config import ENVIRONMENT
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+
+#: Drawings and lines that cannot be run as they stand, by their first words, and why.
+NOT_RUN = {
+    "DialframeError": "a drawing of the tree of errors",
+    "never sent ": "a drawing of the ledger's states",
+    "import    whose import": "a drawing of the ledger's columns",
+    "lead     before the number": "a drawing of the scanner's classes",
+    "with dialframe.Client(": "the address is the reader's own: the pages of the site run a client",
+    "delivery = dialframe.webhooks.verify(": "a request that has come: the page on webhooks runs it",
+    "with dialframe.cli.watching.watch()": "of the program's own code: each command with progress runs it",
+}
+
+
+@dataclass(frozen=True)
+class Example:
+    """An indented block of a docstring."""
+
+    path: Path
+    owner: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(SOURCE / 'dialframe')}:{self.owner}"
+
+
+def docstrings(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each docstring of a module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield getattr(node, "name", "the module"), text
+
+
+def examples(path: Path) -> Iterator[Example]:
+    """Indented blocks below a blank line and a line of text at the margin."""
+    for owner, text in docstrings(path):
+        block: list[str] = []
+        above = before = ""
+        for line in [*text.splitlines(), "end"]:
+            begins = not block and not before and above and not above.startswith((" ", ">>>"))
+            if line.startswith("    ") and (block or begins):
+                block.append(line)
+            elif block and line:
+                yield Example(path, owner, textwrap.dedent("\n".join(block)).strip())
+                block = []
+            elif block:
+                block.append(line)
+            before, above = line, line or above
+
+
+MODULES = sorted((SOURCE / "dialframe").rglob("*.py"))
+WITH_PROMPTS = [path for path in MODULES if any(">>> " in text for _, text in docstrings(path))]
+#: The examples of commands are run by the tests of the command line.
+EXAMPLES = [
+    example
+    for path in MODULES
+    if path.parent.name != "cli" or path.name == "watching.py"
+    for example in examples(path)
+]
+
+
+@pytest.mark.parametrize("path", WITH_PROMPTS, ids=lambda path: path.stem)
+def test_prompts_answer_as_written(path: Path) -> None:
+    """Every `>>>` of a module gives what stands below it."""
+    name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    found = doctest.testmod(importlib.import_module(name))
+
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """The names that examples take for granted: frames of a small account, in a folder with a list."""
+    folder = tmp_path_factory.mktemp("examples")
+    shutil.copy(ROOT / "data_samples" / "leads" / "us_autumn_campaign.csv", folder / "autumn.csv")
+    (folder / "lists").mkdir()
+    with (
+        dialframe.sandbox.start(seed=7, size="tiny") as sandbox,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.chdir(folder)
+        for field, value in (("base_url", sandbox.base_url), ("api_key", sandbox.api_key)):
+            patch.setenv(ENVIRONMENT[field], value)
+        patch.setenv(ENVIRONMENT["store"], str(folder / "store"))
+        with dialframe.connect() as account:
+            account.sync()
+            yield {
+                "dialframe": dialframe,
+                "calls": account.calls(),
+                "leads": account.leads(),
+                "callbacks": account.callbacks(),
+                "checks": account.dnc_checks(),
+                "now": datetime.now(UTC),
+            }
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_indented_examples_run(example: Example, names: dict[str, Any]) -> None:
+    """Each runs as it stands where a reader would type it, or is named here with a reason."""
+    if any(example.text.startswith(start) for start in NOT_RUN):
+        return
+    package = ".".join(example.path.relative_to(SOURCE).parent.parts)
+    inside = {**vars(importlib.import_module(package)), **names}
+    exec(compile(example.text, str(example), "exec"), inside)  # noqa: S102 - our own text
+    if "account" in inside and example.owner == "the module":
+        getattr(inside["account"], "close", lambda: None)()
+
+
+def test_there_are_examples() -> None:
+    """Both kinds are found, so that neither test above is empty."""
+    assert len(WITH_PROMPTS) >= 6
+    assert len(EXAMPLES) >= 10
