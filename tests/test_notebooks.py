@@ -1,18 +1,62 @@
-"""Notebooks as they are committed: run to the end, small, readable without eyes; nbval runs them again."""
+"""Notebooks as they are committed: run to the end, small, readable without eyes, their prose true; nbval runs them again."""
 
 from __future__ import annotations
 
+import base64
+import html
+import io
 import json
+import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import nbformat
+import pandas as pd
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
+
+import dialframe
+from dialframe import plots
 
 FOLDER = Path(__file__).parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.ipynb"))
 MOST_BYTES = 500_000
+#: Those whose prose states numbers of the account and that end with an export; the rest are on the
+#: rules of audits, whose numbers are in the law, and on widgets.
+TOLD = [
+    path for path in NOTEBOOKS if path.stem[:2] in ("01", "03", "04", "06") or "when" in path.stem
+]
+
+#: A number that prose states: no clock time, date, name of a file or of another notebook.
+STATED = re.compile(r"(?<![\w:/.+-])(?!0\d)\d[\d,]*(?:\.\d+)?(?![\w:/]|\.\d|-\d)")
+SHOWN = re.compile(r"\d[\d,]*(?:\.\d+)?")
+WORDS = {
+    word: number
+    for number, word in enumerate(
+        [
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ],
+        6,
+    )
+}
 
 
 class _Images(HTMLParser):
@@ -33,6 +77,38 @@ def _cells(path: Path, kind: str) -> list[dict[str, Any]]:
 
 def _outputs(path: Path) -> list[dict[str, Any]]:
     return [output for cell in _cells(path, "code") for output in cell["outputs"]]
+
+
+def _numbers(output: dict[str, Any]) -> set[float]:
+    """Every number that a reader of this output sees or hears."""
+    data = output.get("data", {})
+    markup = "".join(data.get("text/html", ""))
+    words = [image["alt"] or "" for image in _Images(markup).found]
+    body = re.sub(r"<style.*?</style>|<[^>]*>", " ", markup, flags=re.DOTALL)
+    text = [
+        *output.get("text", ""),
+        "\n",
+        *data.get("text/plain", ""),
+        *words,
+        html.unescape(body),
+    ]
+    return {float(found.replace(",", "")) for found in SHOWN.findall("".join(text))}
+
+
+def _not_seen(prose: str, shown: set[float]) -> list[str]:
+    """Numbers of the prose that are in no output, as they are or as a share of one."""
+    prose = re.sub(r"`[^`]*`|one in \w+", "", prose)
+    stated = [found.rstrip(",") for found in STATED.findall(prose)]
+    spelt = [word for word in re.findall(r"[a-z]+", prose.lower()) if word in WORDS]
+    return [
+        *(s for s in stated if not _among(float(s.replace(",", "")), s, shown)),
+        *(word for word in spelt if WORDS[word] not in shown),
+    ]
+
+
+def _among(value: float, text: str, shown: set[float]) -> bool:
+    digits = len(text.partition(".")[2])
+    return any(round(n, digits) == value or round(100 * n, digits) == value for n in shown)
 
 
 def test_all_are_here() -> None:
@@ -85,3 +161,69 @@ def test_ends_with_the_export(path: Path) -> None:
     """The last cell writes what was found to a folder."""
     assert 'export = Path(store.name) / "export"' in "".join(_cells(path, "code")[-1]["source"])
     assert "".join(_cells(path, "markdown")[-1]["source"]).startswith("## Take it with you")
+
+
+@pytest.mark.parametrize("path", TOLD, ids=lambda path: path.stem)
+def test_prose_states_what_is_seen(path: Path) -> None:
+    """Each number that the prose gives is in an output of the same notebook."""
+    shown = set().union(*(_numbers(output) for output in _outputs(path)))
+    prose = ["".join(cell["source"]) for cell in _cells(path, "markdown")]
+
+    assert [number for text in prose for number in _not_seen(text, shown)] == []
+
+
+def test_a_number_that_is_not_seen_is_found() -> None:
+    """Prose that no longer agrees with the outputs is told apart, in digits and in words."""
+    prose = "**38.9 % of 1,010 reach a person** at 17:00, eleven of them twice, see notebook 06."
+
+    assert _not_seen(prose, {0.389, 1010.0, 11.0}) == []
+    assert _not_seen(prose, {0.388, 1011.0, 12.0}) == ["38.9", "1,010", "eleven"]
+
+
+def test_pictures_have_their_numbers_below() -> None:
+    """Below every picture of these notebooks that shows data its numbers fold out."""
+    for path in TOLD:
+        shown = ["".join(o.get("data", {}).get("text/html", "")) for o in _outputs(path)]
+        pictures = [markup for markup in shown if "<img " in markup]
+        assert pictures, path.stem
+        assert all("<summary>The numbers</summary>" in markup for markup in pictures), path.stem
+
+
+def test_a_tampered_picture_is_caught(tmp_path: Path) -> None:
+    """nbval, as it is run over the notebooks, passes a committed picture and fails one with a pixel changed."""
+    source = (
+        "import pandas as pd\nfrom dialframe import plots\n"
+        'plots.listed_calls(pd.DataFrame({"grade": ["proven", "clear"], "calls": [2, 90]}))'
+    )
+    frame = pd.DataFrame({"grade": ["proven", "clear"], "calls": [2, 90]})
+    true = dict(plots.listed_calls(frame)._repr_mimebundle_())
+    false = true | {"text/html": _one_pixel(true["text/html"])}
+    for name, bundle in (("true", true), ("false", false)):
+        cell = new_code_cell(source, execution_count=1)
+        cell["outputs"] = [new_output("execute_result", bundle, execution_count=1)]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        notebook = new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+        nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval", "--nbval-sanitize-with",
+         str(FOLDER / "sanitize.cfg"), "-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-c",
+         "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": str(Path(dialframe.__file__).parent.parent)},
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+
+    assert "1 failed, 1 passed" in run.stdout, run.stdout + run.stderr
+    assert re.findall(r"(\w+)\.ipynb::Cell 0", run.stdout.partition("short test summary")[2]) == [
+        "false"
+    ]
+
+
+def _one_pixel(markup: str) -> str:
+    """The same picture with its first pixel in another of its colours."""
+    found = re.search(r"base64,([^\"]+)", markup)
+    assert found is not None
+    image = Image.open(io.BytesIO(base64.b64decode(found[1])))
+    image.putpixel((0, 0), 1 if image.getpixel((0, 0)) != 1 else 2)
+    file = io.BytesIO()
+    image.save(file, format="png", optimize=True)
+    return markup.replace(found[1], base64.b64encode(file.getvalue()).decode())

@@ -232,3 +232,15 @@ def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -
     """Each command explains itself with an example that calls it."""
     assert run([command, "--help"]) == 0
     assert f"dialframe {command} --" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.usefixtures("synced")
+def test_people_read_names_and_machines_ids(capsys: pytest.CaptureFixture[str]) -> None:
+    """Split by campaign, the table has the names of the campaigns and the object their ids."""
+    found = _json(capsys, ["funnel", "--by", "campaign_id"])
+    assert all(row["campaign_id"].startswith("cmp_") for row in found["stages"])
+
+    assert run(["funnel", "--by", "campaign_id"]) == 0
+    out = capsys.readouterr().out
+    assert "cmp_" not in out
+    assert "Home insurance renewals" in out

@@ -74,7 +74,7 @@ def _out_of_view(picture: Picture) -> list[Text]:
 
 
 class Image(HTMLParser):
-    """The attributes of the one image of a piece of HTML."""
+    """The attributes of the images of a piece of HTML."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -82,5 +82,6 @@ class Image(HTMLParser):
         self.feed(markup)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag == "img"
-        self.images.append(dict(attrs))
+        assert tag != "script"
+        if tag == "img":
+            self.images.append(dict(attrs))

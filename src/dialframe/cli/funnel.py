@@ -102,11 +102,12 @@ def funnel(
         result = reporting.funnel(
             account, scope, order=order.value, window=span, entry=entry.value
         )
-    drawn = None if picture is None else reporting.picture(result, picture)
+        shown = reporting.readable(account, result)
+    drawn = None if picture is None else reporting.picture(shown, picture)
     if as_json:
         answer(_facts(result, drawn))
         return
-    say(str(result))
+    say(str(shown))
     if drawn is not None:
         say(f"picture: {drawn}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.files import write_bytes, write_text
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
-from dialframe.reports import Page, analyses, render
+from dialframe.reports import Page, analyses, naming, render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -109,6 +109,11 @@ def funnel(
     )
 
 
+def readable(account: Account, result: Funnel) -> Funnel:
+    """The same funnel with campaigns by the names that people know."""
+    return naming.funnel_with_names(result, naming.campaign_names(account.campaigns()))
+
+
 def drawable(path: Path) -> Path:
     """Refuse a kind of picture that there is not, before anything is read.
 
@@ -158,13 +163,16 @@ def report(
     split = funnel(account, Scope(scope.campaign, by, scope.since, scope.until))
     asked = _asked(tables, scope.campaign, by)
     told = []
+    names = naming.campaign_names(tables.campaigns)
     for number, (title, ask, draw) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
-        told.append(analyses.Told(title, *_answered(ask, draw)))
+        result = naming.with_names(ask(), names)
+        told.append(analyses.Told(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
     page = analyses.page(
-        whole, split, analytics.dispositions(tables.calls), _metrics(tables, scope), told,
-        facts=_facts(scope, whole, tables),
+        naming.funnel_with_names(whole, names), naming.funnel_with_names(split, names),
+        analytics.dispositions(tables.calls), _metrics(tables, scope), told,
+        facts=_facts(scope, whole, tables, names),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
     return Report(file, page.summary, len(page.sections), _pictures(page))
@@ -208,11 +216,6 @@ def _asked(t: Tables, campaign: str | None, by: str) -> list[tuple[str, _Ask, _D
     ]  # fmt: skip
 
 
-def _answered(ask: _Ask, draw: _Draw) -> tuple[Result, Picture]:
-    result = ask()
-    return result, draw(result)
-
-
 def _tables(account: Account, scope: Scope) -> Tables:
     """What the store has; calls of the period only."""
     _synced("calls", account.calls())
@@ -252,14 +255,16 @@ def _usual(leads: pd.DataFrame) -> str:
     return SOURCE if custom_field(leads, SOURCE).notna().any() else "campaign_id"
 
 
-def _facts(scope: Scope, whole: Funnel, tables: Tables) -> dict[str, str]:
+def _facts(
+    scope: Scope, whole: Funnel, tables: Tables, names: Mapping[str, str]
+) -> dict[str, str]:
     def bound(at: datetime | None) -> str:
         return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
     return {
         "As of": bound(whole.as_of),
         "Period": f"{bound(scope.since)} until {bound(scope.until)}",
-        "Campaign": scope.campaign or "all",
+        "Campaign": names.get(scope.campaign or "", scope.campaign or "all"),
         "Rows read": f"{len(tables.leads):,} leads, {len(tables.calls):,} calls",
         "Taxonomy": whole.taxonomy_version,
     }

@@ -4,6 +4,7 @@ A picture is a matplotlib figure with `.alt`, `.table` and `.look`; it bears the
 whose result it draws.
 """
 
+from dialframe.plots import cleaning as _cleaning
 from dialframe.plots import grids
 from dialframe.plots.counts import (
     appointments_kept,
@@ -40,8 +41,9 @@ from dialframe.plots.rates import (
     speed_to_lead,
 )
 
-# A module of the package bears the name too; what people call is the picture.
+# Modules of the package bear these names too; what people call is the picture.
 hours = grids.hours
+cleaning = _cleaning.cleaning
 
 __all__ = [
     "Picture",
@@ -56,6 +58,7 @@ __all__ = [
     "carriers",
     "causes",
     "changes",
+    "cleaning",
     "cohorts",
     "compare",
     "completeness",

@@ -8,9 +8,9 @@ from typing import Final
 import pandas as pd
 
 from dialframe.analytics import Result
-from dialframe.analytics.wording import count, share, shortened
+from dialframe.analytics.wording import count, share
 from dialframe.plots.forests import named
-from dialframe.plots.marks import nothing
+from dialframe.plots.marks import label, nothing
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import Look, bare, canvas, context, settle
 
@@ -47,7 +47,9 @@ def reconcile(result: Result, *, look: Look = "light") -> Picture:
     """Why the service's report and the calls differ."""
     named(result, "reconcile")
     if not result.parameters["difference"]:
-        return nothing("differences", "The service's report and the calls here", look)
+        return nothing(
+            "differences", "The service's report and the calls here", look, result.table
+        )
     bars: list[_Bar] = [
         (str(r["reason"]).replace("_", " "), float(r["calls"]), share(r["share"]), False)
         for r in result.table.to_dict("records")
@@ -60,7 +62,7 @@ def callbacks_kept(result: Result, *, look: Look = "light") -> Picture:
     """What became of the callbacks."""
     named(result, "callbacks_kept")
     if not int(result.table["callbacks"].sum()):
-        return nothing("callbacks", "Callbacks by what became of them", look)
+        return nothing("callbacks", "Callbacks by what became of them", look, result.table)
     bars: list[_Bar] = [
         (str(r["fate"]).replace("_", " "), float(r["callbacks"]),
          "" if pd.isna(r["rate"]) else
@@ -91,7 +93,7 @@ def caller_load(result: Result, *, look: Look = "light") -> Picture:
     named(result, "caller_load")
     bars: list[_Bar] = [
         (str(r["from_number"]), float(r["most_per_day"]),
-         f"{count(r['dials'])} calls in {count(r['days'])} days", bool(r["days_over"]))
+         f"on one day; {count(r['dials'])} calls in {count(r['days'])} days", bool(r["days_over"]))
         for r in result.table.to_dict("records")
     ]  # fmt: skip
     return _bars(
@@ -116,7 +118,7 @@ def duplicates(result: Result, *, look: Look = "light") -> Picture:
     """How many numbers are in how many campaigns, those in one left to the words."""
     named(result, "duplicates")
     bars: list[_Bar] = [
-        (f"in {count(r['campaigns'])} campaigns", float(r["numbers"]), "numbers", True)
+        (f"in {count(r['campaigns'])} campaigns", float(r["numbers"]), "number" if r["numbers"] == 1 else "numbers", True)
         for r in result.tables["spread"].to_dict("records") if r["campaigns"] > 1
     ]  # fmt: skip
     return _bars(result, bars, look, what="numbers in several campaigns",
@@ -129,7 +131,7 @@ def durations(result: Result, *, look: Look = "light") -> Picture:
     kinds = [str(k) for k in result.table["means"] if k != "unclear"]
     most = max(set(kinds), key=kinds.count) if kinds else ""
     bars: list[_Bar] = [
-        (_text(r[result.table.columns[0]]), float(r["calls"]), str(r["means"]),
+        (_text(r[result.table.columns[0]]), float(r["calls"]), f"calls: {r['means']}",
          r["means"] not in (most, "unclear"))
         for r in result.table.to_dict("records")
     ]  # fmt: skip
@@ -143,7 +145,7 @@ def _bars(
 ) -> Picture:  # fmt: skip
     known = [bar for bar in bars if bar[1] or keep_zero]
     if not known:
-        return nothing(what, subtitle, look)
+        return nothing(what, subtitle, look, result.table)
     shown = known[:_MOST]
     more = f" {len(known) - len(shown)} more in the table." if len(known) > len(shown) else ""
     note = f"Taxonomy {result.taxonomy_version}.{more}"
@@ -156,7 +158,7 @@ def _bars(
                       hatch="//" if loud else "", edgecolor=theme.background)  # fmt: skip
             axes.text(number + longest * 0.015, y, f"{count(number)}  {said}", va="center", size=9)
         bare(axes)
-        axes.set_yticks(range(len(shown)), [shortened(bar[0], 30) for bar in shown], size=9)
+        axes.set_yticks(range(len(shown)), [label(bar[0], 30) for bar in shown], size=9)
         axes.set_xlim(0, longest * 1.75)
         axes.set_ylim(len(shown) - 0.5, -0.6)
         said = "; ".join(f"{name} {count(n)}{', ' + s if s else ''}" for name, n, s, _ in shown)

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from dialframe.analytics.columns import require
-from dialframe.analytics.wording import count, plural, share, shortened
-from dialframe.plots.marks import Kind, bar, key, nothing
+from dialframe.analytics.wording import count, plural, share
+from dialframe.plots.marks import Kind, bar, key, label, nothing
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import (
     BLUE,
@@ -76,7 +76,7 @@ def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
         figure = canvas(theme, height, title, _COVERAGE_ABOUT, key=key(COVERAGE, theme))
         axes = figure.subplots()
         _stacks(axes, rows, theme)
-        return Picture(settle(figure), _coverage_alt(rows, title), look)
+        return Picture(settle(figure), _coverage_alt(rows, title), look, table)
 
 
 def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
@@ -115,7 +115,10 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         axes = figure.subplots()
         _graded(axes, rows, scale, theme)
         said = "; ".join(f"{kind.name} {count(n)}" for kind, n in rows)
-        return Picture(settle(figure), f"{_GRADES_ABOUT}: {said}.", look)
+        table = pd.DataFrame(
+            {"grade": [kind.name for kind, _ in rows], "calls": [n for _, n in rows]}
+        )
+        return Picture(settle(figure), f"{title}. {_GRADES_ABOUT}: {said}.", look, table)
 
 
 def _scale(rows: list[tuple[Kind, int]]) -> float:
@@ -139,7 +142,7 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
         axes.text(longest * 1.02, y - 0.04, rate, va="bottom", size=9.5)
         axes.text(longest * 1.02, y + 0.04, rest, va="top", size=9, color=theme.muted)
     bare(axes)
-    axes.set_yticks(range(len(rows)), [shortened(group, 24) for group, _ in rows])
+    axes.set_yticks(range(len(rows)), [label(group, 24) for group, _ in rows])
     axes.set_xlim(0, longest * 1.42)
     axes.set_ylim(len(rows) - 0.5, -0.5)
 

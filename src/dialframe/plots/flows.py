@@ -43,7 +43,7 @@ def outcome_flows(result: Result, *, look: Look = "light") -> Picture:
     table = result.table
     total = int(table["leads"].sum())
     if not total:
-        return nothing("leads", about, look)
+        return nothing("leads", about, look, result.table)
     left, right = (_kept(table.groupby(side)["leads"].sum()) for side in ("first", "last"))
     bands: dict[tuple[str, str], int] = {}
     for row in table.to_dict("records"):
@@ -76,7 +76,7 @@ def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Them
     colour = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(sides[0])}
     tops = [_tops(side, total) for side in sides]
     labels: tuple[list[float], list[float]] = ([], [])
-    for side, x, align, edge in ((0, -0.02, "right", -0.018), (1, 1.02, "left", 1.0)):
+    for side, x, align, edge in ((0, -0.03, "right", -0.018), (1, 1.03, "left", 1.0)):
         for name, n in sides[side].items():
             top = tops[side][name]
             axes.add_patch(_block(edge, top, 0.018, n / total, colour.get(name, theme.muted)))

@@ -8,13 +8,13 @@ from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from dialframe.analytics import Result
 from dialframe.analytics.columns import require
-from dialframe.analytics.wording import compact, interval, shortened
+from dialframe.analytics.wording import compact, interval, plural
 from dialframe.errors import ConfigError
-from dialframe.plots.marks import nothing
+from dialframe.plots.marks import label, nothing
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import Look, Theme, canvas, context, settle
 
@@ -23,6 +23,12 @@ MOST_ROWS: Final = 20
 _ROW_IN: Final = 0.34
 #: Units that are drawn in hundredths.
 _SHARES: Final = ("%", "points")
+#: The unit that is drawn to the logarithm, since twice is as far as half.
+ODDS: Final = "odds ratio"
+_ODDS_TICKS: Final = (0.05, 0.1, 0.2, 0.5, 0.67, 1, 1.5, 2, 5, 10, 20)
+#: Columns that say how many calls there are, whether or not a rate can be had of them.
+_BEHIND: Final = ("denominator", "matched_dials", "other_dials")
+_LEAST_SPAN: Final = {"%": 2.0, "points": 2.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ class Row:
     """One line: label, value and bounds (shares or points), what stands at the right, and marks.
 
     `mark` is a reference value of the row's own; `loud` draws it in the alert colour; `faint` greys
-    it, for thin rows.
+    it, hollow, for thin rows; `group` is the heading under which rows that follow each other stand.
     """
 
     label: str
@@ -41,6 +47,7 @@ class Row:
     mark: float | None = None
     loud: bool = False
     faint: bool = False
+    group: str = ""
 
 
 def forest(
@@ -68,17 +75,25 @@ def forest(
     """
     known = [row for row in rows if not pd.isna(row.value)]
     if not known:
-        return nothing(what, subtitle, look)
+        behind = [name for name in _BEHIND if name in result.table.columns]
+        few = bool(result.table[behind].sum().sum())
+        return nothing(what, subtitle, look, result.table, few=few)
     shown = known[:MOST_ROWS]
-    more = f" {len(known) - len(shown)} rows more in the table." if len(known) > len(shown) else ""
+    left_out = (
+        (len(known) - len(shown), "more in the table"),
+        (len(rows) - len(known), "without a value in the table"),
+    )
+    more = "".join(f" {plural(n, 'row')} {where}." for n, where in left_out if n)
     note = f"Lines: 95 % intervals. {footer}{' ' if footer else ''}Taxonomy {result.taxonomy_version}.{more}"
+    heads = len({row.group for row in shown} - {""})
     with context(look) as theme:
-        figure = canvas(theme, 1.0 + _ROW_IN * len(shown), result.answer, subtitle, note)
+        figure = canvas(theme, 1.0 + _ROW_IN * (len(shown) + heads), result.answer, subtitle, note)
         axes = figure.subplots()
         _draw(axes, shown, theme, unit, zero=zero)
         said = "; ".join(
-            f"{row.label} {_number(row.value, unit)}"
-            + ("" if pd.isna(row.low) else f" ({_bounds(row, unit)})") + f", {row.said}"
+            f"{row.group}{': ' if row.group else ''}{row.label} {_number(row.value, unit)}"
+            + ("" if pd.isna(row.low) or row.low == row.high else f" ({_bounds(row, unit)})")
+            + (f", {row.said}" if row.said else "")
             for row in shown
         )  # fmt: skip
         return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
@@ -117,24 +132,74 @@ def of_table(
 
 
 def _draw(axes: Axes, rows: Sequence[Row], theme: Theme, unit: str, *, zero: bool) -> None:
-    scale = 100.0 if unit in _SHARES else 1.0
-    for y, row in enumerate(rows):
-        colour = theme.alert if row.loud else theme.rule if row.faint else theme.blue
-        if not pd.isna(row.low):
-            axes.plot([scale * row.low, scale * row.high], [y, y], color=colour, lw=2.4, zorder=2)
-        marker = "D" if row.loud else "o"
-        axes.plot([scale * row.value], [y], marker, color=colour, ms=7, zorder=3)
-        if row.mark is not None:
-            axes.plot([scale * row.mark], [y], "|", color=theme.text, ms=13, mew=1.6, zorder=4)
-        said = f"{_number(row.value, unit)}  {row.said}"
-        axes.text(1.015, y, said, transform=axes.get_yaxis_transform(), va="center", size=9)
-    if zero:
-        axes.axvline(0, color=theme.muted, lw=1)
-    axes.set_yticks(range(len(rows)), [shortened(row.label, 26) for row in rows], size=9)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    places, heads = _places(rows)
+    for y, row in zip(places, rows, strict=True):
+        _row(axes, y, row, theme, unit)
+    if zero or unit == ODDS:
+        axes.axvline(0 if zero else 1, color=theme.muted, lw=1, zorder=1)
+    names = [*zip(places, (label(row.label, 26) for row in rows), strict=True),
+             *((y, label(name, 30)) for y, name in heads)]  # fmt: skip
+    axes.set_yticks([y for y, _ in names], [name for _, name in names], size=9)
+    for tick in axes.get_yticklabels()[len(rows) :]:
+        tick.set_fontweight("bold")
+    axes.set_ylim(max(places) + 0.6, -0.6)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
+    _scaled(axes, rows, unit)
+
+
+def _places(rows: Sequence[Row]) -> tuple[list[float], list[tuple[float, str]]]:
+    """Where each row stands, and where the headings of the groups do."""
+    places: list[float] = []
+    heads: list[tuple[float, str]] = []
+    y = 0.0
+    for i, row in enumerate(rows):
+        if row.group and (not i or rows[i - 1].group != row.group):
+            heads.append((y, row.group))
+            y += 1
+        places.append(y)
+        y += 1
+    return places, heads
+
+
+def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
+    scale = 100.0 if unit in _SHARES else 1.0
+    colour = theme.alert if row.loud else theme.faint if row.faint else theme.blue
+    if not pd.isna(row.low):
+        width = 1.4 if row.faint else 2.4
+        axes.plot([scale * row.low, scale * row.high], [y, y], color=colour, lw=width, zorder=2)
+    axes.plot([scale * row.value], [y], "D" if row.loud else "o", color=colour, ms=7, zorder=3,
+              mfc=theme.background if row.faint else colour, mew=1.4)  # fmt: skip
+    if row.mark is not None:
+        axes.plot([scale * row.mark], [y], "|", color=theme.text, ms=13, mew=1.6, zorder=4)
+    said = f"{_number(row.value, unit)}  {row.said}"
+    axes.text(1.015, y, said, transform=axes.get_yaxis_transform(), va="center", size=9)
+
+
+def _scaled(axes: Axes, rows: Sequence[Row], unit: str) -> None:
+    """An axis that shows no more than there can be, and does not make much of next to nothing."""
+    if unit == ODDS:
+        # Widths beyond a factor of twenty belong to rows that say nothing; they run off the axis.
+        ends = [v for row in rows for v in (row.low, row.high, row.value) if not pd.isna(v)]
+        axes.set_xscale("log")
+        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
+        axes.set_xticks(_ODDS_TICKS)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_tick_params(which="minor", length=0)
+        axes.set_xlim(max(0.05, min(0.67, *ends)) / 1.06, min(20.0, max(1.5, *ends)) * 1.06)
+    else:
+        low, high = axes.get_xlim()
+        least = _LEAST_SPAN[unit]
+        if high - low < least:
+            low, high = (low + high - least) / 2, (low + high + least) / 2
+        if unit == "%":
+            # Room for the whole dot at either end.
+            pad = 0.025 * (high - low)
+            high = max(high, least) if low < 0 else high
+            low, high = max(low, -pad), min(high, 100 + pad)
+        axes.set_xlim(low, high)
+        axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.set_xlabel("per cent" if unit == "%" else unit)
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from dialframe.analytics import STAGES, Funnel, wilson
-from dialframe.analytics.wording import compact, count, interval, plural, share, shortened
+from dialframe.analytics.wording import compact, count, interval, plural, share
 from dialframe.errors import ConfigError
-from dialframe.plots.marks import nothing
+from dialframe.plots.marks import label, nothing
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import Look, Theme, bare, canvas, context, settle
 
@@ -45,7 +45,7 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         raise ConfigError(f"this funnel is split by {result.by}; draw it with funnel_by")
     rows = result.table.to_dict("records")
     if not rows[0]["count"]:
-        return nothing("leads", _ABOUT, look)
+        return nothing("leads", _ABOUT, look, result.table)
     narrowest = _narrowest(rows)
     with context(look) as theme:
         figure = canvas(
@@ -57,7 +57,7 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
         )
         axes = figure.subplots()
         _bars(axes, rows, narrowest, theme)
-        return Picture(settle(figure), _alt(rows), look)
+        return Picture(settle(figure), _alt(rows), look, result.table)
 
 
 def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
@@ -76,7 +76,7 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
         raise ConfigError("this funnel is not split into groups; draw it with funnel")
     shown = result.groups[:MAX_GROUPS]
     if not shown:
-        return nothing("leads", f"{_ABOUT}, by {result.by}", look)
+        return nothing("leads", f"{_ABOUT}, by {_noun(result.by)}", look, result.table)
     table = {
         group: {str(row["stage"]): row for row in rows.to_dict("records")}
         for group, rows in result.table.groupby(result.by, sort=False)
@@ -89,12 +89,13 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
             theme,
             0.6 + _GROUP_IN * len(shown),
             _comparison(table, result.by),
-            f"Share of the leads loaded that reach each stage, by {result.by}, and how many they are",
-            f"Each column has its own scale: its longest bar is its greatest share.{more}",
+            f"Share of the leads loaded that reach each stage, by {_noun(result.by)}, and how many they are",
+            f"Each column has its own scale: its longest bar is its greatest share. Lines: Wilson 95 % "
+            f"intervals. Taxonomy {result.taxonomy_version}.{more}",
         )
         axes = figure.subplots()
         _cells(axes, table, theme)
-        return Picture(settle(figure), _alt_by(table, result.by), look)
+        return Picture(settle(figure), _alt_by(table, result.by), look, result.table)
 
 
 def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> None:
@@ -125,11 +126,11 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
     for x, stage in enumerate(stages):
         longest = max(rows[stage]["of_loaded"] for rows in table.values()) or 1.0
         for y, rows in enumerate(table.values()):
-            _cell(axes, x, y, rows[stage], longest, theme)
+            _cell(axes, x, y, rows[stage], rows["loaded"]["count"], longest, theme)
         axes.text(x, -0.52, wrapped(_LABELS[stage], 11), va="bottom", size=8.5, color=theme.muted)
     bare(axes)
     labels = [
-        f"{shortened(group, 20)}\n{plural(rows['loaded']['count'], 'lead')}"
+        f"{label(group, 20)}\n{plural(rows['loaded']['count'], 'lead')}"
         for group, rows in table.items()
     ]
     axes.set_yticks(range(len(labels)), labels, size=9)
@@ -137,17 +138,25 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
     axes.set_ylim(len(labels) - 0.5, -1.05)
 
 
-def _cell(axes: Axes, x: int, y: int, row: _Row, longest: float, theme: Theme) -> None:
+def _cell(
+    axes: Axes, x: int, y: int, row: _Row, loaded: int, longest: float, theme: Theme
+) -> None:
     """A share, its bar, and its leads, one below the other."""
     axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
     axes.barh(y + 0.02, 0.88, height=0.18, left=x, color=theme.ghost)
     axes.barh(y + 0.02, 0.88 * row["of_loaded"] / longest, height=0.18, left=x, color=theme.blue)
+    low, high = (x + min(0.95, 0.88 * end / longest) for end in _sure_of(row, loaded))
+    axes.plot([low, high], [y + 0.02] * 2, color=theme.text, lw=1, solid_capstyle="butt")
     axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)
 
 
 def _narrowest(rows: list[_Row]) -> int | None:
     """The stage that the smallest share of the stage before goes on to."""
-    known = [y for y, row in enumerate(rows) if not pd.isna(row["of_previous"])]
+    known = [
+        y
+        for y, row in enumerate(rows)
+        if not pd.isna(row["of_previous"]) and row["of_previous"] < 1
+    ]
     return min(known, key=lambda y: rows[y]["of_previous"], default=None)
 
 
@@ -185,18 +194,27 @@ def _comparison(table: _Groups, by: str) -> str:
     last = STAGES[-1].name
     rates = {group: float(rows[last]["of_loaded"]) for group, rows in table.items()}
     best = max(rates, key=lambda group: rates[group])
-    said = f"{share(rates[best])} of the leads of {shortened(best, 24)} reach an appointment"
+    said = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
     if len(table) == 1:
         return said
     low, _ = _sure(table[best])
     if low > max(_sure(table[group])[1] for group in table if group != best):
-        return f"{said}, more than of any other {by}"
-    return f"No {by} is clearly ahead: the intervals of appointments per lead overlap"
+        return f"{said}, more than of any other {_noun(by)}"
+    return f"No {_noun(by)} is clearly ahead: the intervals of appointments per lead overlap"
+
+
+def _noun(by: str) -> str:
+    """What people call what the groups are of."""
+    return "campaign" if by == "campaign_id" else by.replace("_", " ")
 
 
 def _sure(rows: dict[str, _Row]) -> tuple[float, float]:
     """Interval of the share of a group's loaded leads that reach the last stage."""
-    return wilson(rows[STAGES[-1].name]["count"], rows["loaded"]["count"]) or (0.0, 1.0)
+    return _sure_of(rows[STAGES[-1].name], rows["loaded"]["count"])
+
+
+def _sure_of(row: _Row, loaded: int) -> tuple[float, float]:
+    return wilson(row["count"], loaded) or (0.0, 1.0)
 
 
 def _alt(rows: list[_Row]) -> str:
@@ -204,7 +222,7 @@ def _alt(rows: list[_Row]) -> str:
         f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
         for row in rows
     ]
-    return f"Lead funnel, bars from top to bottom: {'; '.join(said)}."
+    return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(said)}."
 
 
 def _alt_by(table: _Groups, by: str) -> str:
@@ -217,4 +235,4 @@ def _alt_by(table: _Groups, by: str) -> str:
         )
         for group, rows in table.items()
     ]
-    return f"Lead funnel by {by}, share of loaded. {'; '.join(said)}."
+    return f"{_comparison(table, by)}. Lead funnel by {_noun(by)}, share of loaded. {'; '.join(said)}."

@@ -107,7 +107,17 @@ def calling_hours(
         _strip(strip, minute, np.asarray(grade, dtype=object), day, theme)
         _histogram(histogram, minute, theme)
         alt = f"{title}. {_ABOUT}, hours {hours}. {_where(minute, grade)}{foot}"
-        return Picture(settle(figure), alt.strip(), look)
+        return Picture(settle(figure), alt.strip(), look, _table(minute, grade))
+
+
+def _table(minute: npt.NDArray[np.float64], grade: pd.Series) -> pd.DataFrame:
+    """Calls by local hour and grade; calls without a known time stand under `not known`."""
+    hour = pd.Series(["not known" if np.isnan(m) else f"{int(m) // 60:02d}:00" for m in minute],
+                     dtype="str", name="local_hour")  # fmt: skip
+    found = pd.crosstab(hour, grade.to_numpy())
+    columns = [name for name in ("pass", "violation", "uncertain", _OPEN) if name in found.columns]
+    table = found[columns].rename(columns={"pass": "within the hours"}).astype("Int64")
+    return table.assign(calls=table.sum(axis=1)).rename_axis(columns=None).reset_index()
 
 
 def _artist(sign: _Sign, label: str, theme: Theme) -> Line2D:

@@ -7,9 +7,10 @@ from typing import Final
 import pandas as pd
 from matplotlib.axes import Axes
 
+from dialframe.analytics import wilson
 from dialframe.analytics.columns import require
 from dialframe.analytics.outcomes import BY_NAME, Family
-from dialframe.analytics.wording import count, plural, share
+from dialframe.analytics.wording import count, interval, plural, share
 from dialframe.plots.marks import Kind, bar, key, nothing
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import BLUE, ORANGE, SKY, Look, Theme, bare, canvas, context, settle
@@ -48,11 +49,15 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         kinds = [kind for family, kind in FAMILIES.items() if family in present]
         about = f"{_ABOUT}, coloured by who answered"
         height = 0.2 + 0.3 * len(rows)
-        figure = canvas(theme, height, title, about, key=key(kinds, theme))
+        note = "In brackets: Wilson 95 % intervals."
+        figure = canvas(theme, height, title, about, note, key(kinds, theme))
         axes = figure.subplots()
         _bars(axes, rows, total, theme)
         said = "; ".join(f"{_label(name)} {count(n)} ({share(n / total)})" for name, n in rows)
-        return Picture(settle(figure), f"{title}. {said}.", look)
+        table = pd.DataFrame(
+            [(name, n, n / total) for name, n in rows], columns=["outcome", "calls", "share"]
+        )
+        return Picture(settle(figure), f"{title}. {said}.", look, table)
 
 
 def _bars(axes: Axes, rows: list[tuple[str, int]], total: int, theme: Theme) -> None:
@@ -60,10 +65,12 @@ def _bars(axes: Axes, rows: list[tuple[str, int]], total: int, theme: Theme) -> 
     for y, (name, number) in enumerate(rows):
         bar(axes, y, number, FAMILIES[_family(name)], theme, height=0.66)
         axes.text(number + longest * 0.012, y, count(number), va="center", size=9.5, weight="bold")
-        axes.text(longest * 1.4, y, share(number / total), va="center", ha="right", size=9.5)
+        sure = interval(*(wilson(number, total) or (None, None)))
+        axes.text(longest * 1.74, y, f"{share(number / total)}  ({sure})", va="center", ha="right",
+                  size=9)  # fmt: skip
     bare(axes)
     axes.set_yticks(range(len(rows)), [_label(name) for name, _ in rows])
-    axes.set_xlim(0, longest * 1.41)
+    axes.set_xlim(0, longest * 1.75)
     axes.set_ylim(len(rows) - 0.5, -0.6)
 
 

@@ -17,8 +17,12 @@ from dialframe.plots.style import PAGE_DPI, Look, context
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
 SCALE: Final = 2
 
-#: Colours of a PNG: a picture has some ten, the rest are the edges of its type.
+#: Colours of a PNG: those of most pixels as they are, since they mean something; the rest are the
+#: edges of type and bars, which share what is left.
 COLOURS: Final = 64
+_EXACT: Final = 32
+#: Colours nearer than this in every channel are taken for each other by the palette.
+_NEAR: Final = 8
 
 _MOST_ROWS: Final = 40
 
@@ -70,7 +74,7 @@ class Picture(Figure):
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colours."""
         drawn = Image.open(io.BytesIO(self._bytes("png", {"Software": None}))).convert("RGB")
         file = io.BytesIO()
-        drawn.quantize(COLOURS, dither=Image.Dither.NONE).save(file, format="png", optimize=True)
+        _few_colours(drawn).save(file, format="png", optimize=True)
         return file.getvalue()
 
     def svg(self) -> str:
@@ -91,9 +95,15 @@ class Picture(Figure):
         )
 
     def _numbers(self) -> str:
-        if self.table is None:
+        if self.table is None or self.table.empty:
             return ""
-        body = self.table.head(_MOST_ROWS).to_html(index=False, border=0, na_rep="\N{EN DASH}")
+        body = self.table.head(_MOST_ROWS).to_html(
+            index=False,
+            border=0,
+            na_rep="\N{EN DASH}",
+            float_format=lambda number: f"{number:.4g}",
+        )
+        body = body.replace("<th>", '<th scope="col">')
         more = len(self.table) - _MOST_ROWS
         rest = f"<p>{more:,} more rows in <code>.table</code></p>" if more > 0 else ""
         return f"<details><summary>The numbers</summary>{body}{rest}</details>"
@@ -123,3 +133,24 @@ class Picture(Figure):
         file = io.BytesIO()
         self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, metadata=metadata)
         return file.getvalue()
+
+
+def _few_colours(drawn: Image.Image) -> Image.Image:
+    """The image in a palette that has its most frequent colours to the bit."""
+    counts = [(n, _triple(colour)) for n, colour in drawn.getcolors(1 << 24) or []]
+    # By colour where as many pixels have it, so that the same picture gives the same bytes.
+    often = [colour for _, colour in sorted(counts, key=lambda each: (-each[0], each[1]))]
+    edges = drawn.quantize(COLOURS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
+    blends = [_triple(edges[i : i + 3]) for i in range(0, len(edges), 3)]
+    kept: list[tuple[int, int, int]] = []
+    for colour in (*often[:_EXACT], *blends):
+        if not any(max(abs(a - b) for a, b in zip(colour, k, strict=True)) < _NEAR for k in kept):
+            kept.append(colour)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for colour in kept[:COLOURS] for part in colour])
+    return drawn.quantize(palette=palette, dither=Image.Dither.NONE)
+
+
+def _triple(colour: Any) -> tuple[int, int, int]:
+    red, green, blue = colour
+    return int(red), int(green), int(blue)

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
 from dialframe.analytics import Result
 from dialframe.analytics.wording import compact, plural
-from dialframe.plots.forests import Row, forest, named, of_table
+from dialframe.plots.forests import ODDS, Row, forest, named, of_table
 from dialframe.plots.picture import Picture
 from dialframe.plots.style import Look
+
+_DIMENSIONS: Final = {"hour": "Local hour", "weekday": "Weekday"}
 
 
 def best_time(result: Result, *, look: Look = "light") -> Picture:
     """Odds of a person by hour and weekday, everything else held still."""
     named(result, "best_time")
-    rows = [
-        Row(f"{row['level']}", _f(row["odds_ratio"]), _f(row["odds_low"]), _f(row["odds_high"]),
-            f"{compact(row['denominator'])} calls", faint=row["odds_low"] == row["odds_high"])
-        for row in result.table.to_dict("records")
-    ]  # fmt: skip
+    rows = []
+    for row in result.table.to_dict("records"):
+        odds, low, high = (_f(row[n]) for n in ("odds_ratio", "odds_low", "odds_high"))
+        said = (
+            f"{compact(row['denominator'])} calls{', the reference' if low == high == 1 else ''}"
+        )
+        rows.append(Row(str(row["level"]), odds, low, high, said, faint=low == high,
+                        group=_DIMENSIONS.get(str(row["dimension"]), str(row["dimension"]))))  # fmt: skip
     return forest(
-        result, rows, look, what="calls", unit="odds ratio",
+        result, rows, look, what="calls", unit=ODDS,
         subtitle="Odds that a person answers against the time with most calls (1.00), adjusted for "
         "attempt, source and age of the lead",
-        footer="Times with under 1 % of the calls stand in the table only.",
+        footer=f"Times with under {result.parameters['least_points']:g} % of the calls stand in the "
+        "table only.",
     )  # fmt: skip
 
 
@@ -86,7 +94,8 @@ def changes(result: Result, *, look: Look = "light") -> Picture:
     named(result, "changes")
     rows = of_table(result, str(result.table.columns[0]), mark="rate_before", loud="alert")
     return forest(result, rows, look, what="calls",
-                  subtitle=f"{result.definition}", footer="Upright mark: the time before.")  # fmt: skip
+                  subtitle=f"{str(result.parameters['metric']).replace('_', ' ').capitalize()} in the last "
+                  f"{result.parameters['recent_days']:g} days", footer="Upright mark: the time before.")  # fmt: skip
 
 
 def compare(result: Result, *, look: Look = "light") -> Picture:
@@ -94,14 +103,17 @@ def compare(result: Result, *, look: Look = "light") -> Picture:
     named(result, "compare")
     row = result.table.iloc[0]
     rows = [
-        Row("the second less the first", _f(row["difference"]), _f(row["low"]), _f(row["high"]),
-            f"p = {_f(row['p']):.2g}", loud=row["verdict"] in ("a is better", "b is better")),
-        Row("... at the same mix", _f(row["standardised"]), np.nan, np.nan, "standardised"),
-        Row("... that could be seen", _f(row["minimum_detectable"]), np.nan, np.nan, "four in five",
+        Row("difference", _f(row["difference"]), _f(row["low"]), _f(row["high"]),
+            "" if pd.isna(row["p"]) else f"p = {_f(row['p']):.2g}",
+            loud=row["verdict"] in ("a is better", "b is better")),
+        Row("difference at the same mix", _f(row["standardised"]), np.nan, np.nan, ""),
+        Row("least seen 4 times in 5", _f(row["minimum_detectable"]), np.nan, np.nan, "",
             faint=True),
     ]  # fmt: skip
+    sides = {side: f"{row[side]} ({compact(row[f'numerator_{side}'])} of "
+             f"{compact(row[f'denominator_{side}'])})" for side in ("a", "b")}  # fmt: skip
     return forest(result, rows, look, what="calls of both campaigns", zero=True, unit="points",
-                  subtitle=f"Share of {row['b']}\nless share of {row['a']}, attempts clustered by lead",
+                  subtitle=f"Share of {sides['b']} less share of {sides['a']}, attempts clustered by lead",
                   footer=result.warnings[0])  # fmt: skip
 
 
@@ -141,9 +153,9 @@ def penetration(result: Result, *, look: Look = "light") -> Picture:
     """Every variant of penetration of each list; saturation stands in the table."""
     named(result, "penetration")
     rows = [
-        Row(f"{str(row['variant']).replace('_', ' ')}, {row['group']}"
-            if result.parameters["by"] else str(row["variant"]).replace("_", " "),
-            _f(row["value"]), _f(row["low"]), _f(row["high"]), f"of {compact(row['denominator'])}")
+        Row(str(row["variant"]).replace("_", " "), _f(row["value"]), _f(row["low"]),
+            _f(row["high"]), f"of {compact(row['denominator'])}",
+            group=str(row["group"]) if result.parameters["by"] else "")
         for row in result.table.to_dict("records") if row["variant"] != "list_saturation"
     ]  # fmt: skip
     return forest(result, rows, look, what="leads", subtitle=result.definition,

@@ -8,16 +8,19 @@ always goes with them.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from textwrap import wrap
+from functools import cache
+from textwrap import shorten, wrap
 from typing import Any, Final, Literal
 
 import matplotlib.style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 Look = Literal["light", "dark"]
@@ -43,13 +46,28 @@ _FOOTER_LINE_IN: Final = 0.16
 _TITLE_CHARS: Final = 64
 _SUBTITLE_CHARS: Final = 98
 _FOOTER_CHARS: Final = 118
+_TITLE_LINES: Final = 4
+# Pixels of a legend's line, of a letter in it, and of what stands before each label.
+_KEY_PX: Final = 760
+_LETTER_PX: Final = 7.6
+_SWATCH_PX: Final = 56
+
+#: Fonts with the scripts that DejaVu Sans lacks, taken where the machine has one: names of people's
+#: lists are in any language.
+_FURTHER_FONTS: Final = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Hiragino Sans",
+    "PingFang SC", "Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "Noto Sans KR",
+    "WenQuanYi Zen Hei", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Segoe UI Symbol",
+    "Arial Unicode MS",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
     """Colours of one look; the background belongs to the picture, so it reads on any page.
 
-    `alert` is vermillion as dark or as light as words need it.
+    `alert` is vermillion as dark or as light as words need it, `faint` the grey of what is there
+    but too thin to be judged.
     """
 
     background: str
@@ -59,11 +77,16 @@ class Theme:
     ghost: str
     blue: str
     alert: str
+    faint: str
 
 
 THEMES: Final[dict[Look, Theme]] = {
-    "light": Theme("#FFFFFF", "#1B1F24", "#57606A", "#D0D7DE", "#EEF1F4", BLUE, "#A84400"),
-    "dark": Theme("#15191E", "#E8ECF0", "#A6B0BB", "#3A424C", "#232A32", SKY, "#FF9557"),
+    "light": Theme(
+        "#FFFFFF", "#1B1F24", "#57606A", "#D0D7DE", "#EEF1F4", BLUE, "#A84400", "#7D8792"
+    ),
+    "dark": Theme(
+        "#15191E", "#E8ECF0", "#A6B0BB", "#3A424C", "#232A32", SKY, "#FF9557", "#7F8A96"
+    ),
 }
 
 
@@ -71,7 +94,9 @@ THEMES: Final[dict[Look, Theme]] = {
 def context(look: Look = "light") -> Iterator[Theme]:
     """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
     theme = THEMES[look]
-    with matplotlib.style.context(_settings(theme), after_reset=True):
+    with matplotlib.style.context(_settings(theme), after_reset=True), warnings.catch_warnings():
+        # A letter that no font of this machine has is drawn as a box; the words and the table have it.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield theme
 
 
@@ -91,15 +116,16 @@ def canvas(
         title: What the picture finds.
         subtitle: What is shown.
         footer: What was left out, how to read it.
-        key: What the colours and signs mean: labelled artists for a legend in one line.
+        key: What the colours and signs mean: labelled artists for a legend above the axes.
     """
     head, under, foot = (
-        _wrapped(title, _TITLE_CHARS),
+        _wrapped(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
         _wrapped(subtitle, _SUBTITLE_CHARS),
         _wrapped(footer, _FOOTER_CHARS),
     )
     header = _MARGIN_IN + len(head) * _TITLE_LINE_IN + len(under) * _SUBTITLE_LINE_IN
-    header += _KEY_LINE_IN if key else 0
+    rows = _key_rows([str(each.get_label()) for each in key])
+    header += rows * _KEY_LINE_IN
     below = _MARGIN_IN + len(foot) * _FOOTER_LINE_IN
     total = round(header + height_in + below, 2)
     rect = (0, below / total, 1, 1 - (header + below) / total)
@@ -112,10 +138,10 @@ def canvas(
     top -= (len(under) * _SUBTITLE_LINE_IN + 0.06) / total
     if key:
         figure.legend(
-            handles=list(key),
+            handles=_by_row(key, -(-len(key) // rows)),
             loc="upper left",
             bbox_to_anchor=(left, top),
-            ncols=len(key),
+            ncols=-(-len(key) // rows),
             borderaxespad=0,
             borderpad=0,
             handlelength=1.8,
@@ -141,6 +167,38 @@ def bare(axes: Axes) -> None:
     axes.tick_params(length=0)
 
 
+def _key_rows(labels: Sequence[str]) -> int:
+    """Lines that a legend needs so that none is wider than the page; 0 without labels."""
+    for rows in range(1, len(labels) + 1):
+        across = -(-len(labels) // rows)
+        columns = [labels[i::across] for i in range(across)]
+        widths = (_SWATCH_PX + _LETTER_PX * max(map(len, column)) for column in columns)
+        if sum(widths) <= _KEY_PX:
+            return rows
+    return len(labels)
+
+
+def _by_row(key: Sequence[Artist], across: int) -> list[Artist]:
+    """The artists so that a legend, which fills its columns, reads by its lines."""
+    return [artist for column in range(across) for artist in key[column::across]]
+
+
+def _short(text: str, chars: int) -> str:
+    """Text cut at a word where it is far too long for a title; the words of the picture have it whole."""
+    return (
+        text
+        if len(text) <= chars
+        else shorten(text, chars, placeholder=" \N{HORIZONTAL ELLIPSIS}")
+    )
+
+
+@cache
+def _fonts() -> list[str]:
+    """DejaVu Sans, which comes with matplotlib, and what this machine has for other scripts."""
+    here = {font.name for font in fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in _FURTHER_FONTS if name in here)]
+
+
 def _wrapped(text: str, chars: int) -> list[str]:
     """Lines of about the same length, none longer than `chars`."""
     # A number and its unit stay on one line.
@@ -153,7 +211,9 @@ def _wrapped(text: str, chars: int) -> list[str]:
 
 def _settings(theme: Theme) -> dict[str, Any]:
     return {
-        "font.family": ["DejaVu Sans"],
+        "font.family": _fonts(),
+        # A dollar in a name is a dollar.
+        "text.parse_math": False,
         "font.size": 10,
         "figure.facecolor": theme.background,
         "figure.dpi": PAGE_DPI,

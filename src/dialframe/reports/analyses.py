@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -30,10 +31,12 @@ _PERCENT: Final = (
     "rate", "share", "asr", "ner", "shrunk", "adjusted", "cumulative", "expected", "rate_all",
     "rate_before", "rate_after", "rate_matched", "rate_other", "reach_rate", "invalid_rate",
     "short_share", "blocked_share", "hidden_share", "hidden_low", "asr_low", "asr_high",
-    "short_low", "short_high", "fits_talk", "fits_whole",
+    "short_low", "short_high", "fits_talk", "fits_whole", "reached", "contact", "dnc", "invalid",
 )  # fmt: skip
 #: Where one of these is, `low` and `high` are shares too.
-_RATES: Final = frozenset({"rate", "reach_rate", "rate_matched"})
+_RATES: Final = frozenset({"rate", "reach_rate", "rate_matched", "reached"})
+#: A line of the file that gives codes a meaning.
+_CODE: Final = re.compile(r'"(?P<code>[^"]*)" = "\?"\s*# (?P<what>.*)')
 _HEADINGS: Final = {
     "low": "95 % from", "high": "to", "numerator": "Hits", "denominator": "Of", "phone": "Number (masked)",
     "asr": "Answered (ASR)", "ner": "Network reached (NER)", "aloc_s": "Mean talk (s)", "p": "p",
@@ -69,7 +72,7 @@ def page(
         facts: Small print.
     """
     first = sections.campaigns(whole, split, mix)
-    headlines = (_sentence(t.result.answer) for t in told if t.result.name in HEADLINES)
+    headlines = (_headline(t) for t in told if t.result.name in HEADLINES)
     return Page(
         title="What the calls say",
         summary=(first.finding, *headlines),
@@ -93,7 +96,7 @@ def section(told: Told) -> Section:
         sheets=tuple(
             sheet(caption, frame) for caption, frame in [("The numbers", result.table), *further]
         ),
-        notes=(f"Counted: {_sentence(result.definition)}", *_left_out(result)),
+        counted=(_sentence(result.definition), *_left_out(result)),
     )
 
 
@@ -104,16 +107,17 @@ def sheet(caption: str, frame: pd.DataFrame) -> Sheet:
         masked = [None if pd.isna(p) else mask_phone(str(p)) for p in shown["phone"]]
         shown = shown.assign(phone=pd.array(masked, dtype="str"))
     bounds = ("low", "high") if _RATES & set(shown.columns) else ()
-    return Sheet(caption, shown, _headings(shown.columns), (*_PERCENT, *bounds), rows=SHOWN)
+    headings = _headings(shown.columns)
+    return Sheet(caption, shown, headings, (*_PERCENT, *bounds), rows=SHOWN, folded=True)
 
 
 def _headings(names: Iterable[str]) -> dict[str, str]:
-    return {n: _HEADINGS.get(n, n.replace("_", " ").capitalize()) for n in map(str, names)}
+    return {n: _HEADINGS.get(n, sections.words(n)) for n in map(str, names)}
 
 
 def _first_known(told: Sequence[Told]) -> tuple[Section, ...]:
     """What must be known before the numbers are used, each once; no part where there is nothing."""
-    warnings = tuple(dict.fromkeys(w for each in told for w in each.result.warnings))
+    warnings = tuple(dict.fromkeys(_plain(w) for each in told for w in each.result.warnings))
     if not warnings:
         return ()
     return (
@@ -139,9 +143,9 @@ def _measures(measured: metrics.Metrics) -> Section:
         finding=f"{len(rows)} metrics of the same counted calls; a rate without a denominator is empty, not 0.",
         sheets=(
             Sheet("Metrics", shown, _headings(shown.columns), rows=len(shown)),
-            Sheet("What this API cannot give", missing, _headings(missing.columns)),
+            Sheet("What this API cannot give", missing, _headings(missing.columns), folded=True),
         ),
-        notes=tuple(lacking),
+        counted=tuple(lacking),
     )
 
 
@@ -152,6 +156,24 @@ def _left_out(result: Result) -> list[str]:
         f"{str(row['role']).capitalize()}: {int(row['count']):,} {row['unit']}, {row['meaning']}"
         for row in counts
     ]
+
+
+def _headline(told: Told) -> str:
+    """A finding of the top of the page, after what it is about."""
+    return f"{told.title}: {_sentence(told.result.answer)}"
+
+
+def _plain(warning: str) -> str:
+    """A warning without the file that it offers to those who write Python: its codes are named."""
+    first, *stub = warning.splitlines()
+    codes = [found for line in stub if (found := _CODE.match(line))]
+    if not codes:
+        return first
+    named = ", ".join(f"{code['code']} ({code['what']})" for code in codes)
+    return (
+        f"{_sentence(first.split(';')[0])} They are: {named}. Somebody who knows them has to say what "
+        "they mean."
+    )
 
 
 def _sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import pandas as pd
@@ -22,7 +23,7 @@ HEADINGS: Final = {
     "view": "By", "group": "Which", "numbers": "Numbers", "fresh": "Checked in time",
     "stale": "Check too old", "never": "Never checked", "share": "Share in time",
     "callable": "May be called next", "age_days": "Age, days", "max_age_days": "Permitted, days",
-    "state": "State",
+    "state": "State", "force": "Force",
 }  # fmt: skip
 WORDS: Final = {
     "calling_hours": "calling hours", "scrub_at_call": "check before the call",
@@ -54,7 +55,8 @@ def page(result: Audit) -> Page:
         title="Compliance audit",
         summary=(*told.answers(result), *warnings),
         sections=(_first(result), *_graded(result, "violation", "Violations"),
-                  *_graded(result, "uncertain", "Uncertain"), _open(result), *_coverage(result),
+                  *_graded(result, "uncertain", "Uncertain"), _open(result), *_advice(result),
+                  *_coverage(result),
                   _rules(result)),
         facts=_facts(result),
     )  # fmt: skip
@@ -108,6 +110,31 @@ def _open(result: Audit) -> Section:
         notes=(
             *(f"{sentence}." for sentence in sentences),
             *(note for note in result.notes if note != LEGAL),
+        ),
+    )
+
+
+def _advice(result: Audit) -> tuple[Section, ...]:
+    """What voluntary codes say, apart from the law; numbers masked."""
+    checks, found = result.parts.get("advisory_checks"), result.parts.get("advisory")
+    if checks is None or found is None or checks.empty:
+        return ()
+    rows = replace(result, findings=found.drop(columns="force")).masked()
+    rows = rows.assign(force=found["force"])
+    names = ["force", "grade", *(c for c in _PROOF if rows[c].notna().any())]
+    sheets = [Sheet(
+        "Counts by voluntary codes",
+        checks[["force", "title", "checked", "pass", "violation", "uncertain", "not_evaluable"]],
+        HEADINGS,
+    )]  # fmt: skip
+    if len(rows):
+        sheets.append(Sheet("Departures and doubts", rows[names], HEADINGS, rows=SHOWN_OPEN))
+    return (
+        Section(
+            "Voluntary codes: advice, not law",
+            "Nothing here is a violation of law or is counted above. A code binds a firm that joined "
+            "it; to hold calls to it, name its rule by its id or adopt it in the firm's own file.",
+            sheets=tuple(sheets),
         ),
     )
 

@@ -45,6 +45,7 @@ class Sheet:
         headings: Column name to the words shown for it; columns that are absent keep their name.
         percent: Columns that hold shares, shown as per cent.
         rows: Rows shown at the most.
+        folded: Whether the reader opens it, below a picture that says the same.
     """
 
     caption: str
@@ -52,6 +53,7 @@ class Sheet:
     headings: Mapping[str, str] = field(default_factory=dict)
     percent: tuple[str, ...] = ()
     rows: int = ROWS_SHOWN
+    folded: bool = False
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -83,13 +85,23 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a page: what was found first, then the evidence."""
+    """One part of a page: what was found first, then the evidence.
+
+    Attributes:
+        title: Its heading.
+        finding: A sentence.
+        figures: Pictures.
+        sheets: Tables.
+        notes: What must be known, always to be seen.
+        counted: How the numbers are counted, for those who open it.
+    """
 
     title: str
     finding: str
     figures: tuple[Figure, ...] = ()
     sheets: tuple[Sheet, ...] = ()
     notes: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

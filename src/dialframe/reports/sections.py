@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import plots
-from dialframe.analytics import Funnel
+from dialframe.analytics import STAGES, Funnel
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask_phone
@@ -25,6 +25,11 @@ FUNNEL_HEADINGS: Final = {
     "of_loaded": "Share of loaded",
 }
 _SHARES: Final = ("of_previous", "low", "high", "of_loaded", "share", "rate")
+_STAGES: Final = {stage.name: stage.label for stage in STAGES}
+_MIX_HEADINGS: Final = {
+    "denominator": "Of all attempts", "low": "95 % from", "high": "to", "outcome": "Outcome class",
+    "conflict": "Contradicted by the network", "unmapped": "Without a meaning",
+}  # fmt: skip
 _OUTCOMES: Final = {
     "clean": "clean",
     "rejected": "rejected",
@@ -94,9 +99,12 @@ def imports(counts: Mapping[str, int], reasons: Mapping[str, int], campaign: str
 
 def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
     """A funnel, the same funnel by group, and the outcomes behind it."""
-    table = result.table[list(FUNNEL_HEADINGS)]
+    table = _staged(result.table)[list(FUNNEL_HEADINGS)]
     figures = [_figure(plots.funnel(result))]
-    meaning = pd.DataFrame(result.definitions.items(), columns=["Stage", "What is counted"])
+    meaning = pd.DataFrame(
+        [(_STAGES.get(stage, stage), words) for stage, words in result.definitions.items()],
+        columns=["Stage", "What is counted"],
+    )
     sheets = [
         Sheet("Leads by stage", table, FUNNEL_HEADINGS, _SHARES),
         Sheet("What each stage counts", meaning),
@@ -105,11 +113,26 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
         figures.append(_figure(plots.funnel_by(by)))
         names = [str(by.by), *FUNNEL_HEADINGS]
         sheets.append(
-            Sheet(f"Leads by stage and {by.by}", by.table[names], FUNNEL_HEADINGS, _SHARES)
+            Sheet(
+                f"Leads by stage and {words(str(by.by)).lower()}",
+                _staged(by.table)[names],
+                {**FUNNEL_HEADINGS, str(by.by): words(str(by.by))},
+                _SHARES,
+                rows=len(by.table),
+                folded=True,
+            )
         )
     figures.append(_figure(plots.outcomes(mix)))
-    sheets.append(Sheet("Attempts by disposition and outcome class", mix, percent=_SHARES))
-    counts = dict(zip(table["stage"], table["count"], strict=True))
+    sheets.append(
+        Sheet(
+            "Attempts by disposition and outcome class",
+            mix,
+            {str(name): _MIX_HEADINGS.get(str(name), words(str(name))) for name in mix.columns},
+            (*_SHARES, "high", "low"),
+            folded=True,
+        )
+    )
+    counts = dict(zip(result.table["stage"], table["count"], strict=True))
     return Section(
         title="Campaign funnel",
         finding=(
@@ -119,8 +142,13 @@ def campaigns(result: Funnel, by: Funnel | None, mix: pd.DataFrame) -> Section:
         ),
         figures=tuple(figures),
         sheets=tuple(sheets),
-        notes=tuple(result.explain().splitlines()[-6:]),
+        counted=tuple(result.explain().splitlines()[-6:]),
     )
+
+
+def words(name: str) -> str:
+    """The name of a column as a heading."""
+    return "Campaign" if name == "campaign_id" else name.replace("_", " ").capitalize()
 
 
 def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
@@ -228,3 +256,8 @@ def _hours(result: Audit) -> Section:
 
 def _figure(picture: Picture) -> Figure:
     return Figure(picture.png(), picture.alt)
+
+
+def _staged(table: pd.DataFrame) -> pd.DataFrame:
+    """A funnel's table with the stages by their labels."""
+    return table.assign(stage=table["stage"].map(lambda stage: _STAGES.get(stage, stage)))

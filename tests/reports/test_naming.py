@@ -1,0 +1,87 @@
+"""Campaigns stand under their names wherever people read, and under their ids where machines do."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analytics.made import call, calls, lead, leads
+from dialframe import analytics, frames, plots
+from dialframe.reports import analyses, naming, sections
+from dialframe.reports.page import Page, render
+
+ONE, TWO = "cmp_one1", "cmp_two2"
+CAMPAIGNS = frames.from_records(
+    frames.CAMPAIGNS,
+    [
+        {"id": ONE, "name": "Spring"},
+        {"id": TWO, "name": "Autumn <b>"},
+        {"id": "cmp_x", "name": None},
+    ],
+)
+PEOPLE = leads(*(lead(i, campaign_id=(ONE, TWO)[i % 2]) for i in range(20)))
+CALLS = calls(
+    *(call(i, answered=i % 4 == 0, disposition="NI" if i % 4 == 0 else "ZZTOP",
+           campaign_id=(ONE, TWO)[i % 2]) for i in range(20))
+)  # fmt: skip
+
+
+def test_names_tell_campaigns_apart() -> None:
+    """Two campaigns of one name keep the end of their id; one without a name keeps its id."""
+    twice = pd.concat([CAMPAIGNS, CAMPAIGNS.iloc[[0]].assign(id="cmp_three")], ignore_index=True)
+    assert naming.campaign_names(twice) == {
+        ONE: "Spring (one1)",
+        TWO: "Autumn <b>",
+        "cmp_three": "Spring (hree)",
+    }
+
+
+def test_a_result_has_names_in_words_and_tables() -> None:
+    """Answer, table and picture have names; numbers and the result that was given stay as they are."""
+    result = analytics.penetration(PEOPLE, CALLS, by="campaign_id")
+    shown = naming.with_names(result, naming.campaign_names(CAMPAIGNS))
+
+    assert set(shown.table["group"]) == {"Spring", "Autumn <b>"}
+    assert set(result.table["group"]) == {ONE, TWO}
+    assert ONE not in shown.answer
+    assert list(shown.table["value"]) == list(result.table["value"])
+    assert "Spring" in plots.penetration(shown).alt
+
+
+def test_a_funnel_has_names() -> None:
+    """Groups and the one campaign of a funnel are named; without names it is the same value."""
+    funnel = analytics.funnel(PEOPLE, CALLS, by="campaign_id")
+    names = naming.campaign_names(CAMPAIGNS)
+
+    assert set(naming.funnel_with_names(funnel, names).groups) == {"Spring", "Autumn <b>"}
+    one = analytics.funnel(PEOPLE, CALLS, campaign=ONE)
+    assert naming.funnel_with_names(one, names).campaign == "Spring"
+    assert naming.funnel_with_names(funnel, {}) is funnel
+
+
+def test_the_page_is_for_people_who_write_no_code() -> None:
+    """Stages and headings in words, codes named without a file to write, long tables folded, names escaped."""
+    names = naming.campaign_names(CAMPAIGNS)
+    split = naming.funnel_with_names(analytics.funnel(PEOPLE, CALLS, by="campaign_id"), names)
+    causes = analytics.causes(CALLS)
+    told = [analyses.Told("Hangup causes", causes, plots.causes(causes))]
+    whole = analytics.funnel(PEOPLE, CALLS)
+    measured = analytics.metrics.compute(CALLS, PEOPLE)
+    page = analyses.page(whole, split, analytics.dispositions(CALLS), measured, told, facts={})
+    html = render(page)
+
+    assert "Reached a person" in html
+    assert ">right_party<" not in html
+    assert "ZZTOP (disposition, 15 calls)" in html
+    assert "with_file" not in html
+    assert "<summary>The numbers (" in html
+    assert "How this is counted" in html
+    assert "Autumn &lt;b&gt;" in html
+    assert page.summary[1:] == ()
+
+
+def test_a_short_page_has_nothing_folded() -> None:
+    """Sheets of other pages stand open, as they did."""
+    section = sections.imports(
+        {"sent": 1, "accepted": 1, "refused": 0, "unknown": 0}, {"ok": 1}, "c"
+    )
+    assert "<details>" not in render(Page("t", ("s",), (section,)))
