@@ -15,8 +15,10 @@ SHOWN_TAIL = 2
 def mask_phone(phone: str) -> str:
     """A number with its middle replaced by stars, so that a person recognises only their own.
 
-    Strict E.164 `+12125550142` gives `+121******42`; anything shorter than eight
-    characters is masked whole.
+    Anything shorter than eight characters is masked whole.
+
+    >>> mask_phone("+12125550142")
+    '+121******42'
     """
     if len(phone) < SHOWN_HEAD + SHOWN_TAIL + 2:
         return "*" * len(phone)

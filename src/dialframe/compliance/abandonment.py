@@ -136,13 +136,32 @@ def _periods(
             yield campaign, (start, until), group[number == turn]
 
 
+def _conditions(rule: AbandonmentRule) -> str:
+    """What the rule asks for beside the rate, of which the data says nothing."""
+    p = rule.parameters
+    start = p.clock_starts.replace("_", " ")
+    said = [f"the {p.seconds_to_answer} seconds" + (f" from {start}" if start else "")]
+    ringing = []
+    if p.min_ring_seconds is not None:
+        ringing.append(f"{p.min_ring_seconds} seconds")
+    if p.min_rings is not None:
+        ringing.append(f"{p.min_rings} rings")
+    if ringing:
+        said.append(f"the ringing of {' or '.join(ringing)}")
+    if p.recorded_message_required:
+        said.append("the recorded message")
+    whether = "were" if len(said) > 1 or p.seconds_to_answer > 1 else "was"
+    return f"whether {' and '.join(said)} {whether} kept is not in the data"
+
+
 def _graded(
     rule: AbandonmentRule, counts: pd.Series, missing: str, *, mapped: bool
 ) -> dict[str, object]:
     dropped, live, machines = (int(counts.get(name, 0)) for name in (DROPPED, LIVE, MACHINE))
     place = rule.jurisdiction
     measure = {"US": "FTC and FCC", "GB": "Ofcom", "CA": "CRTC"}.get(place, "plain share")
-    rate = ofcom(dropped, live, machines) if place == "GB" else share(dropped, live)
+    by_live_calls = rule.parameters.denominator == "live_calls"
+    rate = ofcom(dropped, live, machines) if by_live_calls else share(dropped, live)
     told: dict[str, object] = {
         "measure": measure, "dropped": dropped, "live": live, "machines": machines, "rate": rate,
     }  # fmt: skip
@@ -161,12 +180,11 @@ def _graded(
     if dropped + live < SMALL:
         words += f"; only {dropped + live:,} answered calls, so one more or less decides"
     if kept:
-        words += (
-            "; whether the 2 seconds, the ringing and the message were kept is not in the data"
-        )
+        words += f"; {_conditions(rule)}"
         return told | {"grade": PASSED, "reason": words}
     if missing:
         return told | {"grade": NOT_EVALUABLE, "missing": missing, "reason": words}
     if not rule.parameters.safe_harbour:
-        return told | {"grade": UNCERTAIN, "reason": f"{words}; an indicator, no limit in law"}
+        what = f"a {rule.parameters.severity}" if rule.parameters.severity else "an indicator"
+        return told | {"grade": UNCERTAIN, "reason": f"{words}; {what}, no limit in law"}
     return told | {"grade": VIOLATION, "reason": words}

@@ -1,8 +1,7 @@
 """Attempts on one number against the caps of the rules, in exact sliding windows; knows no list and no consent.
 
-Every attempt counts, answered or not. A window of hours is half-open: of two attempts exactly 24
-hours apart each has a window of its own. A window of days goes by the called party's date, in
-every candidate zone. Attempts that never reached the network are left out and counted as such.
+Attempts that never reached the network are left out and counted as such; `capping` counts the rest
+for one rule at a time, and here the strictest answer of all rules is put together.
 """
 
 from __future__ import annotations
@@ -12,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.compliance import following
+from dialframe.compliance.capping import MIXED, OK, OPEN, OVER, Levels, levels, windows
 from dialframe.compliance.cases import Cases, Reached
-from dialframe.compliance.clock import Ints, local
+from dialframe.compliance.clock import Ints
 from dialframe.compliance.facts import CapRule
+from dialframe.compliance.following import Earlier
 from dialframe.compliance.grades import (
     CREATED_AT,
     DIRECTION,
@@ -30,9 +31,11 @@ from dialframe.compliance.grades import (
 )
 from dialframe.compliance.intake import shaped
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days, conditions, reach
+from dialframe.compliance.spans import Days, conditions, in_force_everywhere, reach
 from dialframe.frames import Column
 from dialframe.phones.zones import NO_NUMBER
+
+__all__ = ["COLUMNS", "NO_CAP", "SUBJECT", "UNREACHED", "grade", "reached_network", "windows"]
 
 COLUMNS: Final = (
     Column("call_id", "text", "call id"),
@@ -63,8 +66,6 @@ UNREACHED: Final = (
 NO_CAP: Final = "a cap on attempts for the place of the number"
 SUBJECT: Final = "the campaign of the call"
 
-_HOUR_US: Final = 3_600_000_000
-_OK, _OPEN, _MIXED, _OVER = 1, 2, 3, 4
 _GRADES: Final = np.array([PASSED, PASSED, NOT_EVALUABLE, UNCERTAIN, VIOLATION], dtype=object)
 
 
@@ -75,7 +76,18 @@ class _Board:
     allowed: Ints
     rules: npt.NDArray[np.object_]
     reason: npt.NDArray[np.object_]
+    missing: npt.NDArray[np.object_]
     asked: npt.NDArray[np.bool_]
+
+    @classmethod
+    def blank(cls, size: int) -> _Board:
+        """No grade yet for any call."""
+        numbers = (np.zeros(size, dtype=np.int64) for _ in range(3))
+        level, attempts, allowed = numbers
+        texts = (np.full(size, None, dtype=object) for _ in range(3))
+        rules, reason, missing = texts
+        asked = np.zeros(size, dtype=bool)
+        return cls(level, attempts, allowed, rules, reason, missing, asked)
 
 
 def reached_network(calls: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -94,7 +106,11 @@ def reached_network(calls: pd.DataFrame) -> npt.NDArray[np.bool_]:
 
 
 def grade(
-    calls: pd.DataFrame, cases: Cases, book: RuleBook, days: Days
+    calls: pd.DataFrame,
+    cases: Cases,
+    book: RuleBook,
+    days: Days,
+    earlier: Earlier | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Calls against the caps of the rules, and the counts of each rule.
 
@@ -103,46 +119,24 @@ def grade(
         cases: Their cases.
         book: The rule book.
         days: Their local days.
+        earlier: Calls of both directions with how they ended (`following.take`), for rules that
+            follow a dropped call, a machine or a conversation; None: nobody says how calls ended.
 
     Returns:
         One row per call, columns `COLUMNS`; a call is graded by the window that ends with it.
     """
-    rules = [r for r in book.of_kind(CapRule) if r.parameters.trigger is None]
+    before = following.take(calls, calls.iloc[:0], None) if earlier is None else earlier
     counted = reached_network(calls) & calls["created_at"].notna().to_numpy()
     counted &= calls["direction_known"].to_numpy() & (cases.phones >= 0)
-    size = len(calls)
-    board = _Board(
-        np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64),
-        np.zeros(size, dtype=np.int64), np.full(size, None, dtype=object),
-        np.full(size, None, dtype=object), np.zeros(size, dtype=bool),
-    )  # fmt: skip
+    board = _Board.blank(len(calls))
     tally = [
-        _one(rule, rows, hits, calls, cases, board)
-        for rule, rows, hits in reach(rules, cases, days, counted)
+        _one(rule, rows, hits, calls, cases, days, board, before)
+        for rule, rows, hits in reach(book.of_kind(CapRule), cases, days, counted)
     ]
     by_rule = pd.DataFrame(
         tally, columns=["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
     )
     return _frame(calls, cases, board, counted), by_rule
-
-
-def windows(phones: Ints, groups: Ints, at_us: Ints, window_us: int) -> tuple[Ints, Ints]:
-    """For each attempt how many there are in the window that ends with it, itself included.
-
-    Args:
-        phones: Number of each attempt.
-        groups: Group (campaign) of each attempt; negative: unknown.
-        at_us: Start of each attempt, microseconds.
-        window_us: Length of the half-open window.
-
-    Returns:
-        Attempts on the number, and attempts on the number in the same known group.
-    """
-    order = np.lexsort((at_us, phones))
-    every, same = _slide(phones[order], groups[order], at_us[order], window_us)
-    back_every, back_same = np.empty_like(every), np.empty_like(same)
-    back_every[order], back_same[order] = every, same
-    return back_every, back_same
 
 
 def _one(
@@ -151,113 +145,66 @@ def _one(
     hits: Sequence[Reached | None],
     calls: pd.DataFrame,
     cases: Cases,
+    days: Days,
     board: _Board,
+    earlier: Earlier,
 ) -> tuple[str, int, int, int, int]:
     """Grade every call that one rule reaches."""
-    at = _instants(calls["created_at"].iloc[mine])
+    at = following.microseconds(calls["created_at"].iloc[mine])
     campaigns = pd.factorize(calls["campaign_id"].iloc[mine])[0].astype(np.int64)
-    level, found = _levels(rule, cases, mine, at, campaigns)
+    found = levels(rule, cases, mine, at, campaigns, earlier)
     missing, doubtful = conditions(hits, cases.codes[mine])
-    level[(level > _OK) & doubtful] = _MIXED
-    level[(level > _OK) & missing] = _OPEN
-    _write(board, rule, mine, level, found, hits, cases)
-    totals = [int((level == value).sum()) for value in (_OK, _OVER, _MIXED, _OPEN)]
+    doubtful = doubtful | ~in_force_everywhere(rule, days, mine)
+    found.level[(found.level > OPEN) & doubtful] = MIXED
+    open_ = (found.level > OK) & missing
+    found.level[open_] = OPEN
+    wanted = np.array([hit.missing if hit else "" for hit in hits], dtype=object)
+    found.missing[open_] = wanted[cases.codes[mine]][open_]
+    _write(board, rule, mine, found)
+    totals = [int((found.level == value).sum()) for value in (OK, OVER, MIXED, OPEN)]
     return rule.id, totals[0], totals[1], totals[2], totals[3]
 
 
-def _levels(
-    rule: CapRule, cases: Cases, mine: Ints, at: Ints, campaigns: Ints
-) -> tuple[Ints, Ints]:
-    parameters = rule.parameters
-    phones = cases.phones[mine]
-    if parameters.window_type == "rolling":
-        hours = parameters.window_hours or 24 * (parameters.window_days or 1)
-        every, same = windows(phones, campaigns, at, hours * _HOUR_US)
-        low = high = every
-    else:
-        low, high = _by_days(cases, mine, phones, at, parameters.window_days or 1)
-        every, same = high, low
-    if parameters.subject_proxy is None:
-        level = np.where(low > parameters.max_attempts, _OVER, _OK)
-        level = np.where((high > parameters.max_attempts) & (level == _OK), _MIXED, level)
-        return level.astype(np.int64), high
-    # Other campaigns may have the same subject, and a call without one may have any.
-    level = np.where(every > parameters.max_attempts, _MIXED, _OK)
-    level = np.where(same > parameters.max_attempts, _OVER, level)
-    return level.astype(np.int64), np.where(level == _OVER, same, every)
-
-
-def _by_days(cases: Cases, mine: Ints, phones: Ints, at: Ints, days: int) -> tuple[Ints, Ints]:
-    """Fewest and most attempts of any candidate zone in a window of local dates."""
-    low = np.full(len(mine), np.iinfo(np.int64).max, dtype=np.int64)
-    high = np.zeros(len(mine), dtype=np.int64)
-    none = np.zeros(len(mine), dtype=np.int64)
-    instants = pd.Series(pd.to_datetime(at, unit="us", utc=True)).astype("datetime64[us, UTC]")
-    codes = cases.codes[mine]
-    for code in np.unique(codes):
-        rows = np.flatnonzero(codes == code)
-        for zone in cases.kinds[code].zones.names:
-            day = local(instants.iloc[rows], zone).day
-            order = np.lexsort((at[rows], day, phones[rows]))
-            every, _ = _slide(phones[rows][order], none[rows], day[order], days)
-            back = np.empty_like(every)
-            back[order] = every
-            low[rows], high[rows] = np.minimum(low[rows], back), np.maximum(high[rows], back)
-    low[high == 0] = 0
-    return low, high
-
-
-def _write(
-    board: _Board,
-    rule: CapRule,
-    mine: Ints,
-    level: Ints,
-    found: Ints,
-    hits: Sequence[Reached | None],
-    cases: Cases,
-) -> None:
+def _write(board: _Board, rule: CapRule, mine: Ints, found: Levels) -> None:
     board.asked[mine] = True
-    worse = level > board.level[mine]
-    equal = (level == board.level[mine]) & (level > _OK)
+    worse = found.level > board.level[mine]
+    equal = (found.level == board.level[mine]) & (found.level > OK)
     for row in mine[equal]:
         board.rules[row] = (*board.rules[row], rule)
     rows = mine[worse]
-    board.level[rows], board.attempts[rows] = level[worse], found[worse]
-    board.allowed[rows] = rule.parameters.max_attempts
-    within = _window_words(rule)
-    for row, how, attempts in zip(rows, level[worse], found[worse], strict=True):
+    board.level[rows], board.attempts[rows] = found.level[worse], found.attempts[worse]
+    board.allowed[rows] = found.allowed[worse]
+    for row, place in zip(rows, np.flatnonzero(worse), strict=True):
         board.rules[row] = (rule,)
-        if how == _OK:
+        how = found.level[place]
+        if how == OK:
             continue
-        said = f"attempt {attempts} within {within}, {rule.parameters.max_attempts} allowed"
-        if how == _MIXED and rule.parameters.subject_proxy:
-            said += "; over several campaigns, whose subject may be the same"
-        hit = hits[cases.codes[row]]
-        if how == _OPEN and hit is not None:
-            said += f", if the rule reaches the call; {hit.missing} is missing"
-        board.reason[row] = said
+        board.reason[row] = _words(rule, found, int(place))
+        board.missing[row] = found.missing[place] if how == OPEN else None
 
 
-def _window_words(rule: CapRule) -> str:
+def _words(rule: CapRule, found: Levels, place: int) -> str:
+    """Why a call is no pass, by one rule."""
     p = rule.parameters
-    if p.window_hours is not None:
-        return f"{p.window_hours} hours"
-    if p.window_type == "calendar_day":
-        return "one day by the called party's date"
-    kind = "consecutive days" if p.window_type == "consecutive_days" else "days"
-    return f"{p.window_days} {kind}"
+    how, missing = found.level[place], found.missing[place]
+    attempts = int(found.attempts[place])
+    said = f"attempt {attempts} within {found.within[place]}, {found.allowed[place]} allowed"
+    if not attempts:
+        said = f"perhaps within {found.within[place]}"
+    said += f", counted by {', '.join(p.scope).replace('_', ' ')}"
+    if how == MIXED and p.subject_proxy:
+        said += "; over several campaigns, whose subject may be the same"
+    if p.nature == "rebuttable_presumption":
+        said += "; a presumption, which can be rebutted"
+    return f"{said}; {missing} is missing" if how == OPEN else said
 
 
 def _frame(
     calls: pd.DataFrame, cases: Cases, board: _Board, counted: npt.NDArray[np.bool_]
 ) -> pd.DataFrame:
     grade = _GRADES[board.level]
-    missing = np.full(len(calls), None, dtype=object)
-    reason = board.reason.copy()
-    openly = board.level == _OPEN
-    for row in np.flatnonzero(openly):
-        missing[row] = reason[row].rsplit("; ", 1)[1].removesuffix(" is missing")
-    within = board.asked & (board.level == _OK)
+    missing, reason = board.missing.copy(), board.reason.copy()
+    within = board.asked & (board.level == OK)
     reason[within] = "no more attempts than the rules allow"
     unasked = ~board.asked & counted
     reason[unasked] = "no rule of those asked caps attempts where the number may be"
@@ -293,34 +240,8 @@ def _frame(
     return shaped(values, COLUMNS)
 
 
-def _instants(at: pd.Series) -> Ints:
-    found: Ints = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
-    return found
-
-
 def _plain(code: str) -> str:
     return re.sub(r"[\W_]+", "", code).casefold()
 
 
 _SILENT: Final = frozenset(_plain(code) for code in UNREACHED)
-
-
-@numba.njit(cache=True, nogil=True)
-def _slide(phones, groups, at, window):  # type: ignore[no-untyped-def]
-    """Count, for sorted attempts, those of the number in `(at - window, at]`, and of its group."""
-    size = len(phones)
-    every = np.zeros(size, dtype=np.int64)
-    same = np.zeros(size, dtype=np.int64)
-    first = 0
-    for row in range(size):
-        if row and phones[row] != phones[row - 1]:
-            first = row
-        while at[row] - at[first] >= window:
-            first += 1
-        every[row] = row - first + 1
-        if groups[row] < 0:
-            continue
-        for other in range(first, row + 1):
-            if groups[other] == groups[row]:
-                same[row] += 1
-    return every, same

@@ -11,24 +11,27 @@ import pandas as pd
 
 from dialframe.compliance import (
     abandonment,
+    advisory,
     attempts,
     cases,
     checking,
     consent,
+    following,
     further,
     hours,
     lifting,
+    listing,
     recordkeeping,
     spans,
 )
 from dialframe.compliance import rulebook as books
 from dialframe.compliance.calendars import Declared
-from dialframe.compliance.cases import Cases, reached
+from dialframe.compliance.cases import Cases
 from dialframe.compliance.checking import Check, Context
-from dialframe.compliance.clock import Ints
+from dialframe.compliance.clock import Flags, Ints
 from dialframe.compliance.dnc import REQUEST_CODES, honoured, listed, scrub, timely
 from dialframe.compliance.dnc.evidence import records, requests
-from dialframe.compliance.facts import HonourRule
+from dialframe.compliance.facts import HolidayRule, HonourRule
 from dialframe.compliance.intake import (
     Intake,
     moment,
@@ -38,10 +41,10 @@ from dialframe.compliance.intake import (
     take_checks,
     take_leads,
 )
-from dialframe.compliance.notes import LIMITS, about_book, about_data, about_states
+from dialframe.compliance.notes import LIMITS, about_book, about_data, about_declared, about_states
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit
-from dialframe.compliance.rulebook import Rule, RuleBook
+from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.spans import Days
 from dialframe.errors import ConfigError
 
@@ -76,6 +79,8 @@ def audit(
     data_version: str = "",
 ) -> Audit:
     """Calls and numbers held against every rule that reaches them; the strictest answer counts.
+
+    Voluntary codes are evaluated apart (`advisory`): what is found there is no violation.
 
     Args:
         leads: Frame of the leads table.
@@ -114,13 +119,15 @@ def audit(
             jurisdiction is not in the book, the period ends before it begins.
     """
     _require_order(since, until)
-    book = (books.load() if rulebook is None else rulebook).select(rules)
+    whole = books.load() if rulebook is None else rulebook
+    _require_known(declared, whole)
+    book = whole.select(rules)
     at = moment(now)
     taken = take_calls(calls, as_of=now, since=since, until=until)
     people, ledger = take_leads(leads, as_of=now), take_checks(checks, as_of=now)
     table = records(people, ledger, import_screen_counts=import_screen_counts)
     given = frozen(practice)
-    lifted = lifting.take(exemptions)
+    lifted = lifting.take(exemptions, book)
     told_events = None if events is None else events[events["at"] <= at]
     ground = _ground(taken, given, states, lifted)
     timed, by_rule = hours.grade(
@@ -138,7 +145,11 @@ def audit(
         limit_of=_limit_of(book, given, states, at),
     )  # fmt: skip
     law = listed.Law(
-        ground.cases.codes, ground.cases.kinds, book.of_kind(HonourRule), book.listed(at.date())
+        ground.cases.codes,
+        ground.cases.kinds,
+        book.of_kind(HonourRule),
+        book.listed,
+        listing.days(taken.outbound["created_at"], at.date()),
     )
     speaking = listed.grade(
         taken, people, table, now=at, codes=dnc_codes, grace=grace, law=law, events=told_events
@@ -147,7 +158,7 @@ def audit(
         checking.calling_hours(told, timed, book),
         checking.scrub_at_call(told, covered, book.freshness(at.date()), limits),
         checking.scrub_coverage(covered, book.freshness(at.date()), states),
-        checking.listed_number(told, covered, speaking, book, at.date(), _of_place(ground.cases)),
+        listing.listed_number(told, covered, speaking, book, at.date(), ground.cases),
     ]
     asked = requests(taken.every, dnc_codes, told_events)
     asked = asked[_in_period(asked["at"], since, until)]
@@ -157,11 +168,26 @@ def audit(
             asked, table, people, now=at, book=book, practice=given, states=_series(states)
         ),
         outcomes=outcomes, given=consent.take(consents, look_ups),
-        oldest=calls["created_at"].min(), began_at=began_at, now=at,
+        unlisted=checking.unlisted(covered),
+        oldest=taken.every["created_at"].min(), began_at=began_at, now=at,
     )  # fmt: skip
     done += more
     _assert_whole(done, len(taken.outbound))
-    parts["rules"] = _rules(book, [by_rule, *counts])
+
+    def by_codes(codes: RuleBook, some: pd.DataFrame) -> Audit:
+        return audit(
+            leads, some, checks, callbacks, now=now, since=since, until=until, rulebook=codes,
+            states=states, dnc_codes=dnc_codes, grace=grace,
+            import_screen_counts=import_screen_counts, practice=practice, exemptions=exemptions,
+            declared=declared, consents=consents, look_ups=look_ups, outcomes=outcomes,
+            events=events, began_at=began_at,
+        )  # fmt: skip
+
+    advice, of_codes, advised = advisory.evaluate(
+        book, calls, taken.history, ground.history, by_codes
+    )
+    parts |= advice
+    parts["rules"] = _rules(book, [by_rule, *counts, of_codes])
     rows = [check.row() for check in done]
     return Audit(
         findings=pd.concat([check.findings for check in done], ignore_index=True),
@@ -176,6 +202,8 @@ def audit(
         notes=(
             *LIMITS,
             *about_book(book, at),
+            *about_declared(book, declared),
+            *advised,
             *about_data(covered, timed, unanswered=len(checks) - len(ledger)),
             *about_states(states),
         ),
@@ -185,6 +213,22 @@ def audit(
         taxonomy=taxonomy,
         data_version=data_version,
     )
+
+
+def _require_known(declared: Declared, book: RuleBook) -> None:
+    """A misspelt rule in a file of declared days would let calls on these days pass.
+
+    Raises:
+        ConfigError: A rule of the file is no rule on holidays of the book.
+    """
+    known = {rule.id for rule in books.load().of_kind(HolidayRule)}
+    known |= {rule.id for rule in book.of_kind(HolidayRule)}
+    odd = sorted(set(declared.days) - known)
+    if odd:
+        raise ConfigError(
+            f"declared days: {odd[0]!r} is no rule on holidays; `dialframe rules list --kind "
+            "holiday` shows them"
+        )
 
 
 def _require_order(since: datetime | None, until: datetime | None) -> None:
@@ -234,15 +278,21 @@ def _further(
     requests: pd.DataFrame,
     outcomes: Mapping[str, str] | pd.Series | None,
     given: consent.Given,
+    unlisted: Flags,
     oldest: object,
     began_at: datetime | None,
     now: pd.Timestamp,
 ) -> tuple[list[Check], dict[str, pd.DataFrame], list[pd.DataFrame]]:
     """The checks beside hours and lists; a check that no rule asks for is left out."""
-    capped, by_cap = attempts.grade(taken.history, ground.history, book, ground.history_days)
+    earlier = following.take(taken.history, taken.every, outcomes)
+    capped, by_cap = attempts.grade(
+        taken.history, ground.history, book, ground.history_days, earlier
+    )
     capped = capped.iloc[taken.positions].reset_index(drop=True)
     dropped = abandonment.grade(taken.outbound, ground.cases, ground.days, book, outcomes)
-    agreed, by_consent = consent.grade(taken.outbound, ground.cases, ground.days, book, given)
+    agreed, by_consent = consent.grade(
+        taken.outbound, ground.cases, ground.days, book, given, unlisted
+    )
     whole = recordkeeping.completeness(taken.outbound, ground.cases, ground.days, book)
     first = None if pd.isna(oldest) else pd.Timestamp(str(oldest)).to_pydatetime()
     kept = recordkeeping.retention(first, book, now=now.to_pydatetime(), began_at=began_at)
@@ -293,19 +343,6 @@ def _limit_of(
     return of
 
 
-def _of_place(known: Cases) -> Callable[[int, Sequence[Rule]], Sequence[Rule]]:
-    """Rules that reach one call, of some."""
-    memory: dict[tuple[int, tuple[str, ...]], Sequence[Rule]] = {}
-
-    def of(row: int, rules: Sequence[Rule]) -> Sequence[Rule]:
-        key = (int(known.codes[row]), tuple(rule.id for rule in rules))
-        if key not in memory:
-            memory[key] = [each.rule for each in reached(known.kinds[key[0]], rules)]
-        return memory[key]
-
-    return of
-
-
 def _in_period(at: pd.Series, since: datetime | None, until: datetime | None) -> pd.Series:
     inside = pd.Series(data=True, index=at.index)
     if since is not None:
@@ -340,6 +377,7 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
             "jurisdiction": [rule.jurisdiction for rule in book.rules],
             "kind": [rule.kind for rule in book.rules],
             "status": [rule.status for rule in book.rules],
+            "force": [rule.force for rule in book.rules],
             "confidence": [rule.confidence for rule in book.rules],
             "citation": [rule.citation for rule in book.rules],
         }

@@ -10,18 +10,19 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import holidays
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from dialframe.compliance.facts import HolidayParameters, HolidayRule, HonourRule, SpecialWindow
+from dialframe.compliance import places
+from dialframe.compliance.facts import HolidayRule, HonourRule
+from dialframe.compliance.parameters import HolidayParameters, SpecialWindow
 from dialframe.errors import ConfigError
 
 _EPOCH: Final = date(1970, 1, 1)
 _SATURDAY: Final = 5
-_SUNDAY: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ class _Spell(BaseModel):
     what: str = ""
     none_until: date | None = None
 
+    @model_validator(mode="after")
+    def _forward(self) -> _Spell:
+        if self.last is not None and (self.first is None or self.last < self.first):
+            raise ValueError("a spell ends on or after its first day")
+        return self
+
 
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -64,13 +71,15 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
     """Declared days from TOML text: `[[declared]]` with `rule`, `first`, `last`, `what`.
 
     Raises:
-        ConfigError: The text is not TOML, misses a field or has an unknown one.
+        ConfigError: The text is not TOML, misses a field, has an unknown one, or ends a spell
+            before it begins; the line is named.
     """
     try:
         given = _FILE.validate_python(tomllib.loads(text)).declared
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        said = str(error).splitlines()[0]
-        raise ConfigError(f"{name}: {said}; correct the text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        raise ConfigError(places.first_problem(error, text, name)) from error
     found: dict[str, dict[date, str]] = {}
     for spell in given:
         days = found.setdefault(spell.rule, {})
@@ -84,12 +93,32 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
 
 def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) -> dict[date, str]:
     """Days between two days on which the rule bans calls, with their names."""
-    given = dict(declared.of(rule.id))
     parameters = rule.parameters
+    years = range(first.year, last.year + 1)
+    given: dict[date, str] = {}
+    if parameters.type == "regional":
+        for year in years:
+            given |= _partial(parameters, year)
+    else:
+        given |= declared.of(rule.id)
     if parameters.type == "no_calls":
-        for year in range(first.year, last.year + 1):
+        for year in years:
             given |= _public(parameters, year)
     return {day: name for day, name in given.items() if first <= day <= last}
+
+
+def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
+    """The rule, and beside it what holds in a part of its place alone, as a rule of type `regional`."""
+    parameters = rule.parameters
+    if parameters.type != "no_calls" or not (parameters.regional or parameters.local_only):
+        return (rule,)
+    parts = parameters.model_copy(update={"type": "regional"})
+    return (rule, rule.model_copy(update={"parameters": parts}))
+
+
+def is_regional(rule: object) -> bool:
+    """Whether a rule closes days of which nobody knows whether they are a holiday where the number is."""
+    return isinstance(rule, HolidayRule) and rule.parameters.type == "regional"
 
 
 def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[date]:
@@ -118,6 +147,12 @@ def last_day(rule: HonourRule, asked_on: date) -> date:
     return at
 
 
+def is_known(country: str, subdiv: str = "") -> bool:
+    """Whether there is a calendar of a country, and of a part of it."""
+    known = holidays.list_supported_countries(include_aliases=True)
+    return country in known and (not subdiv or subdiv in known[country])
+
+
 def ordinal(day: date) -> int:
     """Days since 1970-01-01."""
     return (day - _EPOCH).days
@@ -136,10 +171,37 @@ def _public(parameters: HolidayParameters, year: int) -> dict[date, str]:
     for added in parameters.add:
         month, number = (int(part) for part in added.day.split("-"))
         try:
-            found.setdefault(date(year, month, number), added.name)
+            day = date(year, month, number)
         except ValueError:
             continue  # 29 February of a year without one
+        found.setdefault(day, added.name)
+        if added.moves and day.weekday() >= _SATURDAY:
+            shift = timedelta(days=-1 if day.weekday() == _SATURDAY else 1)
+            found.setdefault(day + shift, f"{added.name} (observed)")
     return found
+
+
+def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
+    """Days that are holidays in a part of the place and not in all of it, with where."""
+    if parameters.calendar is None:
+        return {}
+    everywhere = _public(parameters, year)
+    found: dict[date, str] = {}
+    if parameters.regional:
+        country = parameters.calendar
+        for part in _subdivisions(country):
+            for day, name in _calendar(country, part, year, parameters.observed).items():
+                found[day] = f"{found[day]}, {part}" if day in found else f"{name} in {part}"
+    for local in parameters.local_only:
+        for day, name in _calendar(local.calendar, local.subdiv, year).items():
+            if local.name.casefold() in name.casefold():
+                found[day] = f"{local.name} in {local.where}"
+    return {day: name for day, name in sorted(found.items()) if day not in everywhere}
+
+
+@cache
+def _subdivisions(country: str) -> tuple[str, ...]:
+    return tuple(holidays.list_supported_countries(include_aliases=False)[country])
 
 
 @lru_cache(maxsize=4096)

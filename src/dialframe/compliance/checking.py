@@ -1,33 +1,20 @@
-"""The checks of calls and numbers against hours and lists, each as grades, counts and findings; knows the parts, not the whole.
-
-A call passes only on evidence. For the check on listed numbers that means: the newest record
-within the permitted age before the call, or the next one after it, said "not listed".
-"""
+"""The checks of calls and numbers against hours and the age of checks, each as grades, counts and findings; knows the parts, not the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from dialframe.compliance.cases import Codes
-from dialframe.compliance.dnc.deciding import BY_CHECK, BY_REQUEST
+from dialframe.compliance.clock import Flags
 from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
-from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK, NO_LAW, Limits
-from dialframe.compliance.facts import HolidayRule
-from dialframe.compliance.grades import (
-    CLEAR,
-    INDETERMINATE,
-    NOT_EVALUABLE,
-    PASSED,
-    PROVEN,
-    UNCERTAIN,
-    VIOLATION,
-)
+from dialframe.compliance.dnc.timely import IN_TIME, Limits
+from dialframe.compliance.facts import FreshnessRule, HolidayRule
+from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.intake import look_up, shaped
 from dialframe.compliance.result import FINDINGS, sentence
 from dialframe.compliance.rulebook import Rule, RuleBook, citations, ids
@@ -47,12 +34,7 @@ TITLES: Final = {
     "retention": "Rules on keeping records, by how far back stored calls go",
 }
 
-NO_RECORD: Final = "a recent Do-Not-Call check before the call, or any after it,"
 NO_NUMBER_CHECK: Final = "a Do-Not-Call check of the number"
-
-_UNSUPPORTED: Final = "no record shows that the number was not listed when it was called"
-
-_COUNTED_AS: Final = {PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -133,7 +115,7 @@ def context(outbound: pd.DataFrame, people: pd.DataFrame, hours: pd.DataFrame) -
 def calling_hours(told: Context, hours: pd.DataFrame, book: RuleBook) -> Check:
     """Grades of `hours`, as they are."""
     rows = hours[hours["grade"] != PASSED]
-    findings = _of_calls("calling_hours", told, rows, evidence=rows["zone_source"])
+    findings = of_calls("calling_hours", told, rows, evidence=rows["zone_source"])
     rules: list[Rule] = [*book.hours(), *(r for r in book.of_kind(HolidayRule) if _is_public(r))]
     return Check("calling_hours", "call", rules, hours["grade"], findings, hours["missing"])
 
@@ -141,15 +123,30 @@ def calling_hours(told: Context, hours: pd.DataFrame, book: RuleBook) -> Check:
 def scrub_at_call(
     told: Context, coverage: Coverage, rules: Sequence[Rule], limits: Limits
 ) -> Check:
-    """Grades of `dnc.timely`, as they are."""
+    """Grades of `dnc.timely`, as they are; the rules are those of the days of the calls."""
     graded = coverage.calls
     rows = graded[graded["grade"] != PASSED].copy()
-    kinds = [(ids(kind), citations(kind)) for kind in limits.kinds] or [("", "")]
+    kinds = [(ids(kind), citations(kind), lists_of(kind)) for kind in limits.kinds] or [
+        ("", "", "")
+    ]
     which = limits.rules[rows.index.to_numpy()]
     rows["rule_id"] = np.array([kind[0] for kind in kinds], dtype=object)[which]
     rows["citation"] = np.array([kind[1] for kind in kinds], dtype=object)[which]
-    findings = _of_calls("scrub_at_call", told, rows, evidence=_newest(rows))
-    return Check("scrub_at_call", "call", rules, graded["grade"], findings, graded["missing"])
+    rows["reason"] += np.array([kind[2] for kind in kinds], dtype=object)[which]
+    used = {rule.id: rule for kind in limits.kinds for rule in kind}
+    findings = of_calls("scrub_at_call", told, rows, evidence=newest(rows))
+    behind = list(used.values()) or rules
+    return Check("scrub_at_call", "call", behind, graded["grade"], findings, graded["missing"])
+
+
+def lists_of(rules: Sequence[FreshnessRule]) -> str:
+    """The lists that some rules ask about, in words."""
+    named = (
+        r.parameters.registry + (f", of each {r.parameters.period}" if r.parameters.period else "")
+        for r in rules
+    )
+    whole = "; ".join(dict.fromkeys(name.replace("_", " ") for name in named))
+    return f"; list: {whole}" if whole else ""
 
 
 def scrub_coverage(
@@ -192,7 +189,7 @@ def scrub_coverage(
         "local_times": _same(None, rows),
         "rule_id": _picked(placed.codes, [ids(each) for each in of_place], rows),
         "citation": _picked(placed.codes, [citations(each) for each in of_place], rows),
-        "evidence": _newest(rows),
+        "evidence": newest(rows),
         "missing": _same(NO_NUMBER_CHECK, rows).where(never, None),
         "reason": _same("no check of the number is on record", rows).where(never, old),
     }
@@ -208,81 +205,17 @@ def _picked(codes: Codes, texts: Sequence[str], rows: pd.DataFrame) -> pd.Series
     return pd.Series(chosen, index=rows.index, dtype="str")
 
 
-def listed_number(
-    told: Context,
-    coverage: Coverage,
-    speaking: pd.DataFrame,
-    book: RuleBook,
-    day: date,
-    reached_by: Callable[[int, Sequence[Rule]], Sequence[Rule]],
-) -> Check:
-    """Grades of `dnc.listed` where anything speaks against a number, elsewhere the records."""
-    graded = coverage.calls
-    said = speaking["grade"].reindex(graded.index)
-    negative = (graded["state"] == IN_TIME) & graded["listed"].eq(other=False)
-    negative |= graded["next_listed"].eq(other=False)
-    basic = graded["missing"].notna() & ~graded["missing"].isin([NO_CHECK, NO_LAW])
-    supported = negative.fillna(value=False).astype(bool) & ~basic
-    open_ = said.isna() | (said == CLEAR)
-    judged = supported.map({True: PASSED, False: NOT_EVALUABLE})
-    grades = said.where(~open_, judged).astype("str")
-    rows = speaking.reindex(graded.index)[grades != PASSED]
-    unsupported, newest = open_[rows.index], graded.loc[rows.index]
-    known = basic[rows.index]
-    rows["detail"] = grades[rows.index].where(grades[rows.index].isin(list(_COUNTED_AS)), None)
-    rows["grade"] = grades[rows.index].replace(_COUNTED_AS)
-    rows["basis"] = rows["basis"].where(~unsupported, None)
-    rows["missing"] = rows["missing"].where(
-        ~unsupported, newest["missing"].where(known, NO_RECORD)
-    )
-    rows["reason"] = rows["reason"].where(
-        ~unsupported, newest["reason"].where(known, _UNSUPPORTED)
-    )
-    rows[["rule_id", "citation"]] = _rule_texts(rows, book, day, reached_by)
-    evidence = rows["evidence"].where(~unsupported, _newest(newest))
-    findings = _of_calls("listed_number", told, rows, evidence=evidence)
-    every: Sequence[Rule] = [*book.listed(day), *book.honour(day)]
-    missing = pd.Series(None, index=graded.index, dtype="str")
-    missing.loc[rows.index] = rows["missing"]
-    return Check("listed_number", "call", every, grades.replace(_COUNTED_AS), findings, missing)
-
-
-def _rule_texts(
-    rows: pd.DataFrame,
-    book: RuleBook,
-    day: date,
-    reached_by: Callable[[int, Sequence[Rule]], Sequence[Rule]],
-) -> pd.DataFrame:
-    """Rules of its place that each basis rests on, and their citations; a request has those of its own day."""
-
-    def texts(row: int, basis: str | None, asked: date) -> tuple[str, str]:
-        listed, honour = book.listed(day), book.honour(asked)
-        rules: Sequence[Rule] = [*listed, *honour]
-        if basis == BY_REQUEST:
-            rules = honour
-        elif basis is None or basis == BY_CHECK:
-            rules = listed
-        of_place = reached_by(row, rules)
-        return ids(of_place), citations(of_place)
-
-    found = [
-        texts(
-            int(row),
-            basis if isinstance(basis, str) else None,
-            day if pd.isna(asked) else asked.date(),
-        )
-        for row, basis, asked in zip(rows.index, rows["basis"], rows["requested_at"], strict=True)
-    ]
-    return pd.DataFrame(found, index=rows.index, columns=["rule_id", "citation"], dtype="str")
+def unlisted(coverage: Coverage) -> Flags:
+    """Whether a record in time before each call said that its number was not listed."""
+    said = (coverage.calls["state"] == IN_TIME) & coverage.calls["listed"].eq(other=False)
+    return np.asarray(said.fillna(value=False), dtype=bool)
 
 
 def _is_public(rule: HolidayRule) -> bool:
-    return rule.parameters.type == "no_calls" and rule.status != "voluntary_code"
+    return rule.parameters.type != "emergency_ban" and rule.status != "voluntary_code"
 
 
-def _of_calls(
-    name: str, told: Context, rows: pd.DataFrame, *, evidence: pd.Series
-) -> pd.DataFrame:
+def of_calls(name: str, told: Context, rows: pd.DataFrame, *, evidence: pd.Series) -> pd.DataFrame:
     """Findings of calls from graded rows, whose index is that of the calls."""
     calls = told.outbound.loc[rows.index]
     values: dict[str, object] = {
@@ -304,7 +237,7 @@ def _of_calls(
     return shaped(values, FINDINGS)
 
 
-def _newest(rows: pd.DataFrame) -> pd.Series:
+def newest(rows: pd.DataFrame) -> pd.Series:
     """The newest record of each row in words, null where there is none."""
     times = rows["checked_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     said = rows["listed"].map({True: "listed", False: "not listed"}).astype("str")

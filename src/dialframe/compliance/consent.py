@@ -8,22 +8,35 @@ if the rule reaches the call for certain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.calendars import last_day
+from dialframe.compliance.agreeing import (
+    KINDS,
+    NO_CONSENTS,
+    NO_LOOK_UPS,
+    NO_PORTING,
+    Asked,
+    answer,
+)
 from dialframe.compliance.cases import Cases, Reached
-from dialframe.compliance.clock import Flags, Ints, Texts
-from dialframe.compliance.facts import ConsentRule, HonourParameters, HonourRule
+from dialframe.compliance.clock import Flags, Ints
+from dialframe.compliance.facts import ConsentRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.intake import shaped
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days, conditions, reach
+from dialframe.compliance.spans import Days, conditions, in_force_everywhere, reach
 from dialframe.errors import ConfigError
 from dialframe.frames import Column
 from dialframe.frames.columns import DTYPES
+
+__all__ = [
+    "COLUMNS", "CONSENTS", "KINDS", "LOOK_UPS", "NO_CONSENTS", "NO_LOOK_UPS", "NO_PORTING", "Given",
+    "grade", "take",
+]  # fmt: skip
 
 CONSENTS: Final = (
     Column("phone", "text", "number, E.164"),
@@ -31,12 +44,14 @@ CONSENTS: Final = (
     Column("granted_at", "instant", "given, UTC"),
     Column("expires_at", "instant", "ends by itself, UTC; null: no end"),
     Column("revoked_at", "instant", "taken back, UTC; null: not"),
+    Column("revoked_for", "text", "the campaign that it was taken back for; null: for all calls"),
     Column("record", "text", "the record that shows it"),
 )
 LOOK_UPS: Final = (
     Column("phone", "text", "number, E.164"),
     Column("checked_at", "instant", "the database was asked, UTC"),
     Column("result", "text", "no: not reassigned since the consent; yes: reassigned; no data"),
+    Column("ported_at", "instant", "the number moved to a mobile line, UTC; null: not known"),
 )
 COLUMNS: Final = (
     Column("rule_id", "text", "the rule"),
@@ -51,18 +66,8 @@ COLUMNS: Final = (
     Column("reason", "text", "why this grade"),
 )
 
-NO_CONSENTS: Final = "a table of consents"
-NO_LOOK_UPS: Final = "a table of look-ups of reassigned numbers"
-NO_PORTING: Final = "the day on which the number was ported"
-KINDS: Final = ("any", "express", "written")
-
-_STRENGTH: Final = {
-    "prior_express_written": 2, "clear_unambiguous_evidential": 2, "prior_express": 1, "express": 1,
-    "specific_prior_consent": 1, "free_specific_informed_unambiguous_revocable": 1,
-    "prior_consent": 1, "prior_consent_or_other_gdpr_basis": 0, "any_solicitation_basis": 0,
-}  # fmt: skip
-_YEAR: Final = pd.Timedelta(days=365.25)
-_DAY: Final = pd.Timedelta(days=1)
+#: The exemption of a firm's own customers.
+_CUSTOMER: Final = "ebr"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,20 +93,35 @@ def take(consents: pd.DataFrame | None, look_ups: pd.DataFrame | None) -> Given:
 
 
 def grade(
-    calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook, given: Given
+    calls: pd.DataFrame,
+    cases: Cases,
+    days: Days,
+    book: RuleBook,
+    given: Given,
+    unlisted: Flags | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every call that a rule on consent reaches, once per rule, and the counts of each rule."""
+    """Every call that a rule on consent reaches, once per rule, and the counts of each rule.
+
+    `unlisted` says of each call whether a check in time said that the number was not listed; a
+    rule that asks for consent only without such a check looks there.
+    """
     usable = calls["created_at"].notna().to_numpy() & calls["direction_known"].to_numpy()
     usable &= cases.phones >= 0
+    clean = np.zeros(len(calls), dtype=bool) if unlisted is None else unlisted
     rules = [r for r in book.of_kind(ConsentRule) if r.status != "voluntary_code"]
     parts, counts = [], []
-    for rule, rows, hits in reach(rules, cases, days, usable):
-        part = _of_rule(rule, calls.iloc[rows], given)
-        _condition(part, hits, cases, rows)
-        told = part["grade"].value_counts()
-        names = (PASSED, VIOLATION, UNCERTAIN, NOT_EVALUABLE)
-        counts.append((rule.id, *(int(told.get(name, 0)) for name in names)))
-        parts.append(part)
+    for phase in (phase for rule in rules for phase in _phases(rule)):
+        for rule, rows, hits in reach([phase], cases, days, usable):
+            asked = Asked(
+                calls.iloc[rows].reset_index(drop=True), cases.codes[rows], cases.kinds,
+                clean[rows], given.consents, given.look_ups,
+            )  # fmt: skip
+            part = _named(rule, asked.calls, answer(rule, asked))
+            _condition(part, hits, cases, rows, everywhere=in_force_everywhere(rule, days, rows))
+            told = part["grade"].value_counts()
+            names = (PASSED, VIOLATION, UNCERTAIN, NOT_EVALUABLE)
+            counts.append((rule.id, *(int(told.get(name, 0)) for name in names)))
+            parts.append(part)
     whole = (
         pd.concat(parts, ignore_index=True)
         if parts
@@ -110,154 +130,37 @@ def grade(
     by_rule = pd.DataFrame(
         counts, columns=["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
     )
+    by_rule = by_rule.groupby("rule_id", sort=False, as_index=False).sum()
     return shaped({c.name: whole[c.name] for c in COLUMNS}, COLUMNS), by_rule
 
 
-def _of_rule(rule: ConsentRule, calls: pd.DataFrame, given: Given) -> pd.DataFrame:
-    check = rule.parameters.check
-    if check == "ported_number_grace":
-        graded = _open(calls, NO_PORTING)
-    elif check == "reassigned_number":
-        graded = (
-            _open(calls, NO_LOOK_UPS)
-            if given.look_ups is None
-            else _looked_up(rule, calls, given.look_ups)
-        )
-    elif given.consents is None:
-        graded = _open(calls, NO_CONSENTS)
-    elif check == "call_after_revocation":
-        graded = _revoked(rule, calls, given.consents)
-    else:
-        graded = _consented(rule, calls, given.consents)
-    kept = calls[["id", "to_number", "campaign_id", "created_at"]].rename(
-        columns={"id": "call_id"}
+def _phases(rule: ConsentRule) -> tuple[ConsentRule, ...]:
+    """A rule whose exception for customers ends on a day: as it is up to then, and without it."""
+    until = rule.parameters.customer_exception_until
+    if until is None:
+        return (rule,)
+    left = tuple(each for each in rule.exemptions if each.code != _CUSTOMER)
+    return (
+        rule.model_copy(update={"effective_to": until}),
+        rule.model_copy(update={"effective_from": until + timedelta(days=1), "exemptions": left}),
     )
-    return kept.assign(rule_id=rule.id, citation=rule.citation, **graded)
 
 
-def _open(calls: pd.DataFrame, missing: str) -> dict[str, object]:
-    size = len(calls)
-    return {
-        "grade": np.full(size, NOT_EVALUABLE, dtype=object),
-        "evidence": np.full(size, None, dtype=object),
-        "missing": np.full(size, missing, dtype=object),
-        "reason": np.full(size, f"{missing} was not given", dtype=object),
-    }
-
-
-def _told(grade: Texts, evidence: pd.Series, reason: Texts) -> dict[str, object]:
-    none = np.full(len(grade), None, dtype=object)
-    return {
-        "grade": grade,
-        "evidence": evidence.to_numpy(dtype=object),
-        "missing": none,
-        "reason": reason,
-    }
-
-
-def _latest(calls: pd.DataFrame, records: pd.DataFrame, at: str) -> pd.DataFrame:
-    """For each call the newest record of its number at or before it."""
-    keys = calls[["to_number", "created_at"]].reset_index(drop=True)
-    keys["row"] = keys.index
-    known = records[records["phone"].notna() & records[at].notna()].sort_values(at, kind="stable")
-    if known.empty or keys.empty:
-        return known.reindex([-1] * len(keys)).reset_index(drop=True)
-    pairs = pd.merge_asof(
-        keys.sort_values("created_at", kind="stable"), known, left_on="created_at", right_on=at,
-        left_by="to_number", right_by="phone",
-    )  # fmt: skip
-    return pairs.sort_values("row")[list(known.columns)].reset_index(drop=True)
-
-
-def _consented(
-    rule: ConsentRule, calls: pd.DataFrame, consents: pd.DataFrame
-) -> dict[str, object]:
-    needed = _STRENGTH.get(rule.parameters.required, 2)
-    strong = consents[consents["kind"].map(KINDS.index, na_action="ignore") >= needed]
-    found = _latest(calls, strong, "granted_at")
-    at = calls["created_at"].reset_index(drop=True)
-    none = found["granted_at"].isna()
-    revoked = (found["revoked_at"] <= at).fillna(value=False)
-    over = (found["expires_at"] <= at).fillna(value=False)
-    years = rule.parameters.max_consent_age_years
-    if years is not None:
-        over |= (at - found["granted_at"] > _YEAR * years).fillna(value=False)
-    reason = np.select(
-        [none, revoked, over],
-        [
-            f"no consent of the kind asked for ({rule.parameters.required}) is on record before the call",
-            "consent was revoked before the call",
-            "consent had run out before the call",
-        ],
-        "consent on record before the call",
-    ).astype(object)
-    grade = np.where(none | revoked | over, VIOLATION, PASSED).astype(object)
-    return _told(grade, found["record"], reason)
-
-
-def _revoked(rule: ConsentRule, calls: pd.DataFrame, consents: pd.DataFrame) -> dict[str, object]:
-    taken_back = consents[consents["revoked_at"].notna()]
-    found = _latest(calls, taken_back, "revoked_at")
-    at = calls["created_at"].reset_index(drop=True)
-    again = _latest(calls, consents, "granted_at")["granted_at"]
-    renewed = (again > found["revoked_at"]).fillna(value=False)
-    due = pd.to_datetime(
-        found["revoked_at"].map(lambda moment: _end(rule, moment), na_action="ignore"), utc=True
+def _named(rule: ConsentRule, calls: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+    kept = calls[["id", "to_number", "campaign_id", "created_at"]]
+    named = kept.rename(columns={"id": "call_id"})
+    return named.assign(
+        rule_id=rule.id, citation=rule.citation, **{name: told[name] for name in told.columns}
     )
-    late = ((at > due) & ~renewed).fillna(value=False).astype(bool)
-    soon = found["revoked_at"].notna() & ~late & ~renewed
-    words = f"within the {rule.parameters.max_days} {rule.parameters.day_type} days that the rule allows"
-    reason = np.select(
-        [late, soon],
-        ["called after consent was revoked and the time allowed had run out",
-         f"called after consent was revoked, {words}"],
-        "no revocation on record before the call",
-    ).astype(object)  # fmt: skip
-    grade = np.select([late, soon], [VIOLATION, UNCERTAIN], PASSED).astype(object)
-    return _told(grade, found["record"], reason)
 
 
-def _end(rule: ConsentRule, moment: pd.Timestamp) -> pd.Timestamp:
-    """End of the last day on which a revocation may still be carried out."""
-    p = rule.parameters
-    as_request = HonourRule.model_construct(
-        jurisdiction=rule.jurisdiction,
-        parameters=HonourParameters(
-            max_days=p.max_days or 0, day_type=p.day_type or "calendar", holiday_calendar=None
-        ),
-    )
-    day = last_day(as_request, moment.date())
-    return pd.Timestamp(day, tz="UTC") + _DAY - pd.Timedelta(microseconds=1)
-
-
-def _looked_up(
-    rule: ConsentRule, calls: pd.DataFrame, look_ups: pd.DataFrame
-) -> dict[str, object]:
-    found = _latest(calls, look_ups, "checked_at")
-    at = calls["created_at"].reset_index(drop=True)
-    limit = _DAY * (rule.parameters.refresh_days or 30)
-    stale = (at - found["checked_at"] > limit).fillna(value=True).astype(bool)
-    said = found["result"].str.strip().str.lower()
-    fit = (said == "no").fillna(value=False).astype(bool)
-    bad = (said == "yes").fillna(value=False).astype(bool)
-    without = VIOLATION if rule.parameters.mandatory else UNCERTAIN
-    grade = np.select([bad, fit & ~stale], [VIOLATION, PASSED], without).astype(object)
-    days = limit // _DAY
-    reason = np.select(
-        [bad, fit & ~stale, found["checked_at"].isna()],
-        ["the database said that the number was reassigned",
-         f"looked up within {days} days before the call, not reassigned",
-         "no look-up of the number before the call"],
-        f"the look-up is more than {days} days old, or had no answer",
-    ).astype(object)  # fmt: skip
-    return _told(grade, found["checked_at"].astype("str"), reason)
-
-
-def _condition(part: pd.DataFrame, hits: list[Reached | None], cases: Cases, rows: Ints) -> None:
+def _condition(
+    part: pd.DataFrame, hits: list[Reached | None], cases: Cases, rows: Ints, *, everywhere: Flags
+) -> None:
     """A violation of a rule whose reach is not certain is none."""
     missing, doubtful = conditions(hits, cases.codes[rows])
     bad = part["grade"].isin([VIOLATION, UNCERTAIN]).to_numpy()
-    part.loc[bad & doubtful, "grade"] = UNCERTAIN
+    part.loc[bad & (doubtful | ~everywhere), "grade"] = UNCERTAIN
     open_: Flags = bad & missing
     words = np.array([hit.missing if hit else "" for hit in hits], dtype=object)[cases.codes[rows]]
     part.loc[open_, "grade"] = NOT_EVALUABLE

@@ -1,244 +1,58 @@
-"""The schema of a rule: what each kind of rule says, field by field; knows no file and no calls.
-
-Every model refuses fields that it does not know, so a misspelt name is an error and no silence.
-"""
+"""The schema of a rule book: rules, what a book says of itself, and a firm's changes; knows no file and no calls."""
 
 from __future__ import annotations
 
-import re
-from datetime import date, time
-from itertools import pairwise
+from datetime import date
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from dialframe.compliance.parameters import (
+    DAYS,
+    AbandonmentParameters,
+    CapParameters,
+    ConsentParameters,
+    Day,
+    Dialing,
+    ExemptionCode,
+    Fact,
+    FreshnessParameters,
+    HolidayParameters,
+    HonourParameters,
+    HoursParameters,
+    LineType,
+    RetentionParameters,
+    Window,
+)
+
+__all__ = [
+    "DAYS", "AbandonmentRule", "AnyRule", "Book", "CapRule", "Change", "ConsentRule", "Day",
+    "FreshnessRule", "HolidayRule", "HonourRule", "HoursRule", "NoHours", "OwnRules",
+    "RetentionRule", "Rule", "Window",
+]  # fmt: skip
 
 Kind = Literal[
     "calling_hours", "holiday", "attempt_cap", "dnc_freshness", "internal_dnc",
     "abandonment_rate", "consent", "retention",
 ]  # fmt: skip
-Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-DAYS: Final[tuple[Day, ...]] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-
-#: What may lift a rule. A record that names the code has to be shown for each call or number.
-ExemptionCode = Literal[
-    "answering_machine", "b2b", "charity", "consent", "debt_collection", "ebr", "emergency",
-    "attorney", "existing_contract", "existing_debt", "financial_services", "hipaa", "inbound",
-    "isolated_transaction", "listed_occupation", "manual_dial", "newspaper", "nonprofit",
-    "personal_relationship", "political", "requested", "survey", "transactional",
-    "voicemail_broadcast", "written_consent",
-]  # fmt: skip
-
-LineType = Literal["residential", "wireless", "business"]
-Dialing = Literal["any", "prerecorded", "autodialer", "autodialer_or_prerecorded", "predictive"]
-DayType = Literal["business", "calendar", "none_stated"]
-
+#: A voluntary code is advice: it is evaluated apart and nothing in it is a violation of law, until
+#: a firm adopts it by naming the rule (`adopted_code`); from then on it counts like any other.
+Status = Literal["in_force", "superseded", "voluntary_code", "adopted_code"]
 _JURISDICTION: Final = r"^[A-Z]{2}(-[A-Z]{2})?$"
-_MONTH_DAY: Final = re.compile(r"(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 
 
-class _Fact(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Window(_Fact):
-    """A stretch of the day in which calls may start: `start` is inside, `end` is outside."""
-
-    days: tuple[Day, ...] = Field(strict=False, min_length=1)
-    start: time
-    end: time
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Window:
-        if self.start >= self.end:
-            raise ValueError("a window ends after it starts")
-        return self
-
-
-class SpecialWindow(_Fact):
-    """Other hours for certain days: those before a public holiday, or Sundays and holidays."""
-
-    start: time
-    end: time
-    calendar: str = Field(pattern=r"^[A-Z]{2}$")
-    subdiv: str = ""
-    citation: str = ""
-
-
-class HoursParameters(_Fact):
-    """Windows of the week in the called party's local time, or in a fixed zone, and the days without any."""
-
-    timezone_basis: Literal["called_party", "fixed"]
-    event: Literal["call_start"]
-    windows: tuple[Window, ...] = Field(strict=False, min_length=1)
-    closed_days: tuple[Day, ...] = Field(strict=False)
-    timezone: str | None = None
-    holiday_rule: str | None = None
-    area_code_presumption: bool = False
-    area_code_reliance: bool = False
-    before_holiday: SpecialWindow | None = None
-    sunday_and_holiday: SpecialWindow | None = None
-
-    @model_validator(mode="after")
-    def _whole_week(self) -> HoursParameters:
-        opened = {day for window in self.windows for day in window.days}
-        if opened & set(self.closed_days) or opened | set(self.closed_days) != set(DAYS):
-            raise ValueError("each weekday has a window or is closed, and never both")
-        if (self.timezone_basis == "fixed") != (self.timezone is not None):
-            raise ValueError("a fixed basis names its timezone, any other does not")
-        for day in DAYS:
-            spans = sorted((w.start, w.end) for w in self.windows if day in w.days)
-            if any(later[0] < earlier[1] for earlier, later in pairwise(spans)):
-                raise ValueError(f"windows overlap on {day}")
-        return self
-
-
-class NamedDay(_Fact):
-    """A day of each year that a calendar lacks: `MM-DD` and its name."""
-
-    day: str
-    name: str
-
-    @model_validator(mode="after")
-    def _is_a_day(self) -> NamedDay:
-        if _MONTH_DAY.fullmatch(self.day) is None:
-            raise ValueError("a day is MM-DD")
-        return self
-
-
-class HolidayParameters(_Fact):
-    """Days without calls: a public calendar with what the law adds and drops, or declared emergencies."""
-
-    type: Literal["no_calls", "emergency_ban"]
-    calendar: str | None = None
-    subdiv: str = ""
-    observed: bool = True
-    add: tuple[NamedDay, ...] = Field(default=(), strict=False)
-    drop: tuple[str, ...] = Field(default=(), strict=False)
-    proclaimed: bool = False
-    local_only: tuple[str, ...] = Field(default=(), strict=False)
-    regional: str = ""
-    url: str = ""
-    area: str = ""
-
-
-class CapParameters(_Fact):
-    """How many attempts may go to one number in a window of time."""
-
-    max_attempts: int = Field(ge=0)
-    window_type: Literal["rolling", "consecutive_days", "calendar_day"]
-    window_hours: int | None = Field(default=None, gt=0)
-    window_days: int | None = Field(default=None, gt=0)
-    counts: Literal["all_attempts"]
-    scope: tuple[str, ...] = Field(strict=False, min_length=1)
-    subject_proxy: Literal["campaign_id"] | None = None
-    nature: str = ""
-    cooldown_after_conversation_days: int | None = Field(default=None, gt=0)
-    hipaa_max_per_day: int | None = None
-    hipaa_max_per_week: int | None = None
-    trigger: Literal["abandoned", "machine"] | None = None
-    unless: str = ""
-
-    @model_validator(mode="after")
-    def _one_window(self) -> CapParameters:
-        if (self.window_hours is None) == (self.window_days is None):
-            raise ValueError("a cap has window_hours or window_days, and not both")
-        return self
-
-
-class FreshnessParameters(_Fact):
-    """How old a check of a registry may be when the call starts, or that a listed number is not called."""
-
-    registry: str
-    check: Literal["age", "listed_number_called"] = "age"
-    max_age_days: int = Field(gt=0)
-    basis: Literal["age_at_call", "quarter_of_call", "age_of_result"] = "age_at_call"
-    period: Literal["calendar_quarter"] | None = None
-    grace_days_after_publication: int | None = Field(default=None, ge=0)
-    listed_grace_days: int = Field(default=0, ge=0)
-    ebr_purchase_months: int = Field(default=0, ge=0)
-    ebr_inquiry_months: int = Field(default=0, ge=0)
-
-
-class HonourParameters(_Fact):
-    """Within how many days a request not to be called is honoured, and for how long."""
-
-    max_days: int = Field(ge=0)
-    day_type: DayType
-    holiday_calendar: str | None = None
-    honour_years: int | None = Field(default=None, gt=0)
-    honour_days: int | None = Field(default=None, gt=0)
-    cooldown_days: int | None = Field(default=None, gt=0)
-    until_withdrawn: bool = False
-    scope: str = ""
-    affiliates: str = ""
-
-
-class AbandonmentParameters(_Fact):
-    """The greatest share of answered calls that may be dropped, and over which period."""
-
-    max_rate: float = Field(gt=0, lt=1)
-    comparison: Literal["<=", "<"]
-    period_days: int | None = Field(default=None, gt=0)
-    period_type: Literal[
-        "successive_30_day_or_campaign", "successive_30_day", "calendar_month", "24_hours"
-    ]
-    scope: Literal["campaign", "caller", "campaign_or_call_centre"]
-    denominator: str
-    seconds_to_answer: int = Field(gt=0)
-    clock_starts: str = ""
-    min_ring_seconds: int | None = None
-    min_rings: int | None = None
-    recorded_message_required: bool = False
-    safe_harbour: bool = True
-    severity: str = ""
-
-
-class ConsentParameters(_Fact):
-    """What must be on record before a call, or how revocation and reassignment are treated."""
-
-    check: Literal[
-        "consent_before_call", "call_after_revocation", "reassigned_number", "ported_number_grace"
-    ]
-    required: str = ""
-    required_non_marketing: str = ""
-    required_b2b: str = ""
-    trigger: str = ""
-    area_code_presumption: bool = False
-    max_days: int | None = Field(default=None, ge=0)
-    day_type: DayType | None = None
-    method: str = ""
-    revoke_all_waived_until: date | None = None
-    safe_harbour_response: str = ""
-    query_fields: tuple[str, ...] = Field(default=(), strict=False)
-    aging_days: int | None = None
-    refresh_days: int | None = Field(default=None, gt=0)
-    mandatory: bool = False
-    grace_days: int | None = None
-    max_consent_age_years: int | None = Field(default=None, gt=0)
-    max_consent_age_from: str = ""
-    customer_exception_until: date | None = None
-    burden_of_proof: str = ""
-
-
-class RetentionParameters(_Fact):
-    """For how long which records are kept."""
-
-    years: int = Field(gt=0)
-    records: tuple[str, ...] = Field(strict=False, min_length=1)
-
-
-class Exemption(_Fact):
+class Exemption(Fact):
     """What may lift a rule, and the condition as the source words it."""
 
     code: ExemptionCode
     detail: str = ""
 
 
-class _Rule(_Fact):
+class _Rule(Fact):
     id: str = Field(pattern=r"^[a-z0-9-]+$")
     title: str = Field(min_length=1)
     jurisdiction: str = Field(pattern=_JURISDICTION)
-    status: Literal["in_force", "superseded", "voluntary_code"]
+    status: Status
     effective_from: date | None = None
     effective_to: date | None = None
     replaces: str | None = None
@@ -267,6 +81,25 @@ class _Rule(_Fact):
         """Codes of the records that lift this rule."""
         return frozenset(each.code for each in self.exemptions)
 
+    @property
+    def force(self) -> str:
+        """Whose rule it is: `law`, `voluntary code`, or `adopted code` where the firm bound itself."""
+        return {"voluntary_code": "voluntary code", "adopted_code": "adopted code"}.get(
+            self.status, "law"
+        )
+
+    @property
+    def force_words(self) -> str:
+        """What the force of the rule means for an audit, in a sentence."""
+        return {
+            "law": "law: what breaks it is a violation",
+            "adopted code": "adopted code: the firm holds itself to it, so it counts like a law",
+            "voluntary code": (
+                "voluntary code: evaluated as advice, apart from the law; no violation and no exit "
+                "status, unless it is named by its id or adopted in the firm's own file"
+            ),
+        }[self.force]
+
     def holds_on(self, day: date) -> bool:
         """Whether the rule was in force on that day, both ends included."""
         begun = self.effective_from is None or self.effective_from <= day
@@ -292,6 +125,13 @@ class CapRule(_Rule):
 
     kind: Literal["attempt_cap"]
     parameters: CapParameters
+
+    @property
+    def exempted_by(self) -> frozenset[str]:
+        """Codes of the records that lift this rule; what it says of `unless` is one of them."""
+        own = frozenset(each.code for each in self.exemptions)
+        unless = self.parameters.unless
+        return own if unless is None else own | {unless}
 
 
 class FreshnessRule(_Rule):
@@ -329,6 +169,7 @@ class RetentionRule(_Rule):
     parameters: RetentionParameters
 
 
+#: A rule of any kind.
 Rule = (
     HoursRule | HolidayRule | CapRule | FreshnessRule | HonourRule | AbandonmentRule
     | ConsentRule | RetentionRule
@@ -336,7 +177,7 @@ Rule = (
 AnyRule = Annotated[Rule, Field(discriminator="kind")]
 
 
-class NoHours(_Fact):
+class NoHours(Fact):
     """Where no rule on hours was found beyond the federal ones, or none at all."""
 
     federal_only: tuple[str, ...] = Field(default=(), strict=False)
@@ -345,7 +186,7 @@ class NoHours(_Fact):
     countries: tuple[str, ...] = Field(default=(), strict=False)
 
 
-class Meta(_Fact):
+class Meta(Fact):
     """What a book says of itself."""
 
     schema_version: Literal[2]
@@ -357,27 +198,31 @@ class Meta(_Fact):
     no_hours: NoHours = NoHours()
 
 
-class Book(_Fact):
+class Book(Fact):
     """A whole book as it is written."""
 
     meta: Meta
     rule: tuple[AnyRule, ...] = Field(strict=False)
 
 
-class Change(_Fact):
-    """What a firm changes in one rule of the book: the new values, who decided it and why."""
+class Change(Fact):
+    """What a firm changes in one rule of the book: the new values, who decided it and why.
+
+    `adopt = true` says that the firm joined a voluntary code, which then counts like a law.
+    """
 
     id: str
     by: str = Field(min_length=1)
     why: str = Field(min_length=1)
     on: date
     drop: bool = False
+    adopt: bool = False
     effective_from: date | None = None
     effective_to: date | None = None
     parameters: dict[str, object] = Field(default_factory=dict)
 
 
-class Addition(_Fact):
+class Addition(Fact):
     """A rule of the firm's own, with who decided it and why."""
 
     by: str = Field(min_length=1)
@@ -386,7 +231,7 @@ class Addition(_Fact):
     rule: AnyRule
 
 
-class OwnRules(_Fact):
+class OwnRules(Fact):
     """A firm's file: changes to rules of the book, and rules of its own."""
 
     change: tuple[Change, ...] = Field(default=(), strict=False)

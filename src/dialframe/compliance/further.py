@@ -77,8 +77,7 @@ def emergency(
                 {
                     "grade": grade, "rule_id": rule.id, "citation": rule.citation,
                     "missing": None if known else NO_DECLARED,
-                    "reason": "held against the declared days" if known
-                    else "nobody said whether an emergency was declared",
+                    "reason": _emergency_words(rule, known=known),
                 },
                 index=rows,
             )
@@ -90,6 +89,15 @@ def emergency(
                    EMERGENCY)  # fmt: skip
     none = pd.Series(None, index=worst.index, dtype="str")
     return _calls("emergency", told, worst, rules, none), frame
+
+
+def _emergency_words(rule: HolidayRule, *, known: bool) -> str:
+    """What a call was held against, or where the days are to be found."""
+    p = rule.parameters
+    if known:
+        return "held against the declared days" + (f", each for a {p.area}" if p.area else "")
+    found = f"; the days are named at {p.url}" if p.url else ""
+    return f"nobody said whether an emergency was declared{found}"
 
 
 def internal_dnc(requests: pd.DataFrame, book: RuleBook) -> Check:

@@ -10,7 +10,6 @@ like others: the strictest answer counts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
@@ -19,24 +18,19 @@ import pandas as pd
 
 from dialframe.compliance import cases as sorting
 from dialframe.compliance import lifting, sums, tables
-from dialframe.compliance.calendars import Declared
-from dialframe.compliance.cases import Cases, Reached
-from dialframe.compliance.clock import Flags, Ints, Texts, local
-from dialframe.compliance.exempt import candidates
+from dialframe.compliance.calendars import Declared, in_parts
+from dialframe.compliance.cases import Cases
+from dialframe.compliance.clock import Ints
+from dialframe.compliance.explaining import RULE, Board, Judged, add_callbacks, end_day, explain
 from dialframe.compliance.facts import HolidayRule, HoursRule
-from dialframe.compliance.grades import (
-    CREATED_AT,
-    DIRECTION,
-    NOT_EVALUABLE,
-    PASSED,
-    UNCERTAIN,
-    VIOLATION,
-)
+from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.intake import shaped, take_callbacks, take_calls, take_leads
 from dialframe.compliance.practice import Practice, frozen
-from dialframe.compliance.rulebook import RuleBook, citations, ids
+from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.tables import Layout
 from dialframe.frames import Column
+
+__all__ = ["COLUMNS", "RULE", "Judged", "asked_rules", "audit", "grade", "measure", "span"]
 
 COLUMNS: Final = (
     Column("call_id", "text", "call id"),
@@ -54,8 +48,6 @@ COLUMNS: Final = (
     Column("missing", "text", "the input that is missing when not evaluable"),
     Column("reason", "text", "why this grade"),
 )
-
-RULE: Final = "a rule in force on the day"
 
 #: Grade of each level of `sums`.
 _GRADES: Final = np.array(
@@ -98,7 +90,10 @@ def audit(
     """
     taken = take_calls(calls)
     sorted_ = sorting.sort(
-        taken.outbound, practice=frozen(practice), states=states, lifted=lifting.take(exemptions)
+        taken.outbound,
+        practice=frozen(practice),
+        states=states,
+        lifted=lifting.take(exemptions, rules),
     )
     graded, _ = grade(
         taken.outbound,
@@ -126,37 +121,22 @@ def grade(
     known = outbound["created_at"].notna().to_numpy() & outbound["direction_known"].to_numpy()
     at = outbound["created_at"].fillna(pd.Timestamp(0, tz="UTC"))
     layout = tables.lay_out(
-        cases.kinds, asked, first=_day(at[known], "min"), last=_day(at[known], "max"),
+        cases.kinds, asked, first=end_day(at[known], "min"), last=end_day(at[known], "max"),
         declared=declared,
     )  # fmt: skip
     counts = np.zeros((max(len(asked), 1), 5), dtype=np.int64)
     judged = measure(at, np.where(known, cases.codes, -1).astype(np.int32), layout, counts)
-    board = _Board.blank(len(outbound))
-    for code in np.unique(cases.codes[known]) if known.any() else ():
-        rows = np.flatnonzero(known & (cases.codes == code))
-        _explain(board, rows, at.iloc[rows], cases, int(code), layout, judged)
-    _explain_missing(board, outbound, cases)
-    _spare(board, known, cases, asked)
-    _add_objections(board, cases)
-    _add_exemptions(board, outbound, callbacks, leads)
+    board = explain(outbound, cases, known, layout, judged, declared)
+    add_callbacks(board, outbound, callbacks, leads)
     return _frame(board, outbound, cases), _counted(asked, counts)
 
 
 def asked_rules(book: RuleBook) -> list[HoursRule | HolidayRule]:
     """Rules on hours and on holidays that the check asks; declared emergencies are a check of their own."""
-    public = [r for r in book.of_kind(HolidayRule) if r.parameters.type == "no_calls"]
-    both: list[HoursRule | HolidayRule] = [*book.hours(), *public]
+    public = [r for r in book.of_kind(HolidayRule) if r.parameters.type != "emergency_ban"]
+    parts = [part for rule in public for part in in_parts(rule)]
+    both: list[HoursRule | HolidayRule] = [*book.hours(), *parts]
     return [rule for rule in both if rule.status != "voluntary_code"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """What `sums.grade` says of each call: level, bits of rules, bits of zones, minute."""
-
-    level: Ints
-    worst: Ints
-    inner: Ints
-    minute: Ints
 
 
 def measure(at: pd.Series, codes: Ints, layout: Layout, counts: Ints) -> Judged:
@@ -165,183 +145,30 @@ def measure(at: pd.Series, codes: Ints, layout: Layout, counts: Ints) -> Judged:
     return Judged(*sums.grade(instants, codes, *layout.arguments, counts, True))  # noqa: FBT003 - compiled
 
 
-def _day(at: pd.Series, which: str) -> date:
-    """The first or last UTC day of some instants; any where there is none."""
-    found = at.agg(which) if len(at) else pd.Timestamp(0, tz="UTC")
-    day: date = found.date()
-    return max(date(1971, 1, 1), min(day, date(2099, 1, 1)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Board:
-    """Where the grades of all calls are put together, one array per column."""
-
-    level: Ints
-    minute: Ints
-    times: Texts
-    rule_id: Texts
-    citation: Texts
-    missing: Texts
-    reason: Texts
-
-    @classmethod
-    def blank(cls, length: int) -> _Board:
-        """No grade yet for any call."""
-        texts = [np.full(length, None, dtype=object) for _ in range(5)]
-        return cls(np.zeros(length, dtype=np.int64), np.full(length, -1, dtype=np.int64), *texts)
-
-
-def _explain(
-    board: _Board,
-    rows: Ints,
-    at: pd.Series,
-    cases: Cases,
-    code: int,
-    layout: Layout,
-    judged: Judged,
-) -> None:
-    """Put the grades of the calls of one case into words, once per distinct answer."""
-    names = cases.kinds[code].zones.names
-    if not names:
-        return
-    levels = judged.level[rows].astype(np.int64)
-    board.level[rows], board.minute[rows] = levels, judged.minute[rows]
-    clocks = [local(at, name).text() for name in names]
-    whole = clocks[0]
-    for text in clocks[1:]:
-        whole = whole + "; " + text
-    board.times[rows] = whole
-    keys = np.vstack([levels, judged.worst[rows], judged.inner[rows]])
-    distinct, which = np.unique(keys, axis=1, return_inverse=True)
-    words = np.empty((4, distinct.shape[1]), dtype=object)
-    for number, (level, worst, inner) in enumerate(distinct.T.tolist()):
-        said = [e for bit, e in enumerate(layout.reached[code]) if worst >> bit & 1]
-        words[:, number] = _words(level, said, inner, names)
-    board.rule_id[rows], board.citation[rows], board.missing[rows], board.reason[rows] = words[
-        :, which.ravel()
-    ]
-
-
-def _words(
-    level: int, said: Sequence[Reached], inner: int, names: Sequence[str]
-) -> tuple[str | None, str | None, str | None, str | None]:
-    if level == sums.NO_RULE or not said:
-        return None, None, None, None
-    rules = [each.rule for each in said]
-    inside = [name for place, name in enumerate(names) if inner >> place & 1]
-    outside = [name for name in names if name not in inside]
-    reason = _reason(level, _hours(rules[0]), inside, outside)
-    if level == sums.OPEN:
-        missing = said[0].missing
-        return ids(rules), citations(rules), missing, f"{reason}, if the rule reaches the call"
-    if any(each.doubtful for each in said) and not inside:
-        reason += "; only the area code speaks for that state"
-    return ids(rules), citations(rules), None, reason
-
-
-def _reason(level: int, hours: str, inner: Sequence[str], outer: Sequence[str]) -> str:
-    if inner and outer:
-        return f"inside {hours} in {', '.join(inner)}, outside in {', '.join(outer)}"
-    zones = [*inner, *outer]
-    where = zones[0] if len(zones) == 1 else "every candidate zone"
-    return f"{'inside' if level == sums.INSIDE else 'outside'} {hours} in {where}"
-
-
-def _hours(rule: object) -> str:
-    if isinstance(rule, HolidayRule):
-        return "the days on which calls are permitted"
-    if not isinstance(rule, HoursRule):
-        return "the permitted hours"
-    parameters = rule.parameters
-    if len(parameters.windows) > 1 or parameters.closed_days or parameters.sunday_and_holiday:
-        return f"the permitted hours of {rule.jurisdiction}"
-    window = parameters.windows[0]
-    return f"{window.start:%H:%M}-{window.end:%H:%M}"
-
-
-def _explain_missing(board: _Board, outbound: pd.DataFrame, cases: Cases) -> None:
-    """Say which input is missing where there is no grade; the most basic one wins."""
-    zones = [case.zones for case in cases.kinds]
-    none = board.level == sums.NO_RULE
-    board.missing[none] = RULE
-    board.reason[none] = cases.pick([_no_rule(z.regions) for z in zones])[none]
-    unplaced = cases.pick([not z.names for z in zones]).astype(bool)
-    for column, texts in (
-        (board.missing, [z.missing for z in zones]),
-        (board.reason, [z.reason for z in zones]),
-    ):
-        column[unplaced] = cases.pick(texts)[unplaced]
-    for column in (board.missing, board.reason):
-        nobody = outbound["to_number"].isna().to_numpy()
-        column[nobody] = "to_number" if column is board.missing else "to_number is missing"
-    untimed = outbound["created_at"].isna().to_numpy()
-    board.missing[untimed] = CREATED_AT
-    board.reason[untimed] = "created_at is missing, so the start of the call is unknown"
-    aimless = ~outbound["direction_known"].to_numpy()
-    board.missing[aimless] = DIRECTION
-    board.reason[aimless] = "direction is neither inbound nor outbound"
-    for rows in (none, untimed, aimless):
-        board.minute[rows] = -1
-
-
-def _spare(
-    board: _Board, known: Flags, cases: Cases, rules: Sequence[HoursRule | HolidayRule]
-) -> None:
-    """A call whose every rule a record lifts keeps the hours, and says by which record kind."""
-    words = [
-        "exempt by record: " + ", ".join(sorted(case.setting.lifted)) + " lifts " + ids(lifted)
-        if (lifted := sorting.spared(case, rules))
-        else None
-        for case in cases.kinds
-    ]
-    said = cases.pick(words)
-    rows = np.flatnonzero(known & (board.level == sums.NO_RULE) & (said != None))  # noqa: E711
-    board.level[rows], board.missing[rows] = sums.INSIDE, None
-    board.reason[rows] = said[rows]
-
-
-def _no_rule(regions: Sequence[str]) -> str:
-    where = " and ".join(regions) or "an unknown country"
-    return f"the rules asked have none on calling hours for {where} that was in force on that day"
-
-
-def _add_objections(board: _Board, cases: Cases) -> None:
-    """Add to a graded call what speaks against its zones, and what lifts a rule for it."""
-    said = cases.pick([_objections(case) for case in cases.kinds])
-    rows = np.flatnonzero((said != "") & (board.level > sums.NO_RULE))
-    board.reason[rows] = board.reason[rows] + "; " + said[rows]
-
-
-def _objections(case: sorting.Case) -> str:
-    lifted = ", ".join(sorted(case.setting.lifted))
-    exempt = f"a record shows {lifted}: rules that it lifts were left out" if lifted else ""
-    return "; ".join(part for part in (case.zones.reason, exempt) if part)
-
-
-def _add_exemptions(
-    board: _Board, outbound: pd.DataFrame, callbacks: pd.DataFrame, leads: pd.DataFrame
-) -> None:
-    rows = np.flatnonzero(board.level >= sums.MIXED)
-    words = candidates(outbound.iloc[rows], callbacks, leads)
-    named = words.notna().to_numpy()
-    board.reason[rows[named]] = board.reason[rows[named]] + "; " + words[named].to_numpy(object)
-
-
 def _counted(rules: Sequence[HoursRule | HolidayRule], counts: Ints) -> pd.DataFrame:
     """Calls of each rule by grade: `rule_id`, `pass`, `violation`, `uncertain`, `not_evaluable`."""
-    table = counts[: len(rules)]
+    table = counts[: len(rules)].copy()
+    places = {rule.id: place for place, rule in reversed(list(enumerate(rules)))}
+    for place, rule in enumerate(rules):
+        if (
+            places[rule.id] != place
+        ):  # holidays of a part of the place: a pass of the whole is none
+            for level in (sums.MIXED, sums.OPEN):
+                table[places[rule.id], level] += table[place, level]
+                table[places[rule.id], sums.INSIDE] -= table[place, level]
+    whole = [place for place, rule in enumerate(rules) if places[rule.id] == place]
     return pd.DataFrame(
         {
-            "rule_id": pd.Series([rule.id for rule in rules], dtype="str"),
-            "pass": table[:, sums.INSIDE],
-            "violation": table[:, sums.OUTSIDE],
-            "uncertain": table[:, sums.MIXED],
-            "not_evaluable": table[:, sums.OPEN],
+            "rule_id": pd.Series([rules[place].id for place in whole], dtype="str"),
+            "pass": table[whole, sums.INSIDE],
+            "violation": table[whole, sums.OUTSIDE],
+            "uncertain": table[whole, sums.MIXED],
+            "not_evaluable": table[whole, sums.OPEN],
         }
     )
 
 
-def _frame(board: _Board, outbound: pd.DataFrame, cases: Cases) -> pd.DataFrame:
+def _frame(board: Board, outbound: pd.DataFrame, cases: Cases) -> pd.DataFrame:
     zones = [case.zones for case in cases.kinds]
     minutes = pd.array(board.minute, dtype="Int64")
     minutes[board.minute < 0] = pd.NA
@@ -367,4 +194,4 @@ def _frame(board: _Board, outbound: pd.DataFrame, cases: Cases) -> pd.DataFrame:
 def span(outbound: pd.DataFrame) -> tuple[date, date]:
     """First and last day that calls can touch in any zone."""
     at = outbound["created_at"].dropna()
-    return _day(at, "min") - timedelta(days=1), _day(at, "max") + timedelta(days=1)
+    return end_day(at, "min") - timedelta(days=1), end_day(at, "max") + timedelta(days=1)

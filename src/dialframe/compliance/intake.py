@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.compliance.instants import of_texts
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
 from dialframe.frames.columns import DTYPES
@@ -171,6 +172,9 @@ def moment(at: datetime) -> pd.Timestamp:
 def checked(frame: pd.DataFrame, table: Table, names: tuple[str, ...]) -> pd.DataFrame:
     """The named columns of a frame with the table's dtypes, on a fresh index.
 
+    Instants may be text with a zone; a text that names none is null, so its row is graded as one
+    whose time is missing.
+
     Raises:
         ConfigError: A column is missing, of another kind, or an instant without a time zone.
     """
@@ -199,6 +203,8 @@ def look_up(keys: pd.Series, table: pd.Series) -> pd.Series:
 
 def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
     bare = series.reset_index(drop=True)
+    if column.kind == "instant" and _is_text(bare):
+        return of_texts(bare)
     if (
         column.kind == "instant"
         and not isinstance(bare.dtype, pd.DatetimeTZDtype)
@@ -217,6 +223,12 @@ def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
             f"compliance: {column.name} of the {table.name} frame cannot be read as "
             f"{column.kind}; pass a frame of the {table.name} table"
         ) from error
+
+
+def _is_text(values: pd.Series) -> bool:
+    """Whether a column is text throughout, some of which may name no instant."""
+    told = values.dropna()
+    return len(told) > 0 and all(isinstance(each, str) for each in told)
 
 
 def _with_optional(calls: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,9 @@ from typing import Final, get_args
 
 import pandas as pd
 
-from dialframe.compliance.facts import ExemptionCode
+from dialframe.compliance.facts import FreshnessRule
+from dialframe.compliance.parameters import ExemptionCode
+from dialframe.compliance.rulebook import RuleBook
 from dialframe.errors import ConfigError
 from dialframe.frames import Column
 from dialframe.frames.columns import DTYPES
@@ -20,8 +22,11 @@ COLUMNS: Final = (
     Column("from_at", "instant", "it holds for calls from this instant on, UTC; null: always"),
     Column("until_at", "instant", "it holds for calls before this instant, UTC; null: no end"),
     Column("record", "text", "the record that shows it: an id, a file, a contract"),
+    Column("kind", "text", "of a relationship: purchase or inquiry, made at from_at; or null"),
 )
 CODES: Final = frozenset(get_args(ExemptionCode))
+#: What a relationship rests on.
+_KINDS: Final = ("purchase", "inquiry")
 NO_RECORD: Final = "a record that shows it"
 
 
@@ -63,11 +68,15 @@ class Lifted:
         }
 
 
-def take(records: pd.DataFrame | None) -> Lifted:
+def take(records: pd.DataFrame | None, book: RuleBook | None = None) -> Lifted:
     """Records of exemptions at the door.
+
+    A relationship (`ebr`) whose record says what it rests on ends by itself, for numbers of North
+    America: so many months after a purchase or an inquiry as the book's rule on listed numbers says.
 
     Args:
         records: Columns `COLUMNS`; those that are absent are null throughout. None for none.
+        book: The rules; None: relationships end when their records say so.
 
     Raises:
         ConfigError: A code is not known, or a row has no record to show or nothing that it is for.
@@ -95,4 +104,27 @@ def take(records: pd.DataFrame | None) -> Lifted:
         )
     if frame[["call_id", "phone", "campaign_id"]].isna().all(axis=1).any():
         raise ConfigError("exemptions: a row names no call, number or campaign that it is for")
-    return Lifted(frame)
+    odd_kinds = sorted(set(frame["kind"].dropna()) - set(_KINDS))
+    if odd_kinds:
+        raise ConfigError(
+            f"exemptions: kind {odd_kinds[0]!r} is not known; use {', '.join(_KINDS)}"
+        )
+    return Lifted(frame if book is None else _ended(frame, book))
+
+
+def _ended(frame: pd.DataFrame, book: RuleBook) -> pd.DataFrame:
+    """Relationships with the end that the rules set them."""
+    rules = [r.parameters for r in book.of_kind(FreshnessRule) if r.parameters.ebr_purchase_months]
+    if not rules:
+        return frame
+    here = frame["phone"].isna() | frame["phone"].str.startswith("+1").fillna(value=False)
+    found = frame.copy()
+    for kind, months in (
+        (_KINDS[0], min(each.ebr_purchase_months for each in rules)),
+        (_KINDS[1], min(each.ebr_inquiry_months for each in rules)),
+    ):
+        rows = (here & (frame["code"] == "ebr") & (frame["kind"] == kind)).to_numpy(dtype=bool)
+        ends = frame["from_at"] + pd.DateOffset(months=months)
+        sooner = rows & ~(frame["until_at"] <= ends).fillna(value=False).to_numpy(dtype=bool)
+        found["until_at"] = found["until_at"].mask(sooner & ends.notna().to_numpy(), ends)
+    return found

@@ -1,45 +1,14 @@
-"""Faults of a rule file by line: what the schema refuses, and rules that contradict one another; knows no meaning."""
+"""Rules that contradict one another, or name what does not exist, and faults of a file by line; knows no calls."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
-from pydantic import ValidationError
+from dialframe.compliance.calendars import is_known
+from dialframe.compliance.facts import FreshnessRule, HolidayRule, HonourRule, HoursRule, Rule
+from dialframe.compliance.places import first_problem, of_rule
 
-from dialframe.compliance.facts import FreshnessRule, HolidayRule, HoursRule, Rule
-
-_TABLES: Final = re.compile(r"\s*\[\[([\w.]+)\]\]")
-_KEY: Final = re.compile(r"\s*(?:\[(?P<table>[\w.]+)\]|\"?(?P<key>[\w-]+)\"?\s*=)")
-
-
-def first_problem(error: ValidationError, text: str, name: str) -> str:
-    """The first fault of a file in one sentence, with its line."""
-    problems = error.errors(include_url=False)
-    # A misspelt field is also a missing one: the misspelling is what there is to correct.
-    problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
-    place = problems[0]["loc"]
-    # The schema writes the kind of a rule into the path; the file does not.
-    steps = [
-        step
-        for before, step in zip((None, *place), place, strict=False)
-        if not (step in _KINDS and (isinstance(before, int) or before == "rule"))
-    ]
-    where = ".".join(str(step) for step in steps) or "the whole"
-    more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-    return (
-        f"{name}, line {_line_of(text, steps)}: {where}: {problems[0]['msg']}{more}; "
-        "correct the text"
-    )
-
-
-def of_rule(text: str, rule_id: str) -> int:
-    """Line on which a rule's id stands, 1 where it is not found."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if re.match(rf'\s*id\s*=\s*"{re.escape(rule_id)}"', line):
-            return number
-    return 1
+__all__ = ["contradiction", "first_problem", "of_rule"]
 
 
 def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
@@ -54,9 +23,28 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
             linked = rule.parameters.holiday_rule
             if linked is not None and not isinstance(seen.get(linked), HolidayRule):
                 return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
-        found = _replaced(rule, seen) or _same_twice(rule, rules)
+        found = _replaced(rule, seen) or _same_twice(rule, rules) or _uncharted(rule)
         if found is not None:
             return rule.id, found
+    return None
+
+
+def _uncharted(rule: Rule) -> str | None:
+    """A calendar of holidays that nobody has."""
+    wanted: list[tuple[str, str]] = []
+    if isinstance(rule, HolidayRule) and rule.parameters.calendar is not None:
+        wanted.append((rule.parameters.calendar, rule.parameters.subdiv))
+        wanted += [(local.calendar, local.subdiv) for local in rule.parameters.local_only]
+    elif isinstance(rule, HoursRule):
+        p = rule.parameters
+        special = (each for each in (p.before_holiday, p.sunday_and_holiday) if each is not None)
+        wanted += [(each.calendar, each.subdiv) for each in special]
+    elif isinstance(rule, HonourRule) and rule.parameters.holiday_calendar is not None:
+        wanted.append((rule.parameters.holiday_calendar, ""))
+    for country, subdiv in wanted:
+        if not is_known(country, subdiv):
+            name = f"{country}-{subdiv}" if subdiv else country
+            return f"{rule.id}: there is no calendar of holidays of {name!r}"
     return None
 
 
@@ -97,34 +85,3 @@ def _reach(rule: Rule) -> tuple[object, ...]:
         rule.kind, rule.jurisdiction, rule.citation, rule.applies_to, rule.line_types,
         rule.dialing, check,
     )  # fmt: skip
-
-
-_KINDS: Final = frozenset(
-    {
-        "calling_hours", "holiday", "attempt_cap", "dnc_freshness", "internal_dnc",
-        "abandonment_rate", "consent", "retention",
-    }
-)  # fmt: skip
-
-
-def _line_of(text: str, steps: Sequence[int | str]) -> int:
-    """Line of the deepest part of a path that can be found in the text."""
-    lines = text.splitlines()
-    first, last = 0, len(lines)
-    if len(steps) > 1 and isinstance(steps[1], int):
-        starts = [
-            number
-            for number, line in enumerate(lines)
-            if (found := _TABLES.match(line)) and found[1] == steps[0]
-        ]
-        if steps[1] < len(starts):
-            first = starts[steps[1]]
-            later = [s for s in starts if s > first]
-            last = later[0] if later else len(lines)
-    names = [str(step) for step in steps if isinstance(step, str)]
-    for name in reversed(names):
-        for number in range(first, last):
-            found = _KEY.match(lines[number])
-            if found and (found["key"] == name or (found["table"] or "").split(".")[-1] == name):
-                return number + 1
-    return first + 1

@@ -7,8 +7,10 @@ from typing import Final
 
 import pandas as pd
 
+from dialframe.compliance.calendars import Declared
 from dialframe.compliance.dnc import Coverage
 from dialframe.compliance.dnc.evidence import IMPORT_SCREEN
+from dialframe.compliance.facts import HolidayRule
 from dialframe.compliance.result import counted
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.zones import unknown_states
@@ -43,6 +45,16 @@ def about_book(book: RuleBook, at: pd.Timestamp) -> list[str]:
         if rule_id in asked_ids or origin.what == "dropped"
     ]
     return said
+
+
+def about_declared(book: RuleBook, declared: Declared) -> list[str]:
+    """Rules whose further holidays are proclaimed from time to time, where nobody named them."""
+    return [
+        f"Rule {rule.id}: further holidays may have been proclaimed; a file of declared days that "
+        "names the rule says which, and none was given."
+        for rule in book.of_kind(HolidayRule)
+        if rule.parameters.proclaimed and not declared.has(rule.id)
+    ]
 
 
 def about_data(covered: Coverage, timed: pd.DataFrame, *, unanswered: int) -> list[str]:

@@ -1,7 +1,7 @@
 """A firm's own rules: changes to rules of the book and rules beside them, with who decided and why; knows no calls.
 
 The file is TOML. `[[change]]` names a rule of the book and gives new values of its `parameters`,
-other days, or `drop = true`; `[[add]]` with `[add.rule]` brings a rule of the firm. Both say `by`,
+other days, `drop = true`, or `adopt = true` for a voluntary code that the firm joined; `[[add]]` with `[add.rule]` brings a rule of the firm. Both say `by`,
 `why` and `on`. The book's own file stays as it is.
 """
 
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from dialframe.compliance import lines
 from dialframe.compliance.facts import AnyRule, Change, OwnRules, Rule
-from dialframe.compliance.rulebook import Origin, RuleBook
+from dialframe.compliance.rulebook import Origin, RuleBook, adopted
 from dialframe.errors import ConfigError
 
 _FILE: Final = TypeAdapter(OwnRules)
@@ -46,11 +46,14 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
         where = f"{name}, line {lines.of_rule(text, change.id)}"
         if change.id not in rules:
             raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
-        origins.append((change.id, _origin(change, "dropped" if change.drop else "changed")))
+        what = "dropped" if change.drop else "adopted" if change.adopt else "changed"
+        origins.append((change.id, _origin(change, what)))
         if change.drop:
             del rules[change.id]
             continue
         rules[change.id] = _changed(rules[change.id], change, where)
+        if change.adopt:
+            rules[change.id] = _joined(rules[change.id], where)
     for added in own.add:
         where = f"{name}, line {lines.of_rule(text, added.rule.id)}"
         if added.rule.id in rules:
@@ -74,6 +77,12 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
 
 def _origin(change: Change, what: str) -> Origin:
     return Origin(change.by, change.why, change.on, what)
+
+
+def _joined(rule: Rule, where: str) -> Rule:
+    if rule.status != "voluntary_code":
+        raise ConfigError(f"{where}: {rule.id} is no voluntary code, so there is nothing to adopt")
+    return adopted(rule)
 
 
 def _changed(rule: Rule, change: Change, where: str) -> Rule:

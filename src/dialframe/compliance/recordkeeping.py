@@ -112,6 +112,7 @@ def retention(
         years = rule.parameters.years
         wanted = pd.Timestamp(now) - pd.DateOffset(years=years)
         grade, missing, reason = _reaches(oldest_at, began_at, wanted.to_pydatetime())
+        reason += f"; to be kept: {', '.join(rule.parameters.records)}"
         rows.append(
             {
                 "rule_id": rule.id, "citation": rule.citation, "years": years, "wanted_from": wanted,

@@ -67,7 +67,9 @@ class Audit:
         as_of: The moment of the audit, UTC; nothing later was looked at.
         notes: What must be read with the counts.
         parts: Name to frame of every further check: `attempts`, `requests`, `abandonment`,
-            `consent`, `records`, `retention`, and `rules`, the counts of each rule.
+            `consent`, `records`, `retention`, and `rules`, the counts of each rule. `advisory`
+            and `advisory_checks` are findings and counts by voluntary codes, which are advice:
+            they are in neither `findings` nor `checks`.
         since: First instant of the period; None: no bound.
         until: First instant after it; None: the moment of the audit.
         taxonomy: Version and hash of the taxonomy that told the outcomes, empty where none did.
@@ -112,6 +114,13 @@ class Audit:
             "what is not flagged was not shown to be lawful."
         )
 
+    def _advice(self) -> list[str]:
+        """What voluntary codes say, a sentence for each check."""
+        told = self.parts.get("advisory_checks")
+        if told is None:
+            return []
+        return [f"{row.title}: {row.sentence}" for row in told.itertuples()]
+
     def masked(self) -> pd.DataFrame:
         """The findings with every number masked, for showing."""
         shown = self.findings.copy()
@@ -130,6 +139,7 @@ class Audit:
                 for reason, count in self.excluded.items()
                 if count
             ),
+            *(f"- advice, by a voluntary code: {told}" for told in self._advice()),
             *(f"note: {note}" for note in self.notes),
         ]
         return redact("\n".join(lines))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -40,7 +40,7 @@ from dialframe.errors import ConfigError
 __all__ = [
     "DAYS", "STALE_AFTER_DAYS", "AbandonmentRule", "CapRule", "ConsentRule", "Day",
     "FreshnessRule", "HolidayRule", "HonourRule", "HoursRule", "RetentionRule", "Rule",
-    "RuleBook", "Window", "citations", "ids", "load", "parse",
+    "RuleBook", "Window", "adopted", "citations", "ids", "load", "parse",
 ]  # fmt: skip
 
 #: A rule book older than this is likely to have missed a change of the rules.
@@ -103,6 +103,10 @@ class RuleBook:
     def select(self, names: Sequence[str] | None) -> RuleBook:
         """The same book with the rules of some jurisdictions alone.
 
+        A rule on hours that is named by its id brings the holidays that it names. A voluntary code
+        is advice as long as its place is asked; who names the rule by its id holds his calls to it,
+        so that from then on it counts like a law (`adopted_code`).
+
         Args:
             names: `us` (federal), `us-fl`, `us-*` (all states), `gb`, `all`, in either case, or ids
                 of rules; None keeps everything.
@@ -115,15 +119,20 @@ class RuleBook:
         wanted: set[str] = set()
         for name in names:
             wanted |= self._named(name.strip())
-        return RuleBook(
-            self.version,
-            self.generated_on,
-            self.sha256,
-            self.scope,
-            tuple(rule for rule in self.rules if rule.id in wanted),
-            self.no_hours,
-            self.origins,
-        )
+        by_id = self._with_holidays({name.strip().lower() for name in names})
+        chosen = (rule for rule in self.rules if rule.id in wanted | by_id)
+        return replace(self, rules=tuple(adopted(r) if r.id in by_id else r for r in chosen))
+
+    def codes(self) -> RuleBook:
+        """The voluntary codes of the book alone, as a firm that adopted them would hold itself to them."""
+        found = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
+        return replace(self, rules=found)
+
+    def _with_holidays(self, names: set[str]) -> set[str]:
+        """Ids of rules among some names, and of the holidays that rules on hours among them name."""
+        named = [rule for rule in self.rules if rule.id in names]
+        hours = (r.parameters.holiday_rule for r in named if isinstance(r, HoursRule))
+        return {rule.id for rule in named} | {linked for linked in hours if linked is not None}
 
     def _named(self, name: str) -> set[str]:
         upper = name.upper()
@@ -141,11 +150,11 @@ class RuleBook:
         return found
 
     def of_kind(self, kind: type[_R]) -> tuple[_R, ...]:
-        """Rules of one kind, of every time; advisory codes are among them."""
+        """Rules of one kind, of every time; voluntary codes are among them."""
         return tuple(rule for rule in self.rules if isinstance(rule, kind))
 
     def in_force(self, day: date) -> tuple[Rule, ...]:
-        """Rules that held on a day; advisory codes are left out."""
+        """Rules that held on a day; voluntary codes, which bind nobody by themselves, are left out."""
         return tuple(r for r in self.rules if r.status != "voluntary_code" and r.holds_on(day))
 
     def hours(self) -> tuple[HoursRule, ...]:
@@ -234,11 +243,18 @@ def parse(text: str, *, name: str = "rule book") -> RuleBook:
     )
 
 
+def adopted(rule: _R) -> _R:
+    """A rule as it stands for a firm that holds itself to it: a voluntary code then counts like a law."""
+    if rule.status != "voluntary_code":
+        return rule
+    return cast("_R", rule.model_copy(update={"status": "adopted_code"}))
+
+
 def ids(rules: Sequence[Rule]) -> str:
-    """Ids of rules as one text, `; ` between them."""
+    """Ids of rules as one text, a semicolon between them."""
     return "; ".join(rule.id for rule in rules)
 
 
 def citations(rules: Sequence[Rule]) -> str:
-    """Citations of rules as one text, `; ` between them."""
+    """Citations of rules as one text, a semicolon between them."""
     return "; ".join(rule.citation for rule in rules)

@@ -49,6 +49,16 @@ def in_force(rule: Rule, days: Days, rows: Ints) -> Flags:
     return found
 
 
+def in_force_everywhere(rule: Rule, days: Days, rows: Ints) -> Flags:
+    """Whether a rule was in force on the day of each call in all of its candidate zones."""
+    found: Flags = np.ones(len(rows), dtype=bool)
+    if rule.effective_from is not None:
+        found &= days.low[rows] >= ordinal(rule.effective_from)
+    if rule.effective_to is not None:
+        found &= days.high[rows] <= ordinal(rule.effective_to)
+    return found
+
+
 def reach(
     rules: Sequence[_R], cases: Cases, days: Days, usable: Flags
 ) -> Iterator[tuple[_R, Ints, list[Reached | None]]]:

@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dialframe.compliance import sums
-from dialframe.compliance.calendars import Declared, closed_days, ordinal, special_days
+from dialframe.compliance.calendars import (
+    Declared,
+    closed_days,
+    is_regional,
+    ordinal,
+    special_days,
+)
 from dialframe.compliance.cases import Case, Reached, reached
 from dialframe.compliance.facts import DAYS, HolidayRule, HoursRule, Rule
 
@@ -61,10 +67,10 @@ def lay_out(
     """
     first, last = first - timedelta(days=2), last + timedelta(days=2)
     used = tuple(tuple(reached(case, rules)) for case in cases)
-    order = {rule.id: place for place, rule in enumerate(rules)}
+    order = {_key(rule): place for place, rule in enumerate(rules)}
     zone_ends, zones, jump_ends, jumps, offsets = lay_out_zones(cases, first, last)
-    rule_ends, numbers = _flat([[order[each.rule.id] for each in of] for of in used])
-    _, flags = _flat([[bool(e.missing) + 2 * e.doubtful for e in of] for of in used])
+    rule_ends, numbers = _flat([[order[_key(each.rule)] for each in of] for of in used])
+    _, flags = _flat([[bool(e.missing) + 2 * _is_doubtful(e) for e in of] for of in used])
     count = max(len(rules), 1)
     facts = np.zeros((count, 4), dtype=np.int64)
     windows = np.full((count, len(DAYS), _PARTS, 2), -1, dtype=np.int64)
@@ -83,6 +89,16 @@ def lay_out(
         special, days, ordinal(first),
     )  # fmt: skip
     return Layout(arguments, tuple(rules), used)
+
+
+def _key(rule: Rule) -> tuple[str, bool]:
+    """A rule, or the part of it that holds in a region alone: both have one id."""
+    return rule.id, is_regional(rule)
+
+
+def _is_doubtful(found: Reached) -> bool:
+    """Whether the rule may not reach the call: by its place, or because it holds in a region alone."""
+    return found.doubtful or is_regional(found.rule)
 
 
 def lay_out_zones(

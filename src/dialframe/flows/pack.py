@@ -146,6 +146,8 @@ def tables(result: Audit) -> dict[str, pd.DataFrame]:
         "records": "records.csv",
         "retention": "retention.csv",
         "emergencies": "emergencies.csv",
+        "advisory": "advisory.csv",
+        "advisory_checks": "advisory_checks.csv",
         "rules": "rules.csv",
         "coverage_by": "coverage_by.csv",
         "next_checks": "next_checks.csv",

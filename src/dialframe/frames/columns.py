@@ -51,6 +51,7 @@ _EXTRA: Final = _column(
     "_extra", "json", "fields that the contract does not name, kept as they came"
 )
 
+#: Calls, inbound and outbound, a row each.
 CALLS: Final = Table(
     name="calls",
     operation="calls.list",
@@ -74,6 +75,7 @@ CALLS: Final = Table(
     ),
 )
 
+#: Leads of all campaigns, with the outcome of the last attempt only.
 LEADS: Final = Table(
     name="leads",
     operation="leads.list",
@@ -98,6 +100,7 @@ LEADS: Final = Table(
     ),
 )
 
+#: Campaigns that are not archived.
 CAMPAIGNS: Final = Table(
     name="campaigns",
     operation="campaigns.list",
@@ -115,6 +118,7 @@ CAMPAIGNS: Final = Table(
     ),
 )
 
+#: Calls that were promised.
 CALLBACKS: Final = Table(
     name="callbacks",
     operation="callbacks.list",
@@ -131,6 +135,7 @@ CALLBACKS: Final = Table(
     ),
 )
 
+#: Appointments, kept and not.
 APPOINTMENTS: Final = Table(
     name="appointments",
     operation="appointments.list",
@@ -153,6 +158,7 @@ APPOINTMENTS: Final = Table(
     ),
 )
 
+#: The service's own report: counts by day, campaign and disposition.
 DISPOSITIONS: Final = Table(
     name="dispositions",
     operation="reports.dispositions",
@@ -166,6 +172,7 @@ DISPOSITIONS: Final = Table(
     ),
 )
 
+#: Our ledger of Do-Not-Call checks: many rows for one number.
 DNC_CHECKS: Final = Table(
     name="dnc_checks",
     operation="dnc.check",

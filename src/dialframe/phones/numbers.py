@@ -38,9 +38,11 @@ def normalise(
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
 
-    Long columns go through a compiled kernel where numba is installed (the extra `fast`); the
-    answers are the same. Numbers given as numbers are read as the digits that a person sees
-    (`2125550142.0` of a float column is `2125550142`).
+    Long columns go through a compiled kernel; the answers are the same. Numbers given as numbers
+    are read as the digits that a person sees (`2125550142.0` of a float column is `2125550142`).
+
+    >>> normalise(["(212) 555-0142", "555"], region="US")[["e164", "reason"]].values.tolist()
+    [['+12125550142', nan], [nan, 'phone_too_short']]
 
     Args:
         values: Texts; None, NaN and blank text are missing.

@@ -62,6 +62,11 @@ class Reading(NamedTuple):
 def read_number(text: str | None, region: str | None) -> Reading:
     """Read one text as a phone number; the scalar form of `normalise`.
 
+    >>> read_number("020 7946 0018", "GB").e164
+    '+442079460018'
+    >>> read_number("020 7946", "GB").reason
+    'invalid_phone'
+
     Args:
         text: The text, None or blank where it is missing.
         region: A known ISO 3166 region or None.

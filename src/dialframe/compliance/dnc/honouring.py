@@ -70,5 +70,11 @@ def _span(rule: HonourRule, asked_at: datetime, zones: Sequence[ZoneInfo]) -> Sp
     elif p.honour_years is not None:
         kept = timedelta(days=p.honour_years * _YEAR_DAYS)
     words = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
+    if p.until_withdrawn:
+        words += " until it is withdrawn"
+    if p.scope:
+        words += f", for {p.scope}"
+    if p.affiliates:
+        words += f", for affiliates {p.affiliates}"
     at = pd.Timestamp(starts).tz_convert("UTC").to_pydatetime()
     return Span(rule, at, None if kept is None else asked_at + kept, words)

@@ -5,9 +5,9 @@ What is on record around each call is gathered here, for all calls at once; `dec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import pandas as pd
@@ -179,13 +179,15 @@ class Law:
         codes: Case of each call, by position.
         kinds: The cases.
         honour: Rules on requests.
-        listed: Rules on lists.
+        listed: Rules on lists by the day of a call.
+        days: Day of each call, by position.
     """
 
     codes: Codes
     kinds: Sequence[Case]
     honour: Sequence[HonourRule]
-    listed: Sequence[FreshnessRule]
+    listed: Callable[[date], Sequence[FreshnessRule]]
+    days: Sequence[date]
 
     def bind(self, made: Iterator[Request | None], rows: pd.Index) -> Iterator[Request | None]:
         """Requests with the spans in which calls break a rule."""
@@ -201,8 +203,14 @@ class Law:
 
     def free(self, rows: pd.Index) -> list[timedelta]:
         """For how long after its listing a number may still be called, the least of all rules."""
-        by_case = free_days(self.kinds, self.listed)
-        return [timedelta(days=by_case[self.codes[row]]) for row in rows]
+        memory: dict[tuple[int, date], int] = {}
+        found = []
+        for row in rows:
+            code, day = int(self.codes[row]), self.days[row]
+            if (code, day) not in memory:
+                memory[code, day] = free_days([self.kinds[code]], self.listed(day))[0]
+            found.append(timedelta(days=memory[code, day]))
+        return found
 
 
 def free_days(kinds: Sequence[Case], rules: Sequence[FreshnessRule]) -> list[int]:

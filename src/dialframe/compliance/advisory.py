@@ -1,0 +1,96 @@
+"""Voluntary codes: evaluated like rules and told apart from them; knows no law and grades nothing itself.
+
+A code binds the firms that joined it. So it is evaluated for every call that it reaches, and what
+is found stands in tables of its own (`advisory`, `advisory_checks`) whose column `force` says
+"voluntary code". Nothing there counts among the violations of an audit or ends a command with
+status 3. A firm that holds itself to a code names the rule by its id (`rules=["br-hours"]`), or
+adopts it in its own file (`adopt = true`): then it is asked, counted and found like a law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.compliance.cases import Cases, reached
+from dialframe.compliance.intake import shaped
+from dialframe.compliance.result import CHECKS, FINDINGS, Audit, counted
+from dialframe.compliance.rulebook import RuleBook
+from dialframe.frames import Column
+
+FORCE: Final = "voluntary code"
+_FORCE: Final = Column("force", "text", "voluntary code: advice, no law")
+ADVISORY: Final = (_FORCE, *FINDINGS)
+ADVISORY_CHECKS: Final = (_FORCE, *CHECKS)
+
+_COUNTS: Final = ["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
+
+
+def evaluate(
+    book: RuleBook,
+    calls: pd.DataFrame,
+    outbound: pd.DataFrame,
+    cases: Cases,
+    audit: Callable[[RuleBook, pd.DataFrame], Audit],
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
+    """What the voluntary codes of a book say of the calls that they reach.
+
+    Args:
+        book: The rules that are asked.
+        calls: Every call, of both directions.
+        outbound: Calls that `cases` sorts.
+        cases: Their cases.
+        audit: The audit of some calls by a book.
+
+    Returns:
+        Parts of an audit: `advisory` (columns `ADVISORY`) and `advisory_checks` (columns
+        `ADVISORY_CHECKS`); calls of each code by grade; and notes.
+    """
+    codes = book.codes()
+    mine = [bool(reached(case, codes.rules)) for case in cases.kinds]
+    rows = np.array(mine, dtype=bool)[cases.codes] if mine else np.zeros(len(outbound), dtype=bool)
+    if not rows.any():
+        return (*_told(None, codes), [])
+    numbers = outbound["to_number"][rows].dropna().unique()
+    near = calls["to_number"].isin(numbers) | calls["from_number"].isin(numbers)
+    found = audit(codes, calls[near.to_numpy(dtype=bool)])
+    parts, counts = _told(found, codes)
+    return parts, counts, _notes(parts, codes)
+
+
+def _told(found: Audit | None, codes: RuleBook) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """The tables of an audit by the codes, without the checks that no code asks for."""
+    if found is None:
+        parts = {
+            "advisory": shaped({c.name: [] for c in ADVISORY}, ADVISORY),
+            "advisory_checks": shaped({c.name: [] for c in ADVISORY_CHECKS}, ADVISORY_CHECKS),
+        }
+        empty = pd.DataFrame({name: [] for name in _COUNTS})
+        return parts, empty.astype(dict.fromkeys(_COUNTS[1:], "int64") | {"rule_id": "str"})
+    checks = found.checks[(found.checks["rule_id"] != "").to_numpy(dtype=bool)]
+    findings = found.findings[found.findings["check"].isin(checks["check"])]
+    parts = {
+        "advisory": _with_force(findings, ADVISORY),
+        "advisory_checks": _with_force(checks, ADVISORY_CHECKS),
+    }
+    counts = found.parts["rules"][_COUNTS]
+    known = counts["rule_id"].isin([rule.id for rule in codes.rules]) & counts["pass"].notna()
+    return parts, counts[known.to_numpy(dtype=bool)]
+
+
+def _with_force(rows: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
+    told = rows.assign(force=FORCE).reset_index(drop=True)
+    return shaped({c.name: told[c.name] for c in columns}, columns)
+
+
+def _notes(parts: dict[str, pd.DataFrame], codes: RuleBook) -> list[str]:
+    departures = int(parts["advisory_checks"]["violation"].sum())
+    names = ", ".join(rule.id for rule in codes.rules)
+    return [
+        f"Voluntary codes ({names}) were evaluated as advice, apart from the law: "
+        f"{counted(departures, 'departure')}. They count as violations only for a firm that names "
+        "the rule by its id or adopts it in its own file."
+    ]

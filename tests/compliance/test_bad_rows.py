@@ -1,0 +1,255 @@
+"""Rows that no audit likes: they are graded or counted as left out, and never dropped."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance import calendars, instants, own, rulebook
+from dialframe.errors import ConfigError
+
+NOW = hand.utc("2026-12-31")
+NOON = hand.utc("2026-07-06T16:00")
+#: Satellite (Iridium, Inmarsat), international freephone, toll free, premium, personal numbers, +52 1.
+PLACELESS = [
+    "+881612345678", "+870772001234", "+80012345678", hand.TOLL_FREE, "+18885550142",
+    "+19005550142", "+15005550142", "+5215555550123", "+447000123456", "+999123456789",
+]  # fmt: skip
+NO_NUMBERS = ["anonymous", "", "+", "12125550142", "+1", "+12125550142;ext=7", None]
+
+
+def _audit(rows: list[dict[str, Any]], *checks: dict[str, Any], **more: Any) -> compliance.Audit:
+    return compliance.audit(
+        hand.leads(), hand.calls(*rows), hand.checks(*checks), **{"now": NOW, **more}
+    )
+
+
+def assert_whole(audit: compliance.Audit, rows: int) -> None:
+    """Rows in are rows graded and rows left out with a reason, in every table of calls."""
+    graded = len(audit.hours)
+    assert graded + sum(audit.excluded.values()) == rows
+    assert len(audit.coverage.calls) == graded
+    assert len(audit.parts["attempts"]) == graded
+    assert len(audit.parts["records"]) == graded
+    for table in (audit.hours, audit.coverage.calls, audit.parts["attempts"]):
+        assert table["grade"].isin(["pass", "violation", "uncertain", "not evaluable"]).all()
+        assert table.loc[(table["grade"] == "not evaluable").to_numpy(), "missing"].notna().all()
+    counts = audit.checks[["pass", "violation", "uncertain", "not_evaluable"]].sum(axis=1)
+    assert (counts == audit.checks["checked"]).all()
+
+
+@pytest.mark.parametrize("phone", PLACELESS)
+def test_a_number_without_a_place_is_graded_and_never_passes_the_hours(phone: str) -> None:
+    """Satellite, freephone, toll free, premium, personal, +52 1: what is missing is said."""
+    audit = _audit([hand.call(phone, NOON, id="c")])
+    assert_whole(audit, 1)
+    assert audit.hours["grade"].tolist() != ["pass"]
+    assert audit.hours["missing"].notna().all() or audit.hours["grade"].item() == "uncertain"
+
+
+@pytest.mark.parametrize("phone", NO_NUMBERS)
+def test_what_is_no_number_is_graded(phone: str | None) -> None:
+    """The call stays in every table, and the input that is missing is named."""
+    audit = _audit([hand.call(phone, NOON, id="c"), hand.call(at=NOON, id="d")])
+    assert_whole(audit, 2)
+    assert audit.hours["grade"].tolist()[0] == "not evaluable"
+
+
+def test_calls_without_campaign_are_graded_and_share_no_subject() -> None:
+    """Four calls to Florida in a day, none with a campaign: over the cap in all, of which subject nobody knows."""
+    times = [NOON + timedelta(minutes=n) for n in range(4)]
+    rows = [hand.call("+14075550142", at, id=str(at), campaign_id=None) for at in times]
+    audit = _audit(rows, rules=["us", "us-fl"])
+    assert_whole(audit, 4)
+    assert audit.parts["attempts"]["grade"].tolist() == ["pass", "pass", "pass", "uncertain"]
+
+
+@pytest.mark.parametrize(
+    "at", ["1970-01-01T00:00", "1999-12-31T23:59:59", "2003-10-17T16:00", "2008-09-29T16:00"]
+)
+def test_times_before_a_rule_are_graded_by_the_rules_of_their_day(at: str) -> None:
+    """Canada's hours begin on 2008-09-30: before that nothing is asked, and nothing passes."""
+    rows = [hand.call(hand.TORONTO, hand.utc(at), id="ca"), hand.call(at=hand.utc(at), id="us")]
+    audit = _audit(rows)
+    assert_whole(audit, 2)
+    assert audit.hours["grade"].tolist()[0] == "not evaluable"
+
+
+def test_calls_across_midnight_and_the_change_of_clocks() -> None:
+    """Each instant by its own offset: the hour that is skipped, the one that comes twice, and midnight."""
+    texts = {
+        "2026-03-08T06:59:59": "violation", "2026-03-08T07:00": "violation",
+        "2026-03-08T12:00": "pass", "2026-03-08T11:59:59": "violation",
+        "2026-11-01T05:30": "violation", "2026-11-01T06:30": "violation",
+        "2026-11-01T12:59:59": "violation", "2026-11-01T13:00": "pass",
+        "2026-07-07T03:59:59": "violation", "2026-07-07T04:00": "violation",
+    }  # fmt: skip
+    audit = _audit([hand.call(at=hand.utc(text), id=text) for text in texts], rules=["us"])
+    assert_whole(audit, len(texts))
+    assert audit.hours["grade"].tolist() == list(texts.values())
+
+
+def test_29_february_is_a_day_like_others_in_hours_ages_and_years() -> None:
+    """Two years after 29 February are over on 28 February; 31 days count it; records reach back over it."""
+    rows = [hand.call(at=hand.utc("2028-02-29T16:00"), id="leap")]
+    told = hand.check(hand.utc("2028-01-29T16:00"))
+    audit = _audit(rows, told, now=hand.utc("2028-03-01"), rules=["us"])
+    assert_whole(audit, 1)
+    assert audit.hours["grade"].tolist() == ["pass"]
+    assert audit.coverage.calls["grade"].tolist() == ["pass"]
+    for now, grade in (("2033-02-28T17:00", "not evaluable"), ("2033-03-01T00:00", "pass")):
+        kept = _audit(rows, now=hand.utc(now), rules=["us-tsr-retention"])
+        assert kept.parts["retention"]["grade"].tolist() == [grade]
+    phone = "+34915550123"
+    consents = pd.DataFrame(
+        {"phone": [phone], "kind": ["any"], "granted_at": [hand.utc("2028-02-29T12:00")]}
+    )
+    late = [hand.call(phone, hand.utc(f"2030-02-28T{hour}:00"), id=hour) for hour in ("12", "13")]
+    found = _audit(late, consents=consents, now=hand.utc("2030-03-01"), rules=["es"])
+    assert found.parts["consent"]["grade"].tolist() == ["pass", "violation"]
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999999"),
+        ("2016-12-31T18:59:60.5-05:00", "2016-12-31T23:59:59.999999"),
+        ("2026-07-06T24:00:00Z", "2026-07-07T00:00"),
+        ("2026-07-06T16:00:00Z", "2026-07-06T16:00"),
+        ("2026-07-06T12:00:00-04:00", "2026-07-06T16:00"),
+        ("2026-02-30T12:00:00Z", None), ("2026-07-06T16:00:00", None), ("yesterday", None),
+        ("", None), (None, None), ("2026-07-06T25:00:00Z", None), ("9999-99-99T99:99:99Z", None),
+    ],
+)  # fmt: skip
+def test_a_time_in_text_is_an_instant_or_is_missing(text: str | None, instant: str | None) -> None:
+    """A leap second stays on its day; what names no instant is null, and its call is graded."""
+    found = instants.of_texts(pd.Series([text, "2026-07-06T16:00:00Z"], dtype="str"))
+    assert found.iloc[0] == hand.utc(instant) if instant else pd.isna(found.iloc[0])
+    frame = hand.calls(hand.call(at=NOON, id="a"), hand.call(at=NOON, id="b"))
+    frame = frame.assign(created_at=pd.Series([text, "2026-07-06T16:00:00Z"], dtype="str"))
+    audit = compliance.audit(hand.leads(), frame, hand.checks(), now=NOW, rules=["us"])
+    assert_whole(audit, 2)
+    assert (audit.hours["missing"].iloc[0] == "created_at") == (instant is None)
+
+
+def test_an_empty_ledger_passes_nothing() -> None:
+    """No check at all: not evaluable, with what is missing; no call at all: an audit of nothing."""
+    audit = _audit([hand.call(at=NOON, id="c")], rules=["us"])
+    assert_whole(audit, 1)
+    assert audit.coverage.calls["grade"].tolist() == ["not evaluable"]
+    assert_whole(_audit([]), 0)
+
+
+def test_contradicting_checks_never_make_a_pass() -> None:
+    """Of two answers at one instant the one that says listed counts; a later one changes the later calls alone."""
+    at = NOON - timedelta(days=1)
+    for order in ((True, False), (False, True)):
+        told = [hand.check(at, listed=said, request_id=f"req_{n}") for n, said in enumerate(order)]
+        audit = _audit([hand.call(at=NOON, id="c")], *told, rules=["us"])
+        assert_whole(audit, 1)
+        assert audit.checks.set_index("check").loc["listed_number", "pass"] == 0
+        assert audit.listed["grade"].tolist() == ["proven"]
+    again = hand.check(NOON + timedelta(hours=1), listed=False)
+    rows = [hand.call(at=NOON, id="c"), hand.call(at=NOON + timedelta(hours=2), id="d")]
+    assert _audit(rows, *told, again, rules=["us"]).listed["grade"].tolist() == ["proven", "clear"]
+
+
+def test_clocks_that_disagree_are_graded() -> None:
+    """An end before the start, an answer before the call, a call after the audit, a check of tomorrow."""
+    before = NOON - timedelta(minutes=5)
+    rows = [
+        hand.call(at=NOON, id="ends early", ended_at=before, disposition="DNC"),
+        hand.call(at=NOON, id="answered early", answered_at=before),
+        hand.call(at=NOW + timedelta(seconds=1), id="future"),
+        hand.call(hand.CHICAGO, NOON + timedelta(days=9), id="after", duration_seconds=-4),
+    ]
+    audit = _audit(rows, hand.check(NOW + timedelta(days=1)), rules=["us"])
+    assert_whole(audit, 4)
+    assert audit.excluded["call after the moment of the audit"] == 1
+    assert any("count for nothing" in note for note in audit.notes)
+
+
+def test_everything_at_once() -> None:
+    """All of these rows in one audit, twice over, with rows of unknown direction and inbound ones."""
+    made: list[dict[str, Any]] = []
+    times = (None, datetime(1969, 7, 20, tzinfo=NOW.tzinfo), NOON, NOW + timedelta(1))
+    for turn, phone in enumerate([*PLACELESS, *NO_NUMBERS, hand.NEW_YORK, hand.LONDON]):
+        made += [hand.call(phone, at, id=f"c{turn}{at}", campaign_id=None) for at in times]
+    made += [dict(row, id=f"{row['id']}x", direction="sideways") for row in made]
+    made += [dict(row, id=f"{row['id']}y", direction="inbound") for row in made[:5]]
+    made += made[:3]
+    assert_whole(_audit(made), len(made))
+
+
+DECLARED = """
+[[declared]]
+rule = "us-la-emergency"
+first = 2026-08-30
+last = 2026-09-04
+what = "storm"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("what =", "wat =", r"line 6: .*wat"),
+        ("last = 2026-09-04", "last = 2026-08-04", r"line 2: .*ends on or after"),
+        ("first = 2026-08-30", 'first = "tomorrow"', r"line 4: .*first"),
+        ("[[declared]]", "[[declared]", "not valid TOML"),
+    ],
+)
+def test_a_wrong_file_of_declared_days_is_named_by_line(old: str, new: str, said: str) -> None:
+    """A typo never becomes a day on which calls were fine."""
+    with pytest.raises(ConfigError, match=said):
+        calendars.read_declared(DECLARED.replace(old, new))
+
+
+def test_declared_days_of_an_unknown_rule_are_refused() -> None:
+    """A misspelt rule would let calls on these days pass."""
+    days = calendars.read_declared(DECLARED.replace("us-la-emergency", "us-la-emergancy"))
+    with pytest.raises(ConfigError, match="'us-la-emergancy' is no rule on holidays"):
+        _audit([hand.call(at=NOON)], declared=days)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('calendar = "ES"', 'calendar = "XX"', "no calendar of holidays of 'XX'"),
+        ('subdiv = "LA"\nobserved', 'subdiv = "LL"\nobserved', "no calendar of holidays of 'US-LL'"),
+        ("observed = true", "observd = true", r"line \d+: .*observd"),
+        ('trigger = "abandoned"', 'trigger = "abandonned"', r"line \d+: .*trigger"),
+        ("max_rate = 0.03", "max_rate = 3", r"line \d+: .*max_rate"),
+    ],
+)  # fmt: skip
+def test_a_typo_in_a_rule_is_named_by_its_line(old: str, new: str, said: str) -> None:
+    """A misspelt calendar, field or value is no silence."""
+    text = rulebook.packaged_text()
+    assert old in text
+    with pytest.raises(ConfigError, match=said):
+        rulebook.parse(text.replace(old, new, 1))
+
+
+def test_a_firm_adopts_a_code_and_nothing_else() -> None:
+    """`adopt = true` makes a voluntary code count; for a law there is nothing to adopt."""
+    text = (
+        '[[change]]\nid = "br-hours"\nby = "A"\nwhy = "we signed"\non = 2026-01-01\nadopt = true\n'
+    )
+    book = own.apply(rulebook.load(), text)
+    night = [hand.call("+551155550123", hand.utc("2026-07-07T03:00"), id="c")]
+    assert _audit(night, rulebook=book, rules=["br"]).violations == 1
+    apart = _audit(night, rules=["br"])
+    assert apart.violations == 0
+    assert apart.findings[apart.findings["grade"] == "violation"].empty
+    told = apart.parts["advisory"]
+    assert told[["force", "grade", "rule_id"]].to_numpy().tolist() == [
+        ["voluntary code", "violation", "br-hours"]
+    ]
+    assert _audit(night, rules=["br-hours"]).violations == 1
+    with pytest.raises(ConfigError, match="line 2: us-fl-cap is no voluntary code"):
+        own.apply(rulebook.load(), text.replace("br-hours", "us-fl-cap"))

@@ -1,0 +1,398 @@
+"""Examples written by hand from the citations, beside the hours: ages of checks, attempts, requests, shares, consent, records."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance.practice import Practice
+
+EAST, PARIS, LONDON = "America/New_York", "Europe/Paris", "Europe/London"
+TEXAS, PENNSYLVANIA, FLORIDA = "+15125550142", "+12155550142", "+14075550142"
+CONNECTICUT, CALIFORNIA, MISSISSIPPI = "+12035550142", "+14155550142", "+16015550142"
+FRANCE, AUSTRALIA = "+33199001234", "+61255500123"
+SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
+
+
+def _at(local: str, zone: str = EAST) -> datetime:
+    return datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def _audit(
+    calls: list[dict[str, Any]], *checks: dict[str, Any], **further: Any
+) -> compliance.Audit:
+    given = {"now": hand.utc("2026-12-31"), **further}
+    return compliance.audit(hand.leads(), hand.calls(*calls), hand.checks(*checks), **given)
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "day", "days"),
+    [
+        ("us", hand.NEW_YORK, "2026-07-06", 31),  # 16 CFR 310.4(b)(3)(iv), 47 CFR 64.1200(c)(2)
+        ("us-tx", TEXAS, "2026-07-06", 92),  # Tex. Bus. & Com. Code 304: a quarterly list
+        ("us,us-tx", TEXAS, "2026-07-06", 31),  # the stricter of the two
+        ("us-pa", PENNSYLVANIA, "2026-07-06", 122),  # 73 P.S. 2245.2(a): a quarter and 30 days
+        ("ca", hand.TORONTO, "2026-07-06", 31),  # CRTC rules, Part II
+        ("gb", hand.LONDON, "2026-07-06", 28),  # PECR reg. 21(3)
+        ("fr", FRANCE, "2026-08-10", 30),  # the last day of Bloctel
+        ("au", AUSTRALIA, "2026-07-06", 30),  # Do Not Call Register Act 2006 s. 11
+    ],
+)
+def test_a_check_may_be_so_old(asked: str, phone: str, day: str, days: int) -> None:
+    """A check of that many days passes, one a second older does not, and none is not evaluable."""
+    moment = hand.utc(f"{day}T12:00")
+    for age, grade in ((days * DAY, "pass"), (days * DAY + SECOND, "uncertain")):
+        told = hand.check(moment - age, phone=phone)
+        audit = _audit([hand.call(phone, moment)], told, rules=asked.split(","))
+        assert audit.coverage.calls["grade"].tolist() == [grade]
+    audit = _audit([hand.call(phone, moment)], rules=asked.split(","))
+    assert audit.coverage.calls["grade"].tolist() == ["not evaluable"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "day", "grade"),
+    [
+        ("us", hand.NEW_YORK, "2026-07-06", "violation"),  # 47 CFR 64.1200(c)(2)
+        ("fr", FRANCE, "2026-08-10", "violation"),  # on Bloctel while it was in force
+        ("ca", hand.TORONTO, "2026-07-06", "violation"),
+        ("au", AUSTRALIA, "2026-07-06", "violation"),
+    ],
+)
+def test_a_call_to_a_listed_number(asked: str, phone: str, day: str, grade: str) -> None:
+    """Listed the day before; the rule that is named is the one in force on the day of the call."""
+    moment = hand.utc(f"{day}T12:00")
+    told = hand.check(moment - DAY, listed=True, phone=phone)
+    audit = _audit([hand.call(phone, moment, id="c")], told, rules=[asked])
+    found = audit.findings[audit.findings["check"] == "listed_number"]
+    assert found["grade"].tolist() == [grade]
+    assert found["rule_id"].item()
+
+
+def test_a_relationship_lifts_the_list_for_18_and_3_months() -> None:
+    """47 CFR 64.1200(f)(5): 18 months after a purchase, 3 after an inquiry, from their day on."""
+    moment = hand.utc("2026-07-06T15:00")
+    told = hand.check(moment - DAY, listed=True)
+    plan = [("purchase", "2025-01-07T15:00", 0), ("purchase", "2025-01-05T15:00", 1),
+            ("inquiry", "2026-04-07T15:00", 0), ("inquiry", "2026-04-05T15:00", 1)]  # fmt: skip
+    for kind, made, violations in plan:
+        record = pd.DataFrame(
+            {"code": ["ebr"], "phone": [hand.NEW_YORK], "record": ["contract 7"], "kind": [kind],
+             "from_at": [hand.utc(made)]}
+        )  # fmt: skip
+        audit = _audit([hand.call(at=moment)], told, rules=["us"], exemptions=record)
+        assert audit.checks.set_index("check").loc["listed_number", "violation"] == violations
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "zone", "request_on", "last", "late"),
+    [
+        # 47 CFR 64.1200(d)(3) up to 2025-04-10: 30 days.
+        ("us", hand.NEW_YORK, EAST, "2025-03-03", "2025-04-02", "2025-04-03"),
+        # from 2025-04-11: 10 business days, around Memorial Day 2025-05-26.
+        ("us", hand.NEW_YORK, EAST, "2025-05-16", "2025-06-02", "2025-06-03"),
+        # CRTC: 14 days.
+        ("ca", hand.TORONTO, "America/Toronto", "2026-07-06", "2026-07-20", "2026-07-21"),
+    ],
+)
+def test_a_request_is_honoured_by_its_last_day(
+    asked: str, phone: str, zone: str, request_on: str, last: str, late: str
+) -> None:
+    """A call on the last day is inside the grace, one on the day after is proven."""
+    rows = [
+        hand.call(phone, _at(f"{request_on} 12:00", zone), id="asked", disposition="DNC"),
+        hand.call(phone, _at(f"{last} 20:00", zone), id="last"),
+        hand.call(phone, _at(f"{late} 10:00", zone), id="late"),
+    ]
+    grades = _audit(rows, rules=[asked]).listed["grade"].tolist()
+    assert grades == ["clear", "indeterminate", "proven"]
+
+
+def test_the_united_kingdom_honours_an_objection_at_once_and_for_good() -> None:
+    """PECR reg. 21(1)(a): no grace, until it is withdrawn."""
+    rows = [
+        hand.call(hand.LONDON, _at("2020-07-06 12:00", LONDON), id="asked", disposition="DNC"),
+        hand.call(hand.LONDON, _at("2020-07-06 12:01", LONDON), id="soon"),
+        hand.call(hand.LONDON, _at("2026-07-06 12:00", LONDON), id="years"),
+    ]
+    assert _audit(rows, rules=["gb"]).listed["grade"].tolist() == ["clear", "proven", "proven"]
+
+
+def test_france_bars_calls_for_60_days_after_a_refusal() -> None:
+    """D. 223-9 up to 2026-08-10: not before 60 days have passed."""
+    rows = [
+        hand.call(FRANCE, _at("2026-03-02 11:00", PARIS), id="asked", disposition="DNC"),
+        hand.call(FRANCE, _at("2026-04-30 11:00", PARIS), id="day59"),
+        hand.call(FRANCE, _at("2026-05-04 11:00", PARIS), id="day63"),
+    ]
+    assert _audit(rows, rules=["fr"]).listed["grade"].tolist() == [
+        "clear", "proven", "indeterminate",
+    ]  # fmt: skip
+
+
+def _attempts(
+    rules: list[str], phone: str, times: list[datetime], firm: Practice, **further: Any
+) -> list[str]:
+    rows = [hand.call(phone, t, id=f"c{n}", answered_at=t) for n, t in enumerate(times)]
+    audit = _audit(rows, rules=rules, practice=firm, **further)
+    return [str(grade) for grade in audit.parts["attempts"]["grade"]]
+
+
+def test_the_fifth_call_in_30_days_to_france() -> None:
+    """D. 223-9: at most four in 30 days, answered or not; the window slides by the instant."""
+    days = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-23", "2026-03-31", "2026-04-08"]
+    times = [_at(f"{day} 11:00", PARIS) for day in days]
+    times.insert(5, _at("2026-04-01 11:00", PARIS))
+    assert _attempts(["fr"], FRANCE, times, Practice()) == [
+        "pass", "pass", "pass", "pass", "violation", "violation", "violation",
+    ]  # fmt: skip
+    apart = [*times[:4], times[0] + 30 * DAY + SECOND]
+    assert _attempts(["fr"], FRANCE, apart, Practice())[-1] == "pass"
+
+
+def test_collectors_may_call_seven_times_in_seven_days_and_not_after_a_conversation() -> None:
+    """12 CFR 1006.14(b)(2)(i): the eighth within 7 days; 7 days after a conversation, its day the first."""
+    firm = Practice(purpose="debt_collection")
+    eight = [_at(f"2026-07-{6 + n // 2:02} {10 + n % 2}:00") for n in range(8)]
+    silent = {f"c{n}": "machine" for n in range(8)} | {"other": "live"}
+    assert _attempts(["us"], hand.NEW_YORK, eight, firm, outcomes=silent) == [
+        *["pass"] * 7, "violation",
+    ]  # fmt: skip
+    talk = [_at("2026-07-06 10:00"), _at("2026-07-12 20:00"), _at("2026-07-13 08:30")]
+    told = {"c0": "live"}
+    assert _attempts(["us"], hand.NEW_YORK, talk, firm, outcomes=told) == [
+        "pass", "violation", "pass",
+    ]  # fmt: skip
+    # Whether somebody was spoken to on the second call is not known either.
+    assert _attempts(["us"], hand.NEW_YORK, talk, firm) == ["pass", *["not evaluable"] * 2]
+
+
+def test_a_conversation_that_came_in_starts_the_pause_too() -> None:
+    """12 CFR 1006.14(b)(2)(i)(B), (ii): calls from the consumer do not count and do start the 7 days."""
+    came = _at("2026-07-06 10:00")
+    rows = [
+        hand.call(hand.NEW_YORK, came, id="in", direction="inbound", from_number=hand.NEW_YORK,
+                  to_number="+16465550180", answered_at=came),
+        hand.call(at=came + 2 * DAY, id="soon"), hand.call(at=came + 7 * DAY, id="later"),
+    ]  # fmt: skip
+    audit = _audit(rows, rules=["us"], practice=Practice(purpose="debt_collection"))
+    assert audit.parts["attempts"]["grade"].tolist() == ["violation", "pass"]
+
+
+def test_recorded_messages_without_consent_are_three_in_30_days_and_on_health_one_a_day() -> None:
+    """47 CFR 64.1200(a)(3)(ii)-(v): three in 30 days; messages on health one a day and three a week."""
+    firm = Practice(
+        "informational", dialing="prerecorded", line_types={hand.NEW_YORK: "residential"}
+    )
+    times = [_at(f"2026-07-{day:02} 10:00") for day in (1, 10, 20, 30, 31)]
+    asked = ["us-tcpa-exempt-prerecorded-cap"]
+    assert _attempts(asked, hand.NEW_YORK, times, firm) == [
+        "pass", "pass", "pass", "violation", "violation",
+    ]  # fmt: skip
+    record = pd.DataFrame({"code": ["hipaa"], "phone": [hand.NEW_YORK], "record": ["clinic"]})
+    health = [_at(f"2026-07-{day} 10:00") for day in ("06", "07", "08", "09", "13", "20")]
+    health.append(_at("2026-07-20 16:00"))
+    assert _attempts(asked, hand.NEW_YORK, health, firm, exemptions=record) == [
+        "pass", "pass", "pass", "violation", "violation", "pass", "violation",
+    ]  # fmt: skip
+
+
+def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() -> None:
+    """Ofcom 2008 to 2017-02-28: 72 hours after an abandoned call, 24 after a machine; an operator may be promised."""
+    firm = Practice(dialing="predictive", line_types={hand.LONDON: "residential"})
+    first = _at("2016-06-06 10:00", LONDON)
+    times = [first, first + timedelta(hours=23), first + timedelta(hours=71)]
+    times.append(first + timedelta(hours=72))
+    told = {"c0": "dropped", "other": "machine"}
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+        "pass", "violation", "violation", "pass",
+    ]  # fmt: skip
+    told = {"c0": "machine", "other": "dropped"}
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+        "pass", "violation", "pass", "pass",
+    ]  # fmt: skip
+    record = pd.DataFrame(
+        {"code": ["guaranteed_live_operator"], "phone": [hand.LONDON], "record": ["roster"]}
+    )
+    told = {"c0": "dropped"}
+    grades = _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, exemptions=record)
+    assert "violation" not in grades
+    now = [t + 3650 * DAY for t in times]
+    assert "violation" not in _attempts(["gb"], hand.LONDON, now, firm, outcomes=told)
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "day", "dropped", "live", "grade"),
+    [
+        # 16 CFR 310.4(b)(4), 47 CFR 64.1200(a)(7): at most 3 % of the calls that a person answered.
+        ("us", hand.NEW_YORK, "2026-07-06", 3, 97, "pass"),
+        ("us", hand.NEW_YORK, "2026-07-06", 4, 96, "violation"),
+        # CRTC: 5 % in a calendar month.
+        ("ca", hand.TORONTO, "2026-07-06", 5, 95, "pass"),
+        ("ca", hand.TORONTO, "2026-07-06", 6, 94, "violation"),
+        # Ofcom up to 2017-02-28: at most 3 % in 24 hours; since then an indicator, below 3 %.
+        ("gb", hand.LONDON, "2016-07-06", 3, 97, "pass"),
+        ("gb", hand.LONDON, "2016-07-06", 4, 96, "violation"),
+        ("gb", hand.LONDON, "2026-07-06", 2, 98, "pass"),
+        ("gb", hand.LONDON, "2026-07-06", 3, 97, "uncertain"),
+    ],
+)
+def test_shares_of_dropped_calls(
+    asked: str, phone: str, day: str, dropped: int, live: int, grade: str
+) -> None:
+    """Every campaign and period, machines on neither side."""
+    rows = [hand.call(phone, hand.utc(f"{day}T15:00"), id=f"c{n}") for n in range(dropped + live)]
+    told = {f"c{n}": "dropped" if n < dropped else "live" for n in range(dropped + live)}
+    firm = Practice(dialing="predictive")
+    table = _audit(rows, rules=[asked], practice=firm, outcomes=told).parts["abandonment"]
+    assert set(table["grade"]) == {grade}
+
+
+#: Jurisdiction, number, firm, day, kind of consent on record 100 days before, rule, grade.
+CONSENTS: list[tuple[str, str, Practice, str, str | None, str, str]] = [
+    # 47 CFR 64.1200(a)(2): written consent for autodialed sales calls to mobiles; express for others.
+    ("us", hand.NEW_YORK, Practice(dialing="autodialer", line_types={hand.NEW_YORK: "wireless"}),
+     "2026-07-06", "express", "us-tcpa-wireless-consent", "violation"),
+    ("us", hand.NEW_YORK, Practice(dialing="autodialer", line_types={hand.NEW_YORK: "wireless"}),
+     "2026-07-06", "written", "us-tcpa-wireless-consent", "pass"),
+    ("us", hand.NEW_YORK,
+     Practice("informational", dialing="autodialer", line_types={hand.NEW_YORK: "wireless"}),
+     "2026-07-06", "express", "us-tcpa-wireless-consent", "pass"),
+    # 47 CFR 64.1200(a)(3): written consent for recorded sales calls to homes.
+    ("us", hand.NEW_YORK, Practice(dialing="prerecorded", line_types={hand.NEW_YORK: "residential"}),
+     "2026-07-06", "express", "us-tcpa-residential-prerecorded", "violation"),
+    # Fla. Stat. 501.059(8)(a): written, for automated dialing.
+    ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2026-07-06", "express", "us-fl-consent", "violation"),
+    ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2026-07-06", "written", "us-fl-consent", "pass"),
+    # Conn. Gen. Stat. 42-288a: written, for calls by a person too, since 2023-10-01.
+    ("us-ct", CONNECTICUT, Practice(dialing="manual"), "2026-07-06", "express", "us-ct-consent", "violation"),
+    ("us-ct", CONNECTICUT, Practice(dialing="manual"), "2023-09-30", None, "us-ct-consent", ""),
+    # CRTC Part IV: express consent for announcing devices.
+    ("ca", hand.TORONTO, Practice(dialing="prerecorded"), "2026-07-06", "any", "ca-adad-consent", "violation"),
+    ("ca", hand.TORONTO, Practice(dialing="prerecorded"), "2026-07-06", "express", "ca-adad-consent", "pass"),
+    # PECR reg. 19: automated calls only with consent.
+    ("gb", hand.LONDON, Practice(dialing="prerecorded"), "2026-07-06", None, "gb-automated-consent", "violation"),
+    # L. 223-1 since 2026-08-11.
+    ("fr", FRANCE, Practice(), "2026-08-10", None, "fr-consent-2026", ""),
+    ("fr", FRANCE, Practice(), "2026-08-11", "express", "fr-consent-2026", "pass"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "firm", "day", "kind", "rule", "grade"), CONSENTS,
+    ids=[f"{row[5]}-{row[3]}-{row[4]}-{row[2].purpose}" for row in CONSENTS],
+)  # fmt: skip
+def test_consent_of_the_kind_that_is_asked_for(
+    asked: str, phone: str, firm: Practice, day: str, kind: str | None, rule: str, grade: str
+) -> None:
+    """The rule asks for its kind of consent on its days; an empty grade: it asks for nothing."""
+    moment = hand.utc(f"{day}T12:00")
+    told = {"phone": [phone], "kind": [kind or "any"], "granted_at": [moment - 100 * DAY]}
+    consents = pd.DataFrame(told if kind else {**told, "phone": ["+33610000000"]})
+    table = _audit([hand.call(phone, moment)], rules=[asked], practice=firm, consents=consents)
+    found = table.parts["consent"]
+    assert found.loc[(found["rule_id"] == rule).to_numpy(), "grade"].tolist() == (
+        [grade] if grade else []
+    )
+
+
+def test_revoked_consent_ends_within_ten_business_days() -> None:
+    """47 CFR 64.1200(a)(10): revoked on Friday 2026-06-26, the tenth business day is Monday 2026-07-13."""
+    firm = Practice(dialing="autodialer", line_types={hand.NEW_YORK: "wireless"})
+    rows = [
+        hand.call(at=_at("2026-07-13 20:30"), id="last"),
+        hand.call(at=_at("2026-07-14 08:30"), id="late"),
+    ]
+    consents = pd.DataFrame(
+        {"phone": [hand.NEW_YORK], "kind": ["written"], "granted_at": [_at("2026-01-05 12:00")],
+         "revoked_at": [_at("2026-06-26 12:00")], "record": ["r1"]}
+    )  # fmt: skip
+    found = _audit(rows, rules=["us"], practice=firm, consents=consents).parts["consent"]
+    grades = found[(found["rule_id"] == "us-tcpa-revocation").to_numpy()]["grade"].tolist()
+    assert grades == ["uncertain", "violation"]
+
+
+def test_reassigned_numbers_are_looked_up_within_30_days() -> None:
+    """47 CFR 64.1200(m): a safe harbour, so without a look-up it is uncertain; "yes" is a violation."""
+    firm = Practice(dialing="autodialer", line_types={hand.NEW_YORK: "wireless"})
+    moment = _at("2026-07-06 12:00")
+    for age, said, grade in ((30, "no", "pass"), (31, "no", "uncertain"), (1, "yes", "violation")):
+        asked = pd.DataFrame(
+            {"phone": [hand.NEW_YORK], "checked_at": [moment - age * DAY], "result": [said]}
+        )
+        found = _audit([hand.call(at=moment)], rules=["us"], practice=firm, look_ups=asked)
+        table = found.parts["consent"]
+        mine = table[(table["rule_id"] == "us-tcpa-reassigned").to_numpy()]
+        assert mine["grade"].tolist() == [grade]
+
+
+@pytest.mark.parametrize(
+    ("asked", "years"), [("us-tsr-retention", 5), ("us-regf-retention", 3), ("ca-retention", 3)]
+)
+def test_records_are_kept_so_many_years(asked: str, years: int) -> None:
+    """16 CFR 310.5(a), 12 CFR 1006.100, CRTC Part VI: a call of that age is still there."""
+    now = hand.utc("2026-11-21T12:00")
+    firm = Practice(purpose="debt_collection" if "regf" in asked else "telemarketing_sales")
+    for shift, grade in ((0 * DAY, "pass"), (DAY, "uncertain")):
+        oldest = (pd.Timestamp(now) - pd.DateOffset(years=years)).to_pydatetime() + shift
+        audit = _audit(
+            [hand.call(at=oldest)], rules=[asked], now=now, practice=firm,
+            began_at=hand.utc("2015-01-01"),
+        )  # fmt: skip
+        assert audit.parts["retention"]["grade"].tolist() == [grade]
+
+
+#: Jurisdictions, number, zone, firm, local time, grade: days and devices that the table of hours leaves out.
+DAYS: list[tuple[str, str, str, Practice, str, str]] = [
+    # The federal rules and the Canadian ones know no holidays.
+    ("us", hand.NEW_YORK, EAST, Practice(), "2026-12-25 12:00", "pass"),
+    ("ca", hand.TORONTO, "America/Toronto", Practice(), "2026-12-25 12:00", "pass"),
+    ("us,us-fl", FLORIDA, EAST, Practice(), "2026-12-25 12:00", "pass"),
+    # 73 P.S. 2245(a)(10) since 2019-12-03: the day after Thanksgiving is a holiday of the state.
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2026-11-27 12:00", "violation"),
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2025-12-15 12:00", "violation"),  # Bill of Rights
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2019-11-28 12:00", "pass"),
+    # 39 Miss. Admin. Code Pt. I R. 1:28 closed holidays until it was repealed in 2024.
+    ("us-ms", MISSISSIPPI, "America/Chicago", Practice(line_types={MISSISSIPPI: "residential"}),
+     "2023-07-04 12:00", "violation"),
+    ("us-ms", MISSISSIPPI, "America/Chicago", Practice(line_types={MISSISSIPPI: "residential"}),
+     "2025-07-04 12:00", "pass"),
+    # Cal. Pub. Util. Code 2872: announcing devices 9-21.
+    ("us,us-ca", CALIFORNIA, "America/Los_Angeles", Practice(dialing="prerecorded"),
+     "2026-07-06 08:59:59", "violation"),
+    ("us,us-ca", CALIFORNIA, "America/Los_Angeles", Practice(dialing="prerecorded"),
+     "2026-07-06 09:00", "pass"),
+    # 12 CFR 1006.6(b)(1)(i): collectors 8-21, businesses too.
+    ("us", hand.NEW_YORK, EAST, Practice(purpose="debt_collection"), "2026-07-06 21:00", "violation"),
+    # Australia: ANZAC Day is national, the King's Birthday is not.
+    ("au", AUSTRALIA, "Australia/Sydney", Practice(), "2025-04-25 12:00", "violation"),
+    ("au", AUSTRALIA, "Australia/Sydney", Practice(), "2026-06-08 12:00", "pass"),
+    # France: Easter Monday; Good Friday is a holiday in Alsace and Moselle alone, L. 3133-1 lacks it.
+    ("fr", FRANCE, PARIS, Practice(), "2026-04-06 11:00", "violation"),
+    ("fr", FRANCE, PARIS, Practice(), "2026-04-03 11:00", "pass"),
+    # Spain says holidays without saying whose: that of Madrid is uncertain, a national one is closed.
+    ("es", "+34915550123", "Europe/Madrid", Practice(), "2025-05-02 12:00", "uncertain"),
+    ("es", "+34915550123", "Europe/Madrid", Practice(), "2026-10-12 12:00", "violation"),
+    ("es", "+34915550123", "Europe/Madrid", Practice(), "2026-10-13 12:00", "pass"),
+    # India has no holidays in its rule.
+    ("in", "+911155550123", "Asia/Kolkata", Practice(), "2026-01-26 12:00", "pass"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "phone", "zone", "firm", "local", "grade"), DAYS,
+    ids=[f"{row[0]}-{row[4]}" for row in DAYS],
+)  # fmt: skip
+def test_days_by_the_citation(
+    asked: str, phone: str, zone: str, firm: Practice, local: str, grade: str
+) -> None:
+    """Holidays and devices, by the clock of the person called."""
+    rules = compliance.rulebook.load().select(asked.split(","))
+    row = hand.call(phone, _at(local, zone))
+    found = compliance.hours.audit(hand.calls(row), rules=rules, practice=firm)
+    assert found["grade"].item() == grade, found["reason"].item()

@@ -1,0 +1,550 @@
+"""Every field of every rule's parameters, changed in turn: a grade changes, or what is said, or the schema refuses it.
+
+So no part of a rule is carried along and ignored. Each scene is a set of calls just inside and
+just outside the limits of the rule as it stands; the rule is then changed in one field, and the
+same calls are graded by it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterator
+from datetime import date, time, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from compliance import hand
+from compliance.test_every_rule import BOOK, DAY, TICK, at, number, practice, siblings, some_day
+from dialframe import compliance
+from dialframe.compliance import (
+    abandonment,
+    attempts,
+    cases,
+    consent,
+    following,
+    hours,
+    lifting,
+    lines,
+    recordkeeping,
+    spans,
+)
+from dialframe.compliance.calendars import Declared, closed_days, in_parts, special_days
+from dialframe.compliance.facts import AnyRule, Rule
+from dialframe.compliance.intake import take_calls
+from dialframe.compliance.practice import Practice
+from dialframe.compliance.rulebook import RuleBook, adopted
+from dialframe.errors import ConfigError
+
+GRADE, WORDS, REFUSED = "a grade changes", "other words are said", "the schema refuses it"
+RULE: TypeAdapter[Rule] = TypeAdapter(AnyRule)
+
+#: On what each field bears, and another value of it. A field that is not here fails the test.
+CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "calling_hours": {
+        "timezone_basis": (REFUSED, lambda _: "house"),
+        "event": (REFUSED, lambda _: "answer"),
+        "windows.days": (REFUSED, lambda days: days[:-1]),
+        "windows.start": (GRADE, lambda clock: time(clock.hour + 1)),
+        "windows.end": (GRADE, lambda clock: time(clock.hour - 1, clock.minute)),
+        "closed_days": (REFUSED, lambda days: days[:-1] if days else ("sun",)),
+        "timezone": (GRADE, lambda _: "Etc/GMT+9"),
+        "holiday_rule": (GRADE, lambda _: None),
+        "area_code_presumption": (GRADE, lambda _: False),
+        "area_code_reliance": (WORDS, lambda _: False),
+        "before_holiday": (GRADE, lambda _: None),
+        "before_holiday.start": (GRADE, lambda _: time(12)),
+        "before_holiday.end": (GRADE, lambda _: time(14)),
+        "before_holiday.calendar": (GRADE, lambda _: "US"),
+        "before_holiday.subdiv": (GRADE, lambda _: "MI"),
+        "sunday_and_holiday": (GRADE, lambda _: None),
+        "sunday_and_holiday.start": (GRADE, lambda _: time(15)),
+        "sunday_and_holiday.end": (GRADE, lambda _: time(16)),
+        "sunday_and_holiday.calendar": (GRADE, lambda _: "IN"),
+        "sunday_and_holiday.subdiv": (GRADE, lambda _: "TX"),
+        "sunday_and_holiday.citation": (WORDS, lambda _: "elsewhere"),
+    },
+    "holiday": {
+        "type": (GRADE, lambda was: "emergency_ban" if was == "regional" else "regional"),
+        "calendar": (GRADE, lambda was: "DE" if was != "DE" else "FR"),
+        "subdiv": (GRADE, lambda was: {"US": "WY"}.get(was, "WY") if was else was),
+        "observed": (GRADE, lambda was: not was),
+        "add": (GRADE, lambda _: ()),
+        "add.day": (GRADE, lambda _: "08-17"),
+        "add.name": (WORDS, lambda _: "A day"),
+        "add.moves": (GRADE, lambda was: not was),
+        "drop": (GRADE, lambda _: ()),
+        "proclaimed": (WORDS, lambda _: False),
+        "local_only": (GRADE, lambda _: ()),
+        "local_only.name": (GRADE, lambda _: "Good Friday"),
+        "local_only.where": (WORDS, lambda _: "the hills"),
+        "local_only.calendar": (GRADE, lambda _: "FR"),
+        "local_only.subdiv": (GRADE, lambda _: ""),
+        "regional": (GRADE, lambda was: not was),
+        "url": (WORDS, lambda _: "https://elsewhere.example"),
+        "area": (GRADE, lambda _: ""),
+    },
+    "attempt_cap": {
+        "max_attempts": (GRADE, lambda was: was + 1),
+        "window_type": (GRADE, lambda was: "calendar_day" if was == "rolling" else "rolling"),
+        "window_hours": (GRADE, lambda was: was - 1),
+        "window_days": (GRADE, lambda was: was + 1),
+        "counts": (REFUSED, lambda _: "answered"),
+        "scope": (WORDS, lambda was: (*was, "household")),
+        "subject_proxy": (REFUSED, lambda _: None),
+        "nature": (WORDS, lambda _: ""),
+        "cooldown_after_conversation_days": (GRADE, lambda was: was - 1),
+        "hipaa_max_per_day": (GRADE, lambda was: was + 1),
+        "hipaa_max_per_week": (GRADE, lambda was: was + 1),
+        "trigger": (GRADE, lambda was: "machine" if was == "abandoned" else "abandoned"),
+        "unless": (GRADE, lambda _: None),
+    },
+    "dnc_freshness": {
+        "registry": (WORDS, lambda _: "Another list"),
+        "check": (GRADE, lambda was: "age" if was == "listed_number_called" else "listed_number_called"),
+        "max_age_days": (GRADE, lambda was: was - 1),
+        "basis": (
+            GRADE,
+            lambda was: "age_at_call" if was == "quarter_of_call" else "quarter_of_call",
+        ),
+        "period": (WORDS, lambda _: None),
+        "grace_days_after_publication": (REFUSED, lambda was: was - 1),
+        "listed_grace_days": (GRADE, lambda was: was - 2),
+        "ebr_purchase_months": (GRADE, lambda was: was - 1),
+        "ebr_inquiry_months": (GRADE, lambda was: was - 1),
+    },
+    "internal_dnc": {
+        "max_days": (GRADE, lambda was: was + 1),
+        "day_type": (GRADE, lambda was: "calendar" if was == "business" else "business"),
+        "holiday_calendar": (GRADE, lambda _: "FR"),
+        "honour_years": (GRADE, lambda was: was - 1 or 2),
+        "honour_days": (GRADE, lambda was: was - 1),
+        "cooldown_days": (GRADE, lambda was: was - 1),
+        "until_withdrawn": (WORDS, lambda _: False),
+        "scope": (WORDS, lambda _: "one number"),
+        "affiliates": (WORDS, lambda _: "all of them"),
+    },
+    "abandonment_rate": {
+        "max_rate": (GRADE, lambda was: was / 2),
+        "comparison": (GRADE, lambda was: "<" if was == "<=" else "<="),
+        "period_days": (GRADE, lambda was: 30 if was == 1 else 1),
+        "period_type": (REFUSED, lambda was: "successive_30_day" if was == "calendar_month" else "calendar_month"),
+        "scope": (GRADE, lambda was: "campaign" if was == "caller" else "caller"),
+        "denominator": (GRADE, lambda was: "calls_answered_live" if was == "live_calls" else "live_calls"),
+        "seconds_to_answer": (WORDS, lambda was: was + 1),
+        "clock_starts": (WORDS, lambda _: "the first ring"),
+        "min_ring_seconds": (WORDS, lambda was: was + 1),
+        "min_rings": (WORDS, lambda was: was + 1),
+        "recorded_message_required": (WORDS, lambda _: False),
+        "safe_harbour": (REFUSED, lambda was: not was),
+        "severity": (REFUSED, lambda _: ""),
+    },
+    "consent": {
+        "check": (GRADE, lambda was: "reassigned_number" if was != "reassigned_number" else "ported_number_grace"),
+        "required": (GRADE, lambda was: "any_solicitation_basis" if was != "any_solicitation_basis" and "gdpr" not in was else "prior_express_written"),
+        "required_non_marketing": (GRADE, lambda _: ""),
+        "required_b2b": (GRADE, lambda _: ""),
+        "waived_by_check": (GRADE, lambda _: False),
+        "trigger": (WORDS, lambda _: "nothing else"),
+        "area_code_presumption": (GRADE, lambda _: False),
+        "max_days": (GRADE, lambda was: was + 1),
+        "day_type": (GRADE, lambda _: "calendar"),
+        "method": (WORDS, lambda _: "letter"),
+        "revoke_all_waived_until": (GRADE, lambda was: was - 2 * DAY),
+        "safe_harbour_response": (REFUSED, lambda _: "maybe"),
+        "query_fields": (WORDS, lambda _: ("phone",)),
+        "aging_days": (GRADE, lambda was: was - 1),
+        "refresh_days": (GRADE, lambda was: was - 1),
+        "mandatory": (GRADE, lambda was: not was),
+        "grace_days": (GRADE, lambda was: was - 1),
+        "max_consent_age_years": (GRADE, lambda was: was + 1),
+        "max_consent_age_from": (GRADE, lambda was: was + 2 * DAY),
+        "customer_exception_until": (GRADE, lambda was: was - DAY),
+        "burden_of_proof": (WORDS, lambda _: "regulator"),
+    },
+    "retention": {
+        "years": (GRADE, lambda was: was + 1),
+        "records": (WORDS, lambda was: was[:-1] or ("more",)),
+    },
+}  # fmt: skip
+
+
+def paths(rule: Rule) -> list[str]:
+    """Fields that a rule sets, those inside of its tables by their path; a list of tables by its first."""
+    return list(_paths(rule.parameters, "", CHANGES[rule.kind]))
+
+
+def _paths(model: BaseModel, prefix: str, table: dict[str, Any]) -> Iterator[str]:
+    for name in sorted(model.model_fields_set):
+        value = getattr(model, name)
+        inner = value[0] if isinstance(value, tuple) and value else value
+        is_table = isinstance(inner, BaseModel)
+        empty = value in ((), "", None) or value is False
+        if not empty and (not is_table or prefix + name in table):
+            yield prefix + name
+        if isinstance(inner, BaseModel):
+            yield from _paths(inner, f"{prefix}{name}.", table)
+
+
+def changed(rule: Rule, path: str, change: Callable[[Any], Any]) -> Rule:
+    """The rule with one field changed; raises `ValidationError` where that is no rule."""
+    values = rule.model_dump()
+    spot: Any = values["parameters"]
+    *outer, last = path.split(".")
+    for step in outer:
+        spot = spot[step]
+        spot = spot[0] if isinstance(spot, (tuple, list)) else spot
+    spot[last] = change(spot[last])
+    made = RULE.validate_python(values)
+    problem = lines.contradiction(book_of(made).rules)
+    if problem is not None:
+        raise ConfigError(problem[1])
+    return made
+
+
+def book_of(rule: Rule) -> RuleBook:
+    """The book with the rule as it is given in its place."""
+    rules = tuple(rule if each.id == rule.id else each for each in BOOK.rules)
+    return dataclasses.replace(BOOK, rules=rules)
+
+
+def told(frame: pd.DataFrame, *more: str) -> tuple[list[str], list[str]]:
+    """Grades, and words."""
+    names = ["reason", *more]
+    words = [" | ".join(str(value) for value in row) for row in frame[names].to_numpy()]
+    return [str(grade) for grade in frame["grade"]], words
+
+
+Scene = tuple[list[str], list[str]]
+
+
+def ground(rule: Rule, rows: list[dict[str, Any]], firm: Practice, **more: Any) -> tuple[Any, ...]:
+    """Calls, cases and days."""
+    calls = take_calls(hand.calls(*rows)).outbound
+    found = cases.sort(calls, practice=firm, **more)
+    first, last = hours.span(calls)
+    return calls, found, spans.of_calls(calls, found, first=first, last=last)
+
+
+def of_hours(rule: Any) -> Scene:
+    """Full hours of a week, of holidays and their eves; one number has an area code of another state."""
+    kept = BOOK.rule(rule.id)
+    start = some_day(kept)
+    days = [start + timedelta(days=n) for n in range(7)]
+    linked = BOOK.rule(rule.id).parameters.holiday_rule  # type: ignore[union-attr]
+    if linked is not None:
+        days += list(closed_days(BOOK.rule(linked), start, start + 300 * DAY, Declared()))  # type: ignore[arg-type]
+    for special in ("before_holiday", "sunday_and_holiday"):
+        window = getattr(BOOK.rule(rule.id).parameters, special)
+        if window is not None:
+            feasts = special_days(window, start, start + 365 * DAY)
+            days += [day + shift * DAY for day in feasts for shift in (-1, 0)]
+    clocks = [time(hour) for hour in range(24)]
+    phones = siblings(kept, 2)
+    rows = [
+        hand.call(phones[0], at(kept, day, clock), id=f"{day}{clock}")
+        for day in days
+        for clock in clocks
+    ]
+    rows += [hand.call(phones[1], at(kept, days[0], clock), id=f"away{clock}") for clock in clocks]
+    away = {phones[1]: "NY"} if rule.jurisdiction.startswith("US-") else None
+    return told(
+        hours.audit(
+            hand.calls(*rows), rules=book_of(rule).select([rule.id]), practice=practice(rule),
+            states=away,
+        )
+    )  # fmt: skip
+
+
+def of_holidays(rule: Any) -> Scene:
+    """Noon of every day of two years, with and without a declared day; the notes say the rest."""
+    last = BOOK.rule(rule.id).effective_to or date(2030, 12, 31)
+    year = last.year - (1 if BOOK.rule(rule.id).effective_to else 0)
+    first, last = date(year - 4, 1, 1), date(year, 12, 31)
+    wanted: set[date] = set()
+    for each in (BOOK.rule(rule.id), rule):
+        for part in in_parts(each) if each.parameters.calendar else ():  # type: ignore[union-attr,arg-type]
+            wanted |= set(closed_days(part, first, last, Declared()))
+    days = sorted({day + shift * DAY for day in wanted for shift in (-1, 0, 1)}) or [
+        date(year, 9, 2)
+    ]
+    rows = [
+        hand.call(number(rule), at(rule, day, time(12)), id=f"c{n}") for n, day in enumerate(days)
+    ]
+    if BOOK.rule(rule.id).parameters.calendar is not None:  # type: ignore[union-attr]
+        frame = hours.audit(
+            hand.calls(*rows), rules=book_of(rule).select([rule.id]), practice=practice(rule)
+        )
+        grades, words = told(frame)
+        note = f"proclaimed: {rule.parameters.proclaimed and _notes(rule)}"
+        return grades, [*words, note]
+    grades, words = [], []
+    for declared in (Declared(), Declared({rule.id: {days[0]: "storm"}})):
+        audit = compliance.audit(
+            hand.leads(), hand.calls(*rows), hand.checks(), now=hand.utc("2031-01-01"),
+            rulebook=book_of(rule), rules=[rule.id], practice=practice(rule), declared=declared,
+        )  # fmt: skip
+        some = told(audit.parts["emergencies"])
+        grades, words = grades + some[0], words + some[1]
+    return grades, words
+
+
+def _notes(rule: Rule) -> list[str]:
+    audit = compliance.audit(
+        hand.leads(), hand.calls(), hand.checks(), now=hand.utc("2026-01-01"),
+        rulebook=book_of(rule), rules=[rule.id],
+    )  # fmt: skip
+    return [note for note in audit.notes if "proclaimed" in note]
+
+
+def of_caps(rule: Any) -> Scene:
+    """Bursts in one campaign and in several, after a dropped call, a machine and a conversation, on health."""
+    p = BOOK.rule(rule.id).parameters
+    start = at(rule, some_day(rule), time(10)) + 40 * DAY
+    if BOOK.rule(rule.id).effective_to is not None:
+        start -= 35 * DAY
+    length = (
+        timedelta(hours=p.window_hours) if p.window_hours else timedelta(days=p.window_days or 1)
+    )  # type: ignore[union-attr]
+    phone = siblings(rule, 9)
+    most = max(p.max_attempts, 1)  # type: ignore[union-attr]
+    rows, outcomes = [], {}
+    for n in range(most + 2):
+        minute = start + n * timedelta(minutes=1)
+        rows += [hand.call(phone[place], minute, id=f"burst{place}-{n}") for place in (0, 7, 8)]
+        rows.append(hand.call(phone[1], minute, id=f"apart{n}", campaign_id=f"c{n}"))
+    shifts = {0: length + timedelta(hours=20), 7: length - timedelta(minutes=30), 8: length}
+    rows += [hand.call(phone[n], start + shift, id=f"later{n}") for n, shift in shifts.items()]
+    for place, outcome in (
+        (2, "dropped"),
+        (3, "machine"),
+        (4, "live"),
+        (5, "dropped"),
+        (6, "machine"),
+    ):
+        rows.append(hand.call(phone[place], start, id=f"event{place}", answered_at=start))
+        outcomes[f"event{place}"] = outcome
+        rows += [
+            hand.call(phone[place], start + timedelta(hours=h), id=f"after{place}{h}")
+            for h in (12, 23, 24, 71, 72, 140, 150, 170)
+        ]
+    health = [
+        hand.call(f"{phone[0][:-1]}9", start + n * timedelta(hours=6), id=f"h{n}")
+        for n in range(20)
+    ]
+    record = pd.DataFrame(
+        {"code": ["hipaa", *["guaranteed_live_operator"] * 2],
+         "phone": [health[0]["to_number"], phone[5], phone[6]], "record": "r"}
+    )  # fmt: skip
+    calls, found, days = ground(rule, rows + health, practice(rule), lifted=lifting.take(record))
+    book = dataclasses.replace(BOOK, rules=(adopted(rule),))
+    earlier = following.take(calls, calls.iloc[:0], outcomes)
+    return told(attempts.grade(calls, found, book, days, earlier)[0])
+
+
+def of_freshness(rule: Any) -> Scene:
+    """Checks as old as allowed and a little older, numbers newly listed, relationships that end."""
+    p = BOOK.rule(rule.id).parameters
+    moment = at(rule, some_day(rule), time(12))
+    limit = p.max_age_days * DAY  # type: ignore[union-attr]
+    ages = [
+        (limit, False),
+        (limit + TICK, False),
+        (limit - DAY + TICK, False),
+        (27 * DAY, True),
+        (DAY, True),
+    ]
+    phones = siblings(rule, 9)
+    checks = [
+        hand.check(moment - age, listed=said, phone=phone)
+        for phone, (age, said) in zip(phones, ages, strict=False)
+    ]
+    kinds = [("purchase", 18, 1), ("purchase", 18, -1), ("inquiry", 3, 1), ("inquiry", 3, -1)]
+    records = []
+    for phone, (kind, months, day) in zip(phones[5:], kinds, strict=True):
+        checks.append(hand.check(moment - DAY, listed=True, phone=phone))
+        made = pd.Timestamp(moment) - pd.DateOffset(months=months) + day * DAY
+        records.append(
+            {"code": "ebr", "phone": phone, "record": "r", "kind": kind, "from_at": made}
+        )
+    audit = compliance.audit(
+        hand.leads(), hand.calls(*(hand.call(phone, moment) for phone in phones)),
+        hand.checks(*checks), now=moment + DAY, rulebook=book_of(rule), rules=[rule.id],
+        practice=practice(rule), exemptions=pd.DataFrame(records),
+    )  # fmt: skip
+    whole = audit.findings
+    parts = [told(audit.coverage.calls), told(whole), told(audit.listed, "basis")]
+    return [g for part in parts for g in part[0]], [w for part in parts for w in part[1]]
+
+
+def of_requests(rule: Any) -> Scene:
+    """Calls around the last day of grace, and around the day on which a request no longer binds."""
+    kept = BOOK.rule(rule.id)
+    p: Any = kept.parameters
+    asked = at(rule, some_day(rule), time(12))
+    if kept.effective_from is None or rule.jurisdiction == "US":
+        last = kept.effective_to or date(2026, 12, 31)
+        asked = at(rule, min(date(2025, 11, 21), last - 90 * DAY), time(12))
+    shifts = [DAY * n + timedelta(hours=h) for n in range(22) for h in (1, 9)]
+    shifts += [DAY * n for n in range(28, 34)]
+    ends = [p.honour_days, p.cooldown_days, p.honour_years and p.honour_years * 365.25]
+    for end in (each for each in ends if each):
+        shifts += [timedelta(days=end) + n * DAY / 2 for n in (-3, -1, 0, 1, 3)]
+        shifts += [timedelta(days=end - 200)]
+    rows = [hand.call(number(rule), asked, id="asked", disposition="DNC")]
+    rows += [
+        hand.call(number(rule), asked + shift, id=f"c{n}")
+        for n, shift in enumerate(sorted(shifts))
+    ]
+    audit = compliance.audit(
+        hand.leads(), hand.calls(*rows), hand.checks(), now=asked + 5000 * DAY,
+        rulebook=book_of(rule), rules=[rule.id], practice=practice(rule),
+    )  # fmt: skip
+    return told(audit.listed)
+
+
+def of_abandonment(rule: Any) -> Scene:
+    """Campaigns at the limit and beside it, days apart, with machines, all of one caller."""
+    p: Any = BOOK.rule(rule.id).parameters
+    kept = BOOK.rule(rule.id)
+    base = at(rule, some_day(rule), time(12)) - (200 * DAY if kept.effective_to else 0 * DAY)
+    share = round(p.max_rate * 100)
+    firm = dataclasses.replace(practice(rule), dialing="predictive")
+    plan = [
+        ("a", 0, share, 100 - share, 0), ("b", 40, share, 95 - share, 40), ("c", 80, 1, 10, 0),
+        ("d", 122, 2, 28, 0), ("d", 124, 0, 60, 0), ("e", 160, 5, 20, 0), ("f", 160, 0, 150, 0),
+    ]  # fmt: skip
+    rows, outcomes = [], {}
+    for campaign, after, dropped, live, machines in plan:
+        kinds = ["dropped"] * dropped + ["live"] * live + ["machine"] * machines
+        for n, kind in enumerate(kinds):
+            name = f"{campaign}{after}-{n}"
+            rows.append(hand.call(number(rule), base + after * DAY, id=name, campaign_id=campaign))
+            outcomes[name] = kind
+    calls, found, days = ground(rule, rows, firm)
+    book = dataclasses.replace(BOOK, rules=(adopted(rule),))
+    return told(abandonment.grade(calls, found, days, book, outcomes))
+
+
+def of_consent(rule: Any) -> Scene:
+    """Records of each kind and age, revocations, look-ups, ports; other purposes, lines and states."""
+    kept = BOOK.rule(rule.id)
+    p: Any = kept.parameters
+    moment = at(rule, some_day(rule) + 30 * DAY, time(12))
+    for turn in (p.revoke_all_waived_until, p.max_consent_age_from, p.customer_exception_until):
+        moment = moment if turn is None else at(rule, turn, time(12))
+    phone = siblings(rule, 10)
+    rows = [hand.call(each, moment + shift * DAY, id=f"{n}{shift}")
+            for n, each in enumerate(phone) for shift in (-1, 0, 1, 2)]  # fmt: skip
+    rows.append(hand.call(phone[9], moment, id="news", campaign_id="cmp_news"))
+    at_ = pd.Timestamp(moment)
+    old = at_ - pd.DateOffset(years=p.max_consent_age_years or 2) - pd.Timedelta(hours=12)
+    records = [
+        (0, "any", at_ - 90 * DAY, None, None), (1, "express", at_ - 90 * DAY, None, None),
+        (2, "written", at_ - 90 * DAY, None, None), (3, "written", old, None, None),
+        (4, "written", at_ - 90 * DAY, at_ - 13 * DAY, None), (5, "written", at_ - 90 * DAY, at_ - 14 * DAY, None),
+        (6, "written", at_ - 90 * DAY, at_ - 40 * DAY, "cmp_other"),
+        (7, "written", at_ - (p.aging_days or 45) * DAY + DAY / 2, None, None), (9, "express", at_ - 90 * DAY, None, None),
+    ]  # fmt: skip
+    consents = pd.DataFrame(
+        [{"phone": phone[n], "kind": kind, "granted_at": given, "revoked_at": back,
+          "revoked_for": campaign, "record": f"r{n}"} for n, kind, given, back, campaign in records]
+    ).astype({"revoked_at": "datetime64[us, UTC]"})  # fmt: skip
+    refresh = (p.refresh_days or 30) * DAY
+    grace = (p.grace_days or 15) * DAY
+    look_ups = pd.DataFrame(
+        [{"phone": phone[n], "checked_at": at_ - age, "result": said, "ported_at": at_ - grace + DAY / 2}
+         for n, age, said in ((0, refresh - DAY / 2, "no"), (1, refresh, "no"), (2, DAY, "yes"), (3, DAY, "no data"))]
+    )  # fmt: skip
+    firm = practice(rule)
+    lines = dict(firm.line_types)
+    if p.required_b2b:
+        lines[phone[8]] = "business"
+    firm = dataclasses.replace(firm, line_types=lines, purposes={"cmp_news": "informational"})
+    states = {phone[0]: "NY", phone[8]: "NY"} if rule.jurisdiction.startswith("US-") else None
+    lifted = lifting.take(pd.DataFrame({"code": ["ebr"], "phone": [phone[8]], "record": ["r"]}))
+    calls, found, days = ground(rule, rows, firm, states=states, lifted=lifted)
+    book = dataclasses.replace(BOOK, rules=(adopted(rule),))
+    unlisted = (calls["to_number"] == phone[8]).to_numpy(dtype=bool)
+    given = consent.take(consents, look_ups)
+    return told(consent.grade(calls, found, days, book, given, unlisted)[0], "call_id")
+
+
+def of_retention(rule: Any) -> Scene:
+    """A call as old as records are kept, and one a year older."""
+    now = hand.utc("2024-03-01") if rule.effective_to else hand.utc("2026-11-21")
+    years = BOOK.rule(rule.id).parameters.years  # type: ignore[union-attr]
+    book = dataclasses.replace(BOOK, rules=(adopted(rule),))
+    oldest = (pd.Timestamp(now) - pd.DateOffset(years=years)).to_pydatetime()
+    return told(recordkeeping.retention(oldest, book, now=now, began_at=None))
+
+
+SCENES: dict[str, Callable[[Any], Scene]] = {
+    "calling_hours": of_hours, "holiday": of_holidays, "attempt_cap": of_caps,
+    "dnc_freshness": of_freshness, "internal_dnc": of_requests,
+    "abandonment_rate": of_abandonment, "consent": of_consent, "retention": of_retention,
+}  # fmt: skip
+
+
+@functools.cache
+def as_it_stands(rule_id: str) -> Scene:
+    """The scene of a rule of the book."""
+    rule = BOOK.rule(rule_id)
+    return SCENES[rule.kind](rule)
+
+
+def bearing(rule: Rule, path: str, change: Callable[[Any], Any]) -> str:
+    """On what a change of one field bears."""
+    try:
+        other = changed(rule, path, change)
+    except (ConfigError, ValidationError):
+        return REFUSED
+    grades, words = as_it_stands(rule.id)
+    found = SCENES[rule.kind](other)
+    if found[0] != grades:
+        return GRADE
+    return WORDS if found[1] != words else "nothing"
+
+
+def covering() -> list[Rule]:
+    """Rules of the book so that each field that any of them sets is set by one; all for a thorough run."""
+    if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
+        return list(BOOK.rules)
+    seen: set[tuple[str, str]] = set()
+    found = []
+    for rule in sorted(BOOK.rules, key=lambda each: -len(paths(each))):
+        fields = {(rule.kind, path) for path in paths(rule)}
+        if fields - seen:
+            found.append(rule)
+        seen |= fields
+    return found
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for rule in covering()])
+def test_no_parameter_of_a_rule_is_ignored(rule: Rule) -> None:
+    """Each field that the rule sets is changed alone, and the same calls are judged otherwise."""
+    table = CHANGES[rule.kind]
+    faults = {}
+    for path in paths(rule):
+        wanted, change = table[path]
+        found = bearing(rule, path, change)
+        strong = {
+            GRADE: (GRADE, REFUSED),
+            WORDS: (GRADE, WORDS, REFUSED),
+            REFUSED: (REFUSED, GRADE),
+        }
+        if found not in strong[wanted]:
+            faults[path] = found
+    assert not faults
+
+
+@pytest.mark.parametrize("kind", list(CHANGES))
+def test_every_field_of_the_schema_is_in_the_table(kind: str) -> None:
+    """A field that is added to the schema has to be shown to matter; one that is gone leaves the table."""
+    model = type(next(r for r in BOOK.rules if r.kind == kind).parameters)
+    named = {path.split(".")[0] for path in CHANGES[kind]}
+    assert named == set(model.model_fields)
