@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +17,11 @@ import httpx
 import pytest
 
 import dialframe
+from browser.axe import script
 from dialframe import sandbox
 from dialframe.account import connect
-from dialframe.cli.run import INTERRUPTED
+from dialframe.cli.run import OK
+from dialframe.sandbox.serve import Sandbox
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
 pytest.importorskip("voila", reason="there is no voila to serve the page with")
@@ -35,10 +38,12 @@ WAIT_MS = 45_000
 
 @dataclass(frozen=True)
 class Served:
-    """Where the page is, without and with its token."""
+    """Where a page is, without and with its token; the account behind it, and the folder it was given."""
 
     url: str
     address: str
+    box: Sandbox
+    folder: Path
 
 
 @pytest.fixture(scope="session")
@@ -60,26 +65,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
     return made
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Served]:
-    """The page as the command serves it, with a tiny synthetic account behind it; it ends whole."""
-    store = tmp_path_factory.mktemp("account")
+@contextmanager
+def account_at(store: Path) -> Iterator[tuple[Sandbox, dict[str, str]]]:
+    """A tiny synthetic account that was read, and the environment that names it."""
     with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as box:
         with connect(base_url=box.base_url, api_key=box.api_key, store=store) as account:
             account.sync()
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
-            "DIALFRAME_BASE_URL": box.base_url,
-            "DIALFRAME_API_KEY": box.api_key,
-            "DIALFRAME_STORE": str(store),
-        }
+        yield (
+            box,
+            {
+                "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
+                "DIALFRAME_BASE_URL": box.base_url,
+                "DIALFRAME_API_KEY": box.api_key,
+                "DIALFRAME_STORE": str(store),
+            },
+        )
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[Served]:
+    """The page as the command serves it, with a tiny synthetic account behind it; it ends whole."""
+    with account_at(tmp_path_factory.mktemp("account")) as (box, account):
+        state = str(tmp_path_factory.mktemp("state"))
+        environment = {**os.environ, **account, "XDG_STATE_HOME": state}
         command = [sys.executable, "-m", "dialframe", "app", str(folder), "--no-browser", "--json"]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         told = json.loads(process.stdout.readline())
-        yield Served(told["url"], told["address"])
+        yield Served(told["url"], told["address"], box, folder)
         process.terminate()
-        assert process.wait(20) == INTERRUPTED
+        assert process.wait(20) == OK
         process.stdout.close()
         with pytest.raises(httpx.ConnectError):
             httpx.get(told["url"])
@@ -102,6 +116,12 @@ class Watched:
             "console",
             lambda said: self.errors.append(said.text) if said.type == "error" else None,
         )
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The source of axe-core; where it is not installed the test is skipped."""
+    return script()
 
 
 @pytest.fixture

@@ -1,40 +1,59 @@
-"""The workbench in JupyterLab, as a data scientist works with it."""
+"""The three faces in JupyterLab, as a data scientist works with them."""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
-import dialframe
-from browser.conftest import AUTUMN, WAIT_MS, Served, Watched
-from dialframe.cli.run import run
+from browser import steps
+from browser.axe import violations
+from browser.conftest import AUTUMN, WAIT_MS, Served, Watched, account_at
 
 pytest.importorskip("jupyterlab", reason="there is no JupyterLab to open a notebook in")
 pytestmark = pytest.mark.browser
 
 #: The whole notebook.
-CELL = "from dialframe.widgets import Workbench\n\nWorkbench()"
+CELL = """import dialframe
+from dialframe.widgets import CoverageDashboard, FunnelExplorer, FunnelModel, Workbench
+
+with dialframe.connect() as account:
+    model = FunnelModel.of(account)
+display(Workbench(connect=dialframe.connect))
+display(FunnelExplorer(model))
+display(CoverageDashboard(dialframe.connect))
+"""
 # Clicking Run while a kernel still connects loses cells; the application's own promises do not.
 RUN_ALL = """async () => { const app = window.jupyterapp; await app.started; await app.restored;
   const notebook = app.shell.currentWidget; await notebook.context.ready; await notebook.sessionContext.ready;
   await notebook.sessionContext.session.kernel.info;
   return await app.commands.execute('notebook:run-all-cells'); }"""
 
+RESTART = """async () => { const notebook = window.jupyterapp.shell.currentWidget;
+  await notebook.sessionContext.session.kernel.restart(); }"""
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """JupyterLab over a folder with one notebook, without a user's settings."""
+    """JupyterLab over a folder with one notebook, a tiny synthetic account, and no user's settings."""
     room = tmp_path_factory.mktemp("lab")
+    with account_at(room / "store") as (box, account), _served(room, account) as (url, token):
+        yield Served(url, f"{url}/lab/tree/leads.ipynb?token={token}&reset", box, room / "lists")
+
+
+@contextmanager
+def _served(room: Path, account: dict[str, str]) -> Iterator[tuple[str, str]]:
     cells = [{"cell_type": "code", "id": "a", "metadata": {}, "outputs": [],
               "execution_count": None, "source": CELL}]  # fmt: skip
     kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -53,16 +72,15 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
          f"--IdentityProvider.token={token}", "--LabApp.news_url=None",
          "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
          "--LabApp.extension_manager=readonly", "--LabApp.expose_app_in_browser=True"],
-        env={**os.environ, "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
+        env={**os.environ, **account,
              "JUPYTERLAB_SETTINGS_DIR": str(room / "settings"), "JUPYTER_PREFER_ENV_PATH": "1",
              **{name: str(room / name.lower()) for name in
                 ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR",
-                 "IPYTHONDIR")}},
+                 "IPYTHONDIR", "XDG_STATE_HOME")}},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:
-        url = _url(room / "jupyter_runtime_dir")
-        yield Served(url, f"{url}/lab/tree/leads.ipynb?token={token}&reset")
+        yield _url(room / "jupyter_runtime_dir"), token
     finally:
         process.terminate()
         process.wait(20)
@@ -81,33 +99,56 @@ def _url(runtime: Path) -> str:
     raise TimeoutError
 
 
-def test_an_ugly_list_is_cleaned_in_jupyterlab(
-    chromium: Browser, lab: Served, samples: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    """The same widget, the same bytes; no error in the console, no other host."""
-    context = chromium.new_context(accept_downloads=True, reduced_motion="reduce")
+@contextmanager
+def _notebook(chromium: Browser, lab: Served) -> Iterator[Page]:
+    """The notebook, run; afterwards no error was said and no other host was asked."""
+    context = chromium.new_context(
+        accept_downloads=True, reduced_motion="reduce", viewport={"width": 1280, "height": 1000}
+    )
     page = context.new_page()
     page.set_default_timeout(WAIT_MS)
     watched = Watched(page, lab.url)
     page.goto(lab.address)
     page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for()
     assert page.evaluate(RUN_ALL) is True
-    status = page.get_by_role("status").filter(has_text="No file is open")
-    expect(status).to_be_visible()
-    status = page.locator(".df-status")
-    page.get_by_label("Upload a lead file").set_input_files(samples / "leads" / AUTUMN)
-    expect(status).to_have_text(f"{AUTUMN}: 303 records read.")
-    page.get_by_role("button", name="Write files").click()
-    expect(status).to_contain_text("Written: 8 files")
-    page.get_by_role("tab", name="Files").click()
-    name = AUTUMN.replace(".csv", ".clean.csv")
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=f"Download {name}", exact=True).click()
-    came = waiting.value.path().read_bytes()
-    assert run(["leads", "clean", str(samples / "leads" / AUTUMN), "--out", str(tmp_path)]) == 0
-    capsys.readouterr()
-    assert (tmp_path / name).read_bytes() == came
+    yield page
     context.close()
     assert watched.outside == []
     assert watched.errors == []
+
+
+def test_a_person_works_with_all_three_faces_in_jupyterlab(
+    chromium: Browser, lab: Served, samples: Path, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """An ugly list is mended, read and written, a funnel explored, a gap closed; the same bytes as the command's."""
+    path = samples / "leads" / AUTUMN
+    counts = steps.command_line(path, tmp_path, capsys, "--column", "phone=Mobile")
+    with _notebook(chromium, lab) as page:
+        steps.clean_an_ugly_list(page, path, ("Phone", "Mobile"), counts, tmp_path)
+        steps.explore_a_funnel(page)
+        steps.close_a_gap(page)
+
+
+def test_a_restarted_kernel_is_said_and_what_was_decided_comes_back(
+    chromium: Browser, lab: Served, samples: Path, axe: str
+) -> None:
+    """The status line tells of the restart; run again, the list is taken up as it was decided."""
+    path = samples / "leads" / AUTUMN
+    shutil.copy(path, lab.folder)
+    with _notebook(chromium, lab) as page:
+        face = steps.workbench(page)
+        assert violations(page, axe, where=".df-panel") == []
+        face.get_by_label("File", exact=True).fill(AUTUMN)
+        steps.press(face, "Open")
+        steps.says(face, "303 records read.")
+        face.get_by_label("Phone", exact=True).select_option("Mobile")
+        steps.press(face, "Read it so")
+        steps.says(face, "Decided.")
+        page.evaluate(RESTART)
+        steps.says(face, "The kernel was started again, and has forgotten what was open here.")
+        assert page.evaluate(RUN_ALL) is True
+        steps.says(face, f"Go on takes up {AUTUMN} as it was decided.")
+        steps.press(face, "Go on")
+        steps.says(face, "Gone on as it was decided.")
+        expect(face.get_by_label("Phone", exact=True)).to_contain_text("found: Mobile (")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from browser import steps
+from browser.axe import violations
 from browser.checks import UNNAMED, faint, overflow
 from browser.conftest import AUTUMN, WAIT_MS, Served, Watched
-from dialframe.cli.run import run
+from browser.keys import Keys
 
 pytestmark = pytest.mark.browser
 
@@ -33,47 +34,15 @@ def _reads_well(page: Page) -> None:
     assert overflow(page) == 0
 
 
-def _save(page: Page, name: str, to: Path) -> bytes:
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=f"Download {name}", exact=True).click()
-    waiting.value.save_as(to / name)
-    return (to / name).read_bytes()
-
-
 def test_an_ugly_list_is_uploaded_mended_read_and_downloaded(
-    watched: Watched, served: Served, folder: Path, samples: Path, tmp_path: Path,
+    watched: Watched, served: Served, samples: Path, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """The files that come back have the bytes that the command line writes."""
-    page, status = _open(watched, served), watched.page.get_by_role("status").first
-    (folder.parent / "outside.csv").write_text("Phone\n+1 212 555 0100\n")
-    page.get_by_label("File", exact=True).fill("../outside.csv")
-    page.get_by_role("button", name="Open", exact=True).click()
-    expect(status).to_contain_text("is not inside the folder")
-    page.get_by_label("Upload a lead file").set_input_files(samples / "leads" / AUTUMN)
-    expect(status).to_have_text(f"{AUTUMN}: 303 records read.")
-    page.get_by_label("Phone", exact=True).select_option("Home Phone")
-    page.get_by_role("button", name="Read it so").click()
-    expect(status).to_contain_text("Decided.")
-    page.get_by_role("button", name="Dry run").click()
-    expect(status).to_contain_text("Dry run: 303 records")
-    page.get_by_role("button", name="Undo").click()
-    expect(status).to_contain_text("Undone.")
-    page.get_by_role("button", name="Dry run").click()
-    expect(status).to_contain_text("250 clean, 26 rejected, 14 duplicates, 10 do not call")
-    page.get_by_role("tab", name="Issues").click()
-    expect(page.get_by_text("1 to 50 of 53 records set aside")).to_be_visible()
-    page.get_by_role("button", name="Later").first.click()
-    expect(page.get_by_text("51 to 53 of 53 records set aside")).to_be_visible()
-    page.get_by_role("button", name="Write files").click()
-    expect(status).to_contain_text("Written: 8 files")
-    page.get_by_role("tab", name="Files").click()
-    out = tmp_path / "cli"
-    assert run(["leads", "clean", str(samples / "leads" / AUTUMN), "--out", str(out)]) == 0
-    capsys.readouterr()
-    for kind in ("clean", "rejected"):
-        name = AUTUMN.replace(".csv", f".{kind}.csv")
-        assert _save(page, name, tmp_path) == (out / name).read_bytes()
+    path = samples / "leads" / AUTUMN
+    counts = steps.command_line(path, tmp_path, capsys, "--column", "phone=Mobile")
+    page = _open(watched, served)
+    steps.clean_an_ugly_list(page, path, ("Phone", "Mobile"), counts, tmp_path)
     _reads_well(page)
 
 
@@ -81,32 +50,131 @@ def test_an_ugly_list_is_uploaded_mended_read_and_downloaded(
 def test_a_funnel_is_explored_and_a_gap_of_coverage_closed(
     watched: Watched, served: Served
 ) -> None:
-    """By keyboard on a dark phone: a picture with its words and its numbers, then verdict, gap and check."""
-    page = _open(watched, served, "&tab=funnel&by=lead_source")
-    expect(page.get_by_role("img", name="Lead funnel by lead_source")).to_be_visible()
-    page.get_by_label("Split by").select_option("nothing")
-    page.get_by_role("button", name="Show", exact=True).press("Enter")
-    expect(page.get_by_role("img", name="Lead funnel, bars from top to bottom")).to_be_visible()
+    """On a dark phone: a picture with its words and its numbers, then verdict, gap, check and evidence."""
+    page = _open(watched, served, "&tab=funnel")
+    steps.explore_a_funnel(page)
     _reads_well(page)
-    page.get_by_role("tab", name="Numbers").click()
-    expect(page.get_by_role("region", name="Leads by stage").first).to_contain_text("appointment")
     page.get_by_role("tab", name="Coverage").first.click()
-    page.get_by_label("Rules").fill("us")
-    page.get_by_role("button", name="Audit", exact=True).press("Enter")
-    status = page.get_by_role("status").last
-    expect(status).to_contain_text("the verdict is below")
-    expect(page.get_by_role("img", name="numbers were checked in time")).to_be_visible()
+    steps.close_a_gap(page)
     _reads_well(page)
-    page.get_by_role("button", name="Check them now").press("Enter")
-    expect(status).to_contain_text("numbers checked.")
-    page.get_by_role("tab", name="To check").click()
-    expect(page.get_by_text("0 of 0 numbers stale or never checked")).to_be_visible()
 
 
-def test_nobody_gets_in_without_the_token(served: Served) -> None:
-    """Without it, or with another one, there is no page, no kernel and no file."""
-    with httpx.Client(base_url=served.url, follow_redirects=True) as outsider:
-        for path in ("/", "/?token=guess", "/api/kernels/x", "/voila/files/page.ipynb"):
-            answer = outsider.get(path)
-            assert answer.status_code in (400, 401, 403, 404) or answer.url.path == "/login", path
-            assert "jupyter-config-data" not in answer.text
+def test_the_address_says_what_is_shown(watched: Watched, served: Served) -> None:
+    """A shared address shows the same; back and forward go through what was shown."""
+    page = _open(watched, served, "&tab=funnel&by=region&window=30")
+    face = steps.explorer(page)
+    expect(face.get_by_label("Split by")).to_have_value("region")
+    expect(face.get_by_label("Window, days")).to_have_value("30")
+    face.get_by_label("Window, days").fill("7")
+    steps.press(face, "Show")
+    expect(page).to_have_url(f"{served.address}&tab=funnel&by=region&window=7")
+    shared = page.url
+    page.go_back()
+    expect(face.get_by_label("Window, days")).to_have_value("30")
+    page.go_forward()
+    expect(face.get_by_label("Window, days")).to_have_value("7")
+    page.get_by_role("tab", name="Leads").click()
+    expect(page).to_have_url(f"{served.address}&tab=leads")
+    page.go_back()
+    expect(face.get_by_label("Window, days")).to_be_visible()
+    page.goto(shared)
+    expect(face.get_by_label("Window, days")).to_have_value("7")
+
+
+def test_every_face_is_accessible_in_every_state(
+    watched: Watched, served: Served, axe: str
+) -> None:
+    """axe-core finds nothing against WCAG A and AA: empty, failed, loaded, with issues; light and dark."""
+    page = _open(watched, served)
+    face = steps.workbench(page)
+    assert violations(page, axe) == []
+    face.get_by_label("File", exact=True).fill("../nowhere.csv")
+    steps.press(face, "Open")
+    steps.says(face, "is not inside the folder")
+    assert violations(page, axe) == []
+    face.get_by_label("File", exact=True).fill("de_haendler_semikolon.csv")
+    steps.press(face, "Open")
+    steps.says(face, "records read")
+    steps.press(face, "Dry run")
+    steps.says(face, "Dry run:")
+    for tab in ("Issues", "Before and after", "Files"):
+        steps.turn_to(face, tab)
+        assert violations(page, axe) == []
+    page.get_by_role("tab", name="Funnel").click()
+    face = steps.explorer(page)
+    steps.says(face, "leads loaded")
+    for tab in ("Picture", "Notes and state"):
+        steps.turn_to(face, tab)
+        assert violations(page, axe) == []
+    face.get_by_label("Window, days").fill("x")
+    steps.press(face, "Show")
+    steps.says(face, "no number of days")
+    assert violations(page, axe) == []
+    page.get_by_role("tab", name="Coverage").first.click()
+    face = steps.dashboard(page)
+    assert violations(page, axe) == []
+    face.get_by_label("Rules", exact=True).fill("us")
+    steps.press(face, "Audit")
+    steps.says(face, "the verdict is below")
+    for tab in ("Coverage", "Findings", "Evidence"):
+        steps.turn_to(face, tab)
+        assert violations(page, axe) == []
+
+
+def test_the_whole_workbench_is_worked_by_keyboard(
+    watched: Watched, served: Served, samples: Path
+) -> None:
+    """Upload, path, mapping, undo, dry run, filter, files, screening, import, stop and ledger without a mouse."""
+    page = _open(watched, served)
+    keys, box = Keys(page), served.box
+    keys.to("File").types("de_haendler_semikolon.csv").to("Open").press("Enter")
+    keys.hears("de_haendler_semikolon.csv")
+    keys.to("Region").types("de").to("Phone").picks("Handy").to("Read it so").press("Enter")
+    keys.hears("Decided.")
+    keys.to("Undo").press("Enter")
+    keys.hears("Undone.")
+    keys.to("Upload a lead file")
+    with page.expect_file_chooser() as chooser:
+        keys.press("Space")
+    chooser.value.set_files(samples / "leads" / AUTUMN)
+    keys.hears(f"{AUTUMN}: 303 records read.")
+    keys.to("Dry run").press("Enter")
+    keys.hears("Dry run:")
+    keys.to("Outcome").press("ArrowRight").press("Enter")
+    keys.to("Reason").press("ArrowDown")
+    expect(page.get_by_text("filtered from")).to_be_visible()
+    keys.to("Show values whole").press("Space")
+    keys.to("Write files").press("Enter")
+    keys.hears("Written: 8 files")
+    keys.to("Issues").press("ArrowRight").press("ArrowRight").press("Enter")
+    name = AUTUMN.replace(".csv", ".clean.csv")
+    keys.to(f"Download {name}")
+    with page.expect_download() as waiting:
+        keys.press("Enter")
+    assert waiting.value.suggested_filename == name
+    keys.to("Screen").press("Enter")
+    keys.hears("Screened:")
+    keys.to("Campaign").types(_ready_campaign(served))
+    box.console.arm_fault("leads.import", delay_seconds=5.0)
+    keys.to("Import").press("Enter")
+    expect(page.get_by_role("button", name="Stop", exact=True).first).to_be_visible()
+    keys.to("Stop").press("Enter")
+    keys.hears("Stopped. What was finished is kept; start again to go on.")
+    keys.to("Import").press("Enter")
+    keys.hears("Imported: ")
+    keys.to("Files").press("ArrowRight").press("Enter")
+    expect(
+        page.get_by_text("246 sent, 246 accepted, 0 refused, 0 unknown.", exact=True)
+    ).to_be_visible()
+
+
+def _ready_campaign(served: Served) -> str:
+    """A campaign that takes leads."""
+    from dialframe import Client
+
+    with Client(base_url=served.box.base_url, api_key=served.box.api_key) as client:
+        return next(
+            each.id
+            for each in client.campaigns.list()
+            if each.status in ("draft", "ready", "paused")
+        )

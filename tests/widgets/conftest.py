@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from dialframe import sandbox
-from dialframe.account import connect
+from dialframe.account import Account, connect
+from dialframe.sandbox.serve import Sandbox
 from dialframe.widgets.bench import Connect
 
 AUTUMN = "us_autumn_campaign.csv"
@@ -28,14 +29,31 @@ def folder(tmp_path: Path, samples: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
-    """What opens a tiny synthetic account, synced once."""
-    store = tmp_path_factory.mktemp("account") / "store"
-    with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as box:
+def box() -> Iterator[Sandbox]:
+    """A tiny synthetic service."""
+    with sandbox.start(size="tiny", as_of=dt.date(2026, 10, 30)) as started:
+        yield started
 
-        def open_account() -> object:
-            return connect(base_url=box.base_url, api_key=box.api_key, store=store)
 
-        with open_account() as account:
-            account.sync()
-        yield open_account
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where its account is stored."""
+    return tmp_path_factory.mktemp("account") / "store"
+
+
+@pytest.fixture(scope="module")
+def opened(store: Path, box: Sandbox) -> Connect:
+    """What opens its account, synced once."""
+
+    def open_account() -> Account:
+        return connect(base_url=box.base_url, api_key=box.api_key, store=store)
+
+    with open_account() as account:
+        account.sync()
+    return open_account
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a workbench keeps is kept for the test alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialframe.errors import ConfigError
+from dialframe.sandbox.serve import Sandbox
+from dialframe.widgets.bench import Connect
 from dialframe.widgets.page.server import HOST, serve, settings
 from dialframe.widgets.page.shown import Pages, account_of
 
@@ -19,6 +21,7 @@ def test_it_listens_on_loopback_behind_a_token() -> None:
     assert told["Voila"]["token"] == "secret"
     assert told["VoilaConfiguration"]["file_allowlist"] == []
     assert told["VoilaConfiguration"]["show_tracebacks"] is False
+    assert told["Voila"]["tornado_settings"]["allow_remote_access"] is False
 
 
 def test_a_missing_folder_is_said_before_anything_starts(tmp_path: Path) -> None:
@@ -56,3 +59,33 @@ def test_the_address_says_which_tab_is_opened(tmp_path: Path) -> None:
     """A link leads to a tab; a word that is none leads to the first."""
     assert Pages({"QUERY_STRING": "tab=coverage"}).tabs.selected_index == 2
     assert Pages({"QUERY_STRING": "tab=else"}).tabs.selected_index == 0
+
+
+def test_the_address_follows_what_is_shown_and_leads_back_to_it(
+    box: Sandbox, opened: Connect, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tab and funnel stand in the address; going back asks what stood there, nonsense is said."""
+    told = {
+        "DIALFRAME_BASE_URL": box.base_url,
+        "DIALFRAME_API_KEY": box.api_key,
+        "DIALFRAME_STORE": str(store),
+    }
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    pages = Pages(
+        {**told, "DIALFRAME_APP_FOLDER": str(tmp_path), "QUERY_STRING": "tab=funnel&by=region"}
+    )
+    assert pages.address.query == "tab=funnel&by=region"
+    funnel = pages.made["Funnel"]
+    funnel.window.value = "7"
+    funnel.show.click()
+    assert pages.address.query == "tab=funnel&by=region&window=7"
+    pages.tabs.selected_index = 0
+    assert pages.address.query == "tab=leads"
+    pages.address._receive(None, {"kind": "asked", "query": "tab=funnel&by=region"}, [])
+    assert pages.tabs.selected_index == 1
+    assert funnel.window.value == ""
+    assert pages.address.query == "tab=funnel&by=region"
+    pages.address._receive(None, {"kind": "asked", "query": "tab=funnel&window=x"}, [])
+    assert funnel.status.failed
+    assert pages.address.query == "tab=funnel&by=region"

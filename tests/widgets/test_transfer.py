@@ -23,8 +23,8 @@ class Uploading(Upload):
     def send(self, content: Any, buffers: Any = None) -> None:
         self.told.append(content)
 
-    def hear(self, message: dict[str, Any], *buffers: bytes) -> None:
-        self._receive(None, message, [memoryview(each) for each in buffers])
+    def hear(self, message: dict[str, Any], *buffers: bytes, upload: str = "a") -> None:
+        self._receive(None, {"upload": upload, **message}, [memoryview(each) for each in buffers])
 
 
 def test_an_upload_arrives_byte_for_byte(tmp_path: Path) -> None:
@@ -49,6 +49,58 @@ def test_a_piece_that_comes_twice_is_written_once(tmp_path: Path) -> None:
     upload.hear({"kind": "piece", "number": 0}, b"abc")
     upload.hear({"kind": "piece", "number": 1}, b"def")
     assert (tmp_path / "a.csv").read_bytes() == b"abcdef"
+
+
+def test_what_is_sent_again_begins_nothing_again(tmp_path: Path) -> None:
+    """Answers that were not heard cost nothing: the file arrives once and is read once."""
+    upload = Uploading(tmp_path)
+    begin = {"kind": "begin", "name": "a.csv", "size": 6}
+    pieces = [({"kind": "piece", "number": 0}, b"abc"), ({"kind": "piece", "number": 1}, b"def")]
+    upload.hear(begin)
+    upload.hear(begin)
+    for message, data in pieces:
+        upload.hear(message, data)
+        upload.hear(message, data)
+    assert upload.done == [tmp_path / "a.csv"]
+    assert (tmp_path / "a.csv").read_bytes() == b"abcdef"
+    assert {each["kind"] for each in upload.told} == {"taken"}
+
+
+def test_of_two_tabs_that_send_at_once_the_later_is_taken_and_the_other_is_told(
+    tmp_path: Path,
+) -> None:
+    """No piece of one file gets into the other."""
+    upload = Uploading(tmp_path)
+    upload.hear({"kind": "begin", "name": "a.csv", "size": 6}, upload="first")
+    upload.hear({"kind": "piece", "number": 0}, b"aaa", upload="first")
+    upload.hear({"kind": "begin", "name": "b.csv", "size": 6}, upload="second")
+    upload.hear({"kind": "piece", "number": 1}, b"aaa", upload="first")
+    assert upload.told[-1] == {
+        "kind": "refused", "upload": "first", "why": "the upload has to begin again",
+    }  # fmt: skip
+    upload.hear({"kind": "lost"}, upload="first")
+    upload.hear({"kind": "piece", "number": 0}, b"bbb", upload="second")
+    upload.hear({"kind": "piece", "number": 1}, b"bbb", upload="second")
+    assert upload.done == [tmp_path / "b.csv"]
+    assert (tmp_path / "b.csv").read_bytes() == b"bbbbbb"
+    assert upload.failures == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"kind": "piece", "number": 2}, {"kind": "piece", "number": "x"}, {"kind": "piece"},
+        {"kind": "begin"}, {"kind": "begin", "name": "a", "size": "much"}, {"kind": "else"}, {},
+    ],
+    ids=["gap", "text", "none", "bare", "size", "kind", "empty"],
+)  # fmt: skip
+def test_what_is_no_piece_is_refused(tmp_path: Path, message: dict[str, Any]) -> None:
+    """A gap is not answered as if it had been written, nonsense ends no page."""
+    upload = Uploading(tmp_path)
+    upload.hear({"kind": "begin", "name": "a.csv", "size": 9})
+    upload.hear(message, b"abc")
+    assert upload.told[-1]["kind"] == "refused"
+    assert (tmp_path / "a.csv").read_bytes() == b""
 
 
 def test_an_empty_file_is_whole_at_once(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -50,11 +50,7 @@ def app(
             say(f"The page is at {page.address}\nStop it with Ctrl-C.")
         if browser:
             webbrowser.open(page.address)
-        signal.signal(signal.SIGTERM, _stop)
-        page.process.wait()
-
-
-def _stop(number: int, frame: FrameType | None) -> None:
-    """End as Ctrl-C does, so that the server ends too."""
-    del number, frame
-    raise KeyboardInterrupt
+        # Ctrl-C and SIGTERM are the proper end of a server; the one behind the page ends too.
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        with suppress(KeyboardInterrupt):
+            page.process.wait()

@@ -6,9 +6,6 @@ it was. Only files inside the bench's folder are read, and those that were hande
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -16,24 +13,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-import pandas as pd
-
 from dialframe import leads
 from dialframe.account import Account
-from dialframe.analytics.wording import plural
-from dialframe.config import OnProgress, silent
+from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.flows import clean as cleaning
-from dialframe.flows import intake, lead_tables, listing
+from dialframe.flows import intake, listing
 from dialframe.flows.listing import Prepared, Recipe
 from dialframe.flows.outcomes import Ledger
-from dialframe.leads import LeadFile, MappingDecision
+from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.leads.report import mask
 from dialframe.widgets import found
+from dialframe.widgets.browsing import Browsed
+from dialframe.widgets.kept import Work, load, save
 from dialframe.widgets.manifest import write_manifest
-from dialframe.widgets.paging import Page, page_of
-from dialframe.widgets.places import inside, plain_name
+from dialframe.widgets.paging import Page
+from dialframe.widgets.places import inside
+from dialframe.widgets.uploads import Uploads
 
 #: Opens the account; closed again behind each step that needs it.
 Connect = Callable[[], AbstractContextManager[Account]]
@@ -62,6 +59,8 @@ class LeadBench:
         prepared: What became of every record.
         written: Files by name, once they are written.
         ledger: What the service said to each lead, once they were sent.
+        rules_file: Name of the house rules inside `folder` that the recipe holds, empty for none.
+        kept: Where the decisions are kept for the next start, or None to keep none.
     """
 
     folder: Path
@@ -79,12 +78,13 @@ class LeadBench:
     prepared: Prepared | None = None
     written: dict[str, Path] = field(default_factory=dict)
     ledger: Ledger | None = None
-    _past: list[Recipe] = field(default_factory=list, repr=False)
-    _issues: pd.DataFrame | None = field(default=None, repr=False)
-    _changes: pd.DataFrame | None = field(default=None, repr=False)
-    _uploads: Path | None = field(default=None, repr=False)
+    rules_file: str = ""
+    kept: Path | None = None
+    _past: list[tuple[Recipe, str]] = field(default_factory=list, repr=False)
+    _found: Browsed | None = field(default=None, repr=False)
+    _uploads: Uploads = field(default_factory=Uploads, repr=False)
 
-    def open(self, name: str | Path) -> str:
+    def open(self, name: str | Path, on_progress: OnProgress = silent) -> str:
         """Read a file of the folder.
 
         Raises:
@@ -97,45 +97,84 @@ class LeadBench:
                 "name, or upload the file",
                 path=path,
             )
-        return self._take(path)
+        return self._take(path, on_progress)
 
     def place_for(self, name: str) -> Path:
         """Where an upload of this name is put: a private folder that goes with the bench."""
-        if self._uploads is None:
-            self._uploads = Path(tempfile.mkdtemp(prefix="dialframe-upload-"))
-            weakref.finalize(self, shutil.rmtree, self._uploads, ignore_errors=True)
-        # Each in a place of its own: the one that is open may be at work.
-        return Path(tempfile.mkdtemp(dir=self._uploads)) / plain_name(name)
+        return self._uploads.place_for(name)
 
-    def open_upload(self, path: Path) -> str:
+    def open_upload(self, path: Path, on_progress: OnProgress = silent) -> str:
         """Read a file that was put where `place_for` said."""
-        if self._uploads is None or path.parent.parent != self._uploads:
+        if not self._uploads.holds(path):
             raise LeadFileError("this file was not uploaded here; upload it again", path=path)
-        said = self._take(path)
-        for other in self._uploads.iterdir():
-            if other != path.parent:
-                shutil.rmtree(other, ignore_errors=True)
+        said = self._take(path, on_progress)
+        self._uploads.keep_only(path)
         return said
 
-    def decide(self, recipe: Recipe) -> str:
+    def decide(
+        self,
+        recipe: Recipe,
+        on_progress: OnProgress = silent,
+        *,
+        rules_file: str | None = None,
+    ) -> str:
         """Read the open file by another recipe; what was found by the one before is dropped.
+
+        Args:
+            recipe: What a person decided.
+            on_progress: Told of the reading.
+            rules_file: Rules inside the folder that the recipe gets; empty for none, None to leave
+                those that it has.
 
         Raises:
             LeadFileError: The file cannot be read so; the recipe stays as it was.
-            ConfigError: A region, an encoding or a field is unknown.
+            ConfigError: A region, an encoding, a field or a rule is unknown.
         """
-        before = self.recipe
-        self._read(self._opened(), recipe)
+        named = self.rules_file if rules_file is None else rules_file
+        if rules_file is not None:
+            recipe = replace(recipe, rules=self._rules(rules_file))
+        before = (self.recipe, self.rules_file)
+        self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.append(before)
-        return "Decided. " + self._detected()
+        return "Decided. " + found.read_words(self.files, self.decisions)
 
-    def undo(self) -> str:
+    def undo(self, on_progress: OnProgress = silent) -> str:
         """Go back to the recipe before."""
         if not self._past:
             return "There is nothing to undo."
-        self._read(self._opened(), self._past[-1])
+        recipe, named = self._past[-1]
+        self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.pop()
-        return "Undone. " + self._detected()
+        return "Undone. " + found.read_words(self.files, self.decisions)
+
+    @property
+    def left(self) -> Work | None:
+        """What a start before left off with, while nothing else is open."""
+        work = None if self.kept is None else load(self.kept)
+        # An upload is gone with its kernel, so its decisions wait until it is there again.
+        same = self.path is None or (work and [work.sha256] == [f.sha256 for f in self.files])
+        return work if same and not self._past else None
+
+    def go_on(self, on_progress: OnProgress = silent) -> str:
+        """Take up what a start before left off with: its file and every decision about it.
+
+        Raises:
+            ConfigError: Nothing was kept, or the file was an upload and is not there.
+            LeadFileError: The file cannot be read so.
+        """
+        work = self.left
+        if work is None:
+            raise ConfigError("nothing was left off here; open a file")
+        if work.uploaded and self.path is None:
+            raise ConfigError(
+                f"{work.name} was uploaded, and no upload is kept; upload it again, then go on"
+            )
+        path = self.path or inside(self.folder, work.name)
+        recipe = replace(work.recipe, rules=self._rules(work.rules_file))
+        before = (self.recipe, self.rules_file)
+        self._read(path, recipe, on_progress, rules_file=work.rules_file)
+        self._past.append(before)
+        return "Gone on as it was decided. " + found.read_words(self.files, self.decisions)
 
     @property
     def can_undo(self) -> bool:
@@ -155,11 +194,7 @@ class LeadBench:
             )
         self._set(prepared)
         assert prepared.checks is not None  # noqa: S101 - an account was given
-        told = lead_tables.screening(prepared.checks)
-        return (
-            f"Screened: {told['numbers']:,} numbers asked about, {told['listed']:,} listed, "
-            f"{told['unanswered']:,} without an answer. {self._counted()}"
-        )
+        return f"{found.screened(prepared.checks)} {self._counted()}"
 
     def write(self, on_progress: OnProgress = silent) -> str:
         """Write what was found out, as `dialframe leads clean` does, with a manifest of hashes."""
@@ -189,41 +224,34 @@ class LeadBench:
         self._set(brought.prepared)
         self.written = write_manifest(brought.files, brought.prepared.stem)
         self.ledger = brought.ledger
-        counts = brought.ledger.counts
-        return (
-            f"Imported: {counts['sent']:,} sent, {counts['accepted']:,} accepted, "
-            f"{counts['refused']:,} refused, {counts['unknown']:,} unknown."
-        )
+        return found.sent(brought.ledger)
 
     def issues(self) -> Page:
         """The page of records that are not clean: `file, line, outcome, reason, field, value`."""
-        whole = self._all_issues()
-        kept = whole if self.reason is None else whole[whole["reason"] == self.reason]
-        page = page_of(kept, self.page, noun="records set aside", whole=len(whole))
-        return self._shown(page, ["value"])
+        return self._shown(self._looked().issues(self.page, self.reason), ["value"])
 
     def reasons(self) -> dict[str, int]:
         """Records by reason, most first."""
-        return {
-            str(code): int(n) for code, n in self._all_issues()["reason"].value_counts().items()
-        }
+        return self._looked().reasons()
 
     def changes(self) -> Page:
         """The page of cells of clean records that were changed: `file, line, field, before, after`."""
-        if self.prepared is None:
-            raise ConfigError("nothing was cleaned yet; make a dry run first")
-        if self._changes is None:
-            self._check_same(self.prepared)
-            self._changes = found.changes(self.files, self.prepared.cleaned)
-        page = page_of(self._changes, self.changes_page, noun="changed cells")
-        return self._shown(page, ["before", "after"])
+        return self._shown(self._looked().changes(self.changes_page), ["before", "after"])
 
-    def _all_issues(self) -> pd.DataFrame:
-        if self.prepared is None:
+    @property
+    def compared(self) -> bool:
+        """Whether the changed cells are at hand; comparing a large file takes its time."""
+        return self._found is not None and self._found.compared
+
+    def compare(self, on_progress: OnProgress = silent) -> str:
+        """Find the cells that were changed."""
+        on_progress(Progress("comparing", 0, None))
+        return f"Compared: {self.changes().total:,} cells of clean records were changed."
+
+    def _looked(self) -> Browsed:
+        if self._found is None:
             raise ConfigError("nothing was cleaned yet; make a dry run first")
-        if self._issues is None:
-            self._issues = found.issues(self.prepared.cleaned)
-        return self._issues
+        return self._found
 
     def _shown(self, page: Page, columns: list[str]) -> Page:
         if self.reveal:
@@ -231,28 +259,52 @@ class LeadBench:
         rows = page.rows.assign(**{name: page.rows[name].map(mask) for name in columns})
         return replace(page, rows=rows)
 
-    def _take(self, path: Path) -> str:
-        self._read(path, Recipe(region=self.recipe.region, rules=self.recipe.rules))
+    def _take(self, path: Path, on_progress: OnProgress) -> str:
+        recipe = Recipe(region=self.recipe.region, rules=self.recipe.rules)
+        self._read(path, recipe, on_progress, rules_file=self.rules_file, keep=False)
         self._past.clear()
-        return self._detected()
+        return found.read_words(self.files, self.decisions)
 
-    def _read(self, path: Path, recipe: Recipe) -> None:
+    def _read(
+        self,
+        path: Path,
+        recipe: Recipe,
+        on_progress: OnProgress,
+        *,
+        rules_file: str,
+        keep: bool = True,
+    ) -> None:
+        on_progress(Progress("reading", 0, None))
         files = tuple(listing.read(path, recipe))
+        on_progress(Progress("records read", sum(file.records for file in files), None))
         decisions = tuple(
             leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files
         )
         self.path, self.files, self.decisions, self.recipe = path, files, decisions, recipe
+        self.rules_file = rules_file
         self._forget()
+        if keep and self.kept is not None:
+            save(self._work(), self.kept)
+
+    def _work(self) -> Work:
+        path = self._opened()
+        uploaded = self._uploads.holds(path)
+        name = path.name if uploaded else str(path.relative_to(self.folder.resolve()))
+        return Work(name, uploaded, self.files[0].sha256, self.recipe, self.rules_file)
+
+    def _rules(self, name: str) -> Rules:
+        return load_rules(inside(self.folder, name)) if name else Rules()
 
     def _forget(self) -> None:
         """Drop what was found out of the file that was open, or by the recipe before."""
-        self.prepared = self.ledger = self._issues = self._changes = self.reason = None
+        self.prepared = self.ledger = self._found = self.reason = None
         self.page = self.changes_page = 0
         self.written = {}
 
     def _set(self, prepared: Prepared) -> None:
         self._forget()
         self.prepared = prepared
+        self._found = Browsed(self.files, prepared.cleaned)
 
     def _opened(self) -> Path:
         if self.path is None:
@@ -269,22 +321,6 @@ class LeadBench:
             )
         return self.connect()
 
-    def _check_same(self, prepared: Prepared) -> None:
-        read = [file.sha256 for file in self.files]
-        if read != [file.sha256 for file in prepared.cleaned.files]:
-            raise LeadFileError("the file was changed since it was opened; open it again")
-
-    def _detected(self) -> str:
-        rows = sum(file.records for file in self.files)
-        names = ", ".join(file.name for file in self.files[:3])
-        asked = sum(len(decision.questions) for decision in self.decisions)
-        unsure = f" {asked} to look at in the columns." if asked else ""
-        return f"{names}: {plural(rows, 'record')} read.{unsure}"
-
     def _counted(self) -> str:
         assert self.prepared is not None  # noqa: S101 - called behind `_set`
-        counts = self.prepared.cleaned.counts
-        parts = ", ".join(
-            f"{n:,} {name.replace('_', ' ')}" for name, n in list(counts.items())[1:]
-        )
-        return f"{counts['records']:,} records: {parts}."
+        return found.counted(self.prepared.cleaned)

@@ -15,7 +15,7 @@ from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.coverage import GRADES, VIEWS, CoverageModel
 from dialframe.widgets.frame import Panel, button, field, html, row, tabs, turned, turns
-from dialframe.widgets.html import bullets, paragraph, snapshot, table
+from dialframe.widgets.html import bullets, drawing, paragraph, snapshot, table
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.transfer import Downloads
 
@@ -134,15 +134,14 @@ class CoverageDashboard(Panel):
             self.verdict.value = "<p><b>Nothing was audited yet.</b></p>"
             return
         self.verdict.value = f"<p><b>{escape(self.model.audit.verdict)}</b></p>"
-        self.coverage.value = self._coverage()
+        self.coverage.value = drawing(self.model.picture()) + self._groups()
         turned(self.model.findings(), "Findings", self.findings, self.finding_turns)
         turned(self.model.stale(), "To check next", self.stale, self.stale_turns)
         self.counts.value = self._checks()
         self.downloads.offer(self.model.written)
 
-    def _coverage(self) -> str:
-        groups = self.model.groups()
-        return self.model.picture().html() + table(f"Coverage by {self.model.view}", groups)
+    def _groups(self) -> str:
+        return table(f"Coverage by {self.model.view}", self.model.groups())
 
     def _checks(self) -> str:
         assert self.model.audit is not None  # noqa: S101 - asked by the caller
@@ -154,5 +153,6 @@ class CoverageDashboard(Panel):
         """The verdict, the coverage and the checks, numbers masked."""
         if self.model.audit is None:
             return snapshot("Coverage dashboard", [paragraph("Nothing was audited yet.")])
-        parts = [paragraph(self.model.audit.verdict), self._coverage(), self._checks()]
+        drawn = self.model.picture().html()
+        parts = [paragraph(self.model.audit.verdict), drawn, self._groups(), self._checks()]
         return snapshot("Coverage dashboard", parts)

@@ -8,7 +8,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.leads import Cleaned, CleanedFile, LeadFile
+from dialframe.analytics.wording import plural
+from dialframe.flows import lead_tables
+from dialframe.flows.outcomes import Ledger
+from dialframe.leads import Cleaned, CleanedFile, LeadFile, MappingDecision
 from dialframe.leads.findings import LEAD_COLUMNS
 
 _PLACES: Final = ("_file", "_line", "_outcome", "_reason", "_field", "_value", "_all_reasons")
@@ -38,6 +41,40 @@ def changes(files: Sequence[LeadFile], cleaned: Cleaned) -> pd.DataFrame:
     whole = pd.concat(parts, ignore_index=True)
     order = np.lexsort([whole.pop(key).to_numpy() for key in ("_field", "_line", "_file")])
     return whole.iloc[order].reset_index(drop=True)
+
+
+def read_words(files: Sequence[LeadFile], decisions: Sequence[MappingDecision]) -> str:
+    """How many records were read, and how many columns want a look."""
+    rows = sum(file.records for file in files)
+    names = ", ".join(file.name for file in files[:3])
+    asked = sum(len(decision.questions) for decision in decisions)
+    unsure = f" {asked} to look at in the columns." if asked else ""
+    return f"{names}: {plural(rows, 'record')} read.{unsure}"
+
+
+def counted(cleaned: Cleaned) -> str:
+    """What became of the records, in numbers that add up."""
+    counts = cleaned.counts
+    parts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in list(counts.items())[1:])
+    return f"{counts['records']:,} records: {parts}."
+
+
+def screened(checks: pd.DataFrame) -> str:
+    """How many numbers were asked about, and what was answered."""
+    told = lead_tables.screening(checks)
+    return (
+        f"Screened: {told['numbers']:,} numbers asked about, {told['listed']:,} listed, "
+        f"{told['unanswered']:,} without an answer."
+    )
+
+
+def sent(ledger: Ledger) -> str:
+    """What the service said to the leads."""
+    counts = ledger.counts
+    return (
+        f"Imported: {counts['sent']:,} sent, {counts['accepted']:,} accepted, "
+        f"{counts['refused']:,} refused, {counts['unknown']:,} unknown."
+    )
 
 
 def _of_file(

@@ -34,7 +34,7 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
         self.progress = W.FloatProgress(min=0, max=1, description="Progress")
         self.step = W.Label()
         self.stop = button("Stop", "Stop at the next step; what is finished is kept")
-        self.stop.on_click(lambda _: self.jobs.stop())
+        self.stop.on_click(lambda _: self._stop())
         self.running = row(self.progress, self.step, self.stop)
         self.running.layout.display = "none"
         self.add_class("df-panel")
@@ -61,6 +61,11 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
             self.running.layout.display = ""
             self.draw_running()
 
+    def _stop(self) -> None:
+        self.jobs.stop()
+        if self.jobs.running:
+            self.say("Stopping at the next step.")
+
     def draw(self) -> None:
         """Show the model as it is now."""
 
@@ -77,7 +82,8 @@ class Panel(W.VBox):  # type: ignore[misc]  # it comes without types
             if abs(share - self.progress.value) * _STEPS >= 1 or share >= 1:
                 self.progress.value = share
         of = f" of {progress.total:,}" if progress.total else ""
-        self.step.value = f"{progress.step}: {progress.done:,}{of}"
+        far = f": {progress.done:,}{of}" if progress.done or of else ""
+        self.step.value = f"{progress.step}{far}"
 
     def _end(self, said: str, failed: bool) -> None:  # noqa: FBT001 - the shape of `OnEnd`
         self.running.layout.display = "none"
@@ -117,6 +123,9 @@ def button(words: str, tip: str, *, main: bool = False) -> W.Button:
 def field(control: W.Widget) -> W.Widget:
     """A control whose label is read whole."""
     control.style = {"description_width": "7em"}
+    if isinstance(control, W.Text):
+        # Sent when it is left: letters that are still on their way would be overtaken by a click.
+        control.continuous_update = False
     control.layout = W.Layout(width="25em", max_width="100%")
     return control
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ipywidgets as W  # noqa: N812 - its own documentation calls it so
+import traitlets
 
 from dialframe.errors import ConfigError
 from dialframe.plots.style import Look
 from dialframe.widgets.frame import Panel, button, field, html, row, tabs
 from dialframe.widgets.funnel import FunnelModel, FunnelState
-from dialframe.widgets.html import bullets, paragraph, snapshot, table
+from dialframe.widgets.html import bullets, drawing, paragraph, snapshot, table
 from dialframe.widgets.jobs import Jobs
 
 _ORDERS = (
@@ -26,7 +27,10 @@ class FunnelExplorer(Panel):
         campaigns, since, until, by, order, window: What is asked; `show` asks it.
         saved: The state as JSON; `load` takes what is written there.
         picture, numbers, notes: What came of it.
+        query: The state as an address says it.
     """
+
+    query = traitlets.Unicode("")
 
     def __init__(
         self, model: FunnelModel, *, state: FunnelState | None = None, jobs: Jobs | None = None
@@ -95,6 +99,10 @@ class FunnelExplorer(Panel):
             window_days=whole(days) if days else None,
         )
 
+    def ask(self, query: str) -> None:
+        """Ask what an address says; where it says nonsense, say so and stay."""
+        self.act(lambda: self.model.choose(FunnelState.from_query(query)))
+
     def _choose(self) -> str:
         return self.model.choose(self.chosen())
 
@@ -112,9 +120,10 @@ class FunnelExplorer(Panel):
         self.order.value = state.order
         self.window.value = "" if state.window_days is None else str(state.window_days)
         self.saved.value = state.to_json()
+        self.query = state.to_query()
         self.link.value = paragraph(f"In the page's address: ?tab=funnel&{state.to_query()}")
         found = self.model.result()
-        self.picture.value = self.model.picture().html()
+        self.picture.value = drawing(self.model.picture())
         self.numbers.value = table("Leads by stage", self.model.table())
         self.notes.value = bullets(
             filter(None, [self.model.freshness, *found.warnings, *found.explain().splitlines()])

@@ -1,4 +1,4 @@
-"""Where a page may read and write: inside one folder, and under plain names; touches no file."""
+"""Where a page may read and write: inside one folder, and under plain names; opens no file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from dialframe.errors import ConfigError
 
 _NAME_CHARS: Final = 120
+_MOST_NAMES: Final = 300
 
 
 def inside(folder: Path, name: str | Path) -> Path:
@@ -24,6 +25,19 @@ def inside(folder: Path, name: str | Path) -> Path:
     if not within:
         raise ConfigError(f"{str(name)!r} is not inside the folder; name a file of the folder")
     return path
+
+
+def names(folder: Path, endings: tuple[str, ...]) -> tuple[str, ...]:
+    """Files of a folder with one of these endings, by name; the first few hundred."""
+    try:
+        found = sorted(
+            path.name
+            for path in folder.iterdir()
+            if path.name.lower().endswith(endings) and not path.name.startswith(".")
+        )
+    except OSError:
+        return ()
+    return tuple(found[:_MOST_NAMES])
 
 
 def plain_name(name: str) -> str:

@@ -2,7 +2,8 @@
 
 The stock upload button sends a file as one message, which a notebook server drops in silence when it
 is large. Here every piece is answered before the next one is sent; a piece that comes twice is
-written once, so a browser that lost its connection sends it again and goes on.
+written once, so a browser that lost its connection sends it again and goes on. Each upload has a
+name of its own: of two tabs that send at once, the later one is taken and the other is told.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import traitlets
 
 #: Bytes of a piece; a notebook server takes messages up to ten times as large.
 PIECE_BYTES: Final = 1 << 20
+_LOST: Final = "The upload broke off: the connection was lost."
 _STATIC: Final = resources.files("dialframe.widgets").joinpath("static")
 
 
-def _script(name: str) -> str:
+def script(name: str) -> str:
+    """The browser's side of a widget."""
     return _STATIC.joinpath(name).read_text(encoding="utf-8")
 
 
@@ -34,7 +37,8 @@ class StatusLine(anywidget.AnyWidget):
         look: `light` or `dark`, as the page is; set by the browser.
     """
 
-    _esm = _script("status.js")
+    _esm = script("status.js")
+    _css = script("widgets.css")
     text = traitlets.Unicode("").tag(sync=True)
     failed = traitlets.Bool(default_value=False).tag(sync=True)
     look = traitlets.Unicode("light").tag(sync=True)
@@ -48,7 +52,7 @@ class Upload(anywidget.AnyWidget):
         accept: Endings that the browser offers.
     """
 
-    _esm = _script("upload.js")
+    _esm = script("upload.js")
     label = traitlets.Unicode("Upload a lead file").tag(sync=True)
     accept = traitlets.Unicode("").tag(sync=True)
     piece_bytes = traitlets.Int(PIECE_BYTES).tag(sync=True)
@@ -63,53 +67,76 @@ class Upload(anywidget.AnyWidget):
         super().__init__()
         self._place_for, self._on_done, self._on_failure = place_for, on_done, on_failure
         self._path: Path | None = None
+        self._upload = ""
+        self._whole = ""
         self._next = 0
         self._size = 0
         self.on_msg(self._receive)
 
     def _receive(self, _: object, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        upload = str(message.get("upload", ""))
         try:
-            self._take(message, buffers)
+            self._take(upload, message, buffers)
         except OSError as error:
             self._path = None
-            self.send({"kind": "refused", "why": "the disk took no more"})
+            self._refuse(upload, "the disk took no more")
             self._on_failure(f"The upload failed: {error.strerror or error}.")
+        except (KeyError, TypeError, ValueError):
+            self._refuse(upload, "this is no piece of a file")
 
-    def _take(self, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
-        if message.get("kind") == "begin":
-            self._begin(str(message.get("name", "")), int(message.get("size", 0)))
-        elif message.get("kind") == "piece" and self._path is not None and buffers:
+    def _take(self, upload: str, message: Mapping[str, Any], buffers: Sequence[Any]) -> None:
+        kind, own = message.get("kind"), upload == self._upload and self._path is not None
+        if kind == "begin":
+            self._begin(upload, str(message["name"]), int(message["size"]))
+        elif kind == "piece" and own and buffers:
             self._piece(int(message["number"]), bytes(buffers[0]))
-        elif message.get("kind") == "lost":
+        elif kind == "piece" and upload == self._whole:
+            # The browser did not hear that the last piece had come.
+            self._taken(upload, int(message["number"]))
+        elif kind == "lost" and own:
             self._path = None
-            self._on_failure(
-                "The upload broke off: the connection was lost. Choose the file again."
-            )
-        else:
-            self.send({"kind": "refused", "why": "the upload has to begin again"})
+            self._on_failure(f"{message.get('why') or _LOST} Choose the file again.")
+        elif kind != "lost":
+            self._refuse(upload, "the upload has to begin again")
 
-    def _begin(self, name: str, size: int) -> None:
-        self._path, self._next, self._size = self._place_for(name), 0, size
-        with private(self._path):
-            pass
-        self.send({"kind": "taken", "number": -1})
-        if not size:
+    def _begin(self, upload: str, name: str, size: int) -> None:
+        # What is sent again, because the answer was not heard, begins nothing again.
+        known = upload in (self._whole, self._upload if self._path is not None else None)
+        if not known:
+            self._path, self._upload, self._next, self._size = (
+                self._place_for(name),
+                upload,
+                0,
+                size,
+            )
+            with private(self._path):
+                pass
+        self._taken(upload, -1)
+        if not size and not known:
             self._finish()
 
     def _piece(self, number: int, data: bytes) -> None:
         assert self._path is not None  # noqa: S101 - asked by the caller
+        if number > self._next:
+            raise ValueError(number)
         if number == self._next:
             with self._path.open("ab") as file:
                 file.write(data)
             self._next += 1
-        self.send({"kind": "taken", "number": number})
+        self._taken(self._upload, number)
         if self._path.stat().st_size >= self._size:
             self._finish()
 
     def _finish(self) -> None:
-        path, self._path = self._path, None
+        path, self._path, self._whole = self._path, None, self._upload
         if path is not None:
             self._on_done(path)
+
+    def _taken(self, upload: str, number: int) -> None:
+        self.send({"kind": "taken", "upload": upload, "number": number})
+
+    def _refuse(self, upload: str, why: str) -> None:
+        self.send({"kind": "refused", "upload": upload, "why": why})
 
 
 class Downloads(anywidget.AnyWidget):
@@ -119,7 +146,7 @@ class Downloads(anywidget.AnyWidget):
         files: For each file its place in the list, name, size and what it is.
     """
 
-    _esm = _script("downloads.js")
+    _esm = script("downloads.js")
     files: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     piece_bytes = traitlets.Int(PIECE_BYTES).tag(sync=True)
 

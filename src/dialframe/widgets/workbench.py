@@ -6,20 +6,32 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import ipywidgets as W  # noqa: N812 - its own documentation calls it so
+from platformdirs import user_state_path
 
-from dialframe.flows import lead_tables
+from dialframe.config import OnProgress
 from dialframe.leads.column_map import FIELDS
 from dialframe.widgets import choices
 from dialframe.widgets.bench import Connect, LeadBench
 from dialframe.widgets.frame import Panel, button, field, html, row, tabs, titled, turned, turns
-from dialframe.widgets.html import bullets, paragraph, snapshot, table
+from dialframe.widgets.html import paragraph, snapshot
 from dialframe.widgets.jobs import Jobs
+from dialframe.widgets.kept import place
+from dialframe.widgets.outlook import detected, ledger_html, outcome_html
+from dialframe.widgets.places import names
 from dialframe.widgets.transfer import Downloads, Upload
 
-_ACCEPT = ".csv,.tsv,.txt,.tab,.psv,.xlsx,.xlsm,.xls,.ods,.json,.jsonl,.ndjson,.parquet,.gz,.zip"
+#: Endings of lead files, and of house rules.
+ENDINGS: Final = (
+    ".csv", ".tsv", ".txt", ".tab", ".psv", ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".gz", ".zip",
+)  # fmt: skip
+RULES: Final = (".toml", ".json")
 
+#: Clean records that take long to compare.
+_LONG: Final = 100_000
 #: Place of the tab with what was changed.
 CHANGES_TAB = 2
 
@@ -30,9 +42,10 @@ class Workbench(Panel):
     Attributes:
         model: The bench behind it.
         upload: Brings a file from the browser.
-        path: Name of a file of the folder; `open` reads it.
+        path: Name of a file of the folder; `open` reads it, `go_on` takes up what was left off.
         region, encoding, delimiter, header, sheet: What was detected can be told otherwise; `decide`.
         fields: Field to the control with its columns.
+        rules: House rules, a file of the folder.
         check, write, screen: Dry run, files, Do-Not-Call checks.
         campaign, bring_in: Import.
         reason, reveal: Filter of the issues, and whether values are shown whole.
@@ -45,16 +58,22 @@ class Workbench(Panel):
         *,
         connect: Connect | None = None,
         jobs: Jobs | None = None,
+        keep: Path | None = None,
     ) -> None:
         """A workbench.
 
         Args:
-            folder: Reads and writes inside this folder alone.
+            folder: Reads and writes lists inside this folder alone.
             connect: Opens the account for screening and import; None where there is none.
             jobs: What runs the work; by default a thread beside the page.
+            keep: Folder where the decisions about the last file are kept for the next start; by
+                default that of the user's program states. Nothing of a record is in there.
         """
         super().__init__(jobs)
-        self.model = LeadBench(Path(folder), connect, partial(datetime.now, UTC))
+        room = keep or user_state_path("dialframe") / "workbench"
+        self.model = LeadBench(
+            Path(folder), connect, partial(datetime.now, UTC), kept=place(room, Path(folder))
+        )
         self._make_file()
         self._make_choices()
         self._make_actions()
@@ -62,7 +81,9 @@ class Workbench(Panel):
         self.children = [
             self.status, self.running, self.file_box, self.choice_box, self.action_box, self.results
         ]  # fmt: skip
-        self.say("No file is open. Upload one, or name one of the folder.")
+        left = self.model.left
+        again = f" Go on takes up {left.name} as it was decided." if left else ""
+        self.say(f"No file is open. Upload one, or name one of the folder.{again}")
         self.draw()
 
     def _make_file(self) -> None:
@@ -71,11 +92,17 @@ class Workbench(Panel):
             self._uploaded,
             lambda why: self.say(why, failed=True),
         )
-        self.upload.accept = _ACCEPT
-        self.path = field(W.Text(description="File", placeholder="name of a file of the folder"))
+        self.upload.accept = ",".join(ENDINGS)
+        self.path = field(
+            W.Combobox(description="File", placeholder="name of a file of the folder")
+        )
         self.open = button("Open", "Read the file that is named")
-        self.open.on_click(lambda _: self.act(lambda: self.model.open(self.path.value)))
-        self.file_box = titled("1. A file", row(self.upload), row(self.path, self.open))
+        self.open.on_click(lambda _: self.run(partial(self.model.open, self.path.value)))
+        self.go_on = button("Go on", "Take up the file and the decisions that were left off")
+        self.go_on.on_click(lambda _: self.run(self.model.go_on))
+        self.file_box = titled(
+            "1. A file", row(self.upload), row(self.path, self.open, self.go_on)
+        )
 
     def _make_choices(self) -> None:
         self.region = field(W.Text(description="Region", value=self.model.recipe.region))
@@ -85,11 +112,14 @@ class Workbench(Panel):
         )
         self.header = field(W.Text(description="Header line", placeholder="as found, or none"))
         self.sheet = field(W.Text(description="Sheet", placeholder="as found"))
+        self.rules = field(
+            W.Combobox(description="Policy file", placeholder="none, or a .toml of the folder")
+        )
         self.fields = {name: field(_columns_of(name)) for name in FIELDS}
         self.decide = button("Read it so", "Read the file again with what is told here")
         self.undo = button("Undo", "Go back to what was told before")
-        self.decide.on_click(lambda _: self.act(self._decide))
-        self.undo.on_click(lambda _: self.act(self.model.undo))
+        self.decide.on_click(lambda _: self.run(self._decide))
+        self.undo.on_click(lambda _: self.run(self.model.undo))
         self.detected = html()
         self.more = W.Accordion(
             children=[row(*(self.fields[name] for name in choices.OTHERS))],
@@ -98,7 +128,7 @@ class Workbench(Panel):
         self.choice_box = titled(
             "2. What was found",
             self.detected,
-            row(self.region, self.encoding, self.delimiter, self.header, self.sheet),
+            row(self.region, self.encoding, self.delimiter, self.header, self.sheet, self.rules),
             row(*(self.fields[name] for name in choices.FIRST)),
             self.more,
             row(self.decide, self.undo),
@@ -146,16 +176,16 @@ class Workbench(Panel):
             ],
             ["Outcome", "Issues", "Before and after", "Files", "Ledger"],
         )
-        self.tabs.observe(lambda _: self.attempt(self._draw_changes), "selected_index")
+        self.tabs.observe(lambda _: self._look_at_changes(), "selected_index")
         self.results = titled("4. Results", self.tabs)
 
     def _uploaded(self, path: Path) -> None:
         if self.jobs.running:
             self.say("Something is under way; upload the file again when it is done.", failed=True)
         else:
-            self.act(lambda: self.model.open_upload(path))
+            self.run(partial(self.model.open_upload, path))
 
-    def _decide(self) -> str:
+    def _decide(self, listen: OnProgress) -> str:
         recipe = replace(
             self.model.recipe,
             region=self.region.value.strip().upper(),
@@ -168,7 +198,7 @@ class Workbench(Panel):
                 self.model.recipe.mapping,
             ),
         )
-        return self.model.decide(recipe)
+        return self.model.decide(recipe, listen, rules_file=self.rules.value.strip())
 
     def _filter(self, _: object) -> None:
         if self.model.prepared is not None and (self.reason.value or None) != self.model.reason:
@@ -196,6 +226,7 @@ class Workbench(Panel):
             control.disabled = not (idle and opened and self.model.connect is not None)
         self.undo.disabled = not (idle and self.model.can_undo)
         self.open.disabled = not idle
+        self.go_on.disabled = not (idle and self.model.left is not None)
 
     def draw(self) -> None:
         """Show the bench as it is."""
@@ -206,7 +237,7 @@ class Workbench(Panel):
         self.files_note.value = (
             "" if self.model.written else paragraph("Nothing is written yet. Write files does it.")
         )
-        self.ledger.value = self._ledger()
+        self.ledger.value = ledger_html(self.model)
 
     def _draw_choices(self) -> None:
         recipe = self.model.recipe
@@ -215,6 +246,9 @@ class Workbench(Panel):
         self.delimiter.value = recipe.delimiter or ""
         self.header.value = "" if recipe.header == "auto" else str(recipe.header)
         self.sheet.value = recipe.sheet or ""
+        self.rules.value = self.model.rules_file
+        self.rules.options = names(self.model.folder, RULES)
+        self.path.options = names(self.model.folder, ENDINGS)
         self.detected.value = detected(self.model)
         decision = self.model.decisions[0] if self.model.decisions else None
         columns = [str(name) for name in self.model.files[0].frame] if self.model.files else []
@@ -251,43 +285,17 @@ class Workbench(Panel):
         self.model.changes_page = page.number
         turned(page, "Cells changed", self.changes, self.change_turns)
 
-    def _ledger(self) -> str:
-        if self.model.ledger is None:
-            return paragraph("Nothing was sent yet.")
-        why = lead_tables.refusals(self.model.ledger)
-        counts = self.model.ledger.counts
-        said = ", ".join(f"{n:,} {name}" for name, n in counts.items())
-        return paragraph(f"{said}.") + (table("Not accepted", why) if len(why) else "")
+    def _look_at_changes(self) -> None:
+        found = self.model.prepared
+        long = found is not None and len(found.cleaned.clean) > _LONG and not self.model.compared
+        if long and self.tabs.selected_index == CHANGES_TAB and not self.jobs.running:
+            self.run(self.model.compare)
+        else:
+            self.attempt(self._draw_changes)
 
     def snapshot(self) -> str:
         """What was found and what became of it, numbers masked."""
         return snapshot("Lead workbench", [detected(self.model), outcome_html(self.model)])
-
-
-def detected(model: LeadBench) -> str:
-    """How the open file was read, and what is not sure about its columns."""
-    if not model.files:
-        return paragraph("No file is open.")
-    lines = [f"{file.name}: {'; '.join(lead_tables.decided(file.decisions))}"
-             for file in model.files]  # fmt: skip
-    return bullets([*lines, *choices.questions(model.decisions)])
-
-
-def outcome_html(model: LeadBench) -> str:
-    """Counts that add up, reasons with what to do about them, what was mended."""
-    if model.prepared is None:
-        return ""
-    cleaned = model.prepared.cleaned
-    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in cleaned.counts.items())
-    parts = [paragraph(f"{counts}.")]
-    for caption, frame in (
-        ("Why records were set aside", lead_tables.reasons(cleaned)),
-        ("Clean, and mended", lead_tables.warnings(cleaned)),
-        ("Columns", lead_tables.columns(cleaned)),
-    ):
-        if len(frame):
-            parts.append(table(caption, frame))
-    return "".join(parts)
 
 
 def _columns_of(name: str) -> W.Dropdown:

@@ -35,6 +35,7 @@ EXTENSIONS: Final = (
 _READY_S: Final = 60.0
 _PAUSE_S: Final = 0.1
 _STOP_S: Final = 10.0
+_FORGOTTEN_S: Final = 4 * 3600
 _MESSAGE_BYTES: Final = 64 << 20
 
 
@@ -98,8 +99,11 @@ def settings(port: int, token: str) -> dict[str, Any]:
     return {
         "Voila": {
             "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
+            "identity_provider_class": "dialframe.widgets.page.door.Door",
             "tornado_settings": {
                 "websocket_max_message_size": _MESSAGE_BYTES,
+                # A name of somebody else's that leads to this machine is not this page.
+                "allow_remote_access": False, "local_hostnames": ["localhost"],
                 "headers": {
                     "Content-Security-Policy": "default-src 'self' 'unsafe-inline' 'unsafe-eval' "
                     f"data: blob: ws://{HOST}:{port}; frame-ancestors 'none'",
@@ -114,6 +118,8 @@ def settings(port: int, token: str) -> dict[str, Any]:
             "allow_theme_override": "NO", "show_margins": False,
         },
         "VoilaExecutor": {"timeout": 120},
+        # A page that was closed ends its kernel; this is for one that could not say so.
+        "MappingKernelManager": {"cull_idle_timeout": _FORGOTTEN_S, "cull_interval": 300},
     }  # fmt: skip
 
 

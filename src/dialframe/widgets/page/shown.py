@@ -14,10 +14,11 @@ from IPython.display import display
 from dialframe.account import connect
 from dialframe.config import ENVIRONMENT
 from dialframe.errors import ConfigError
+from dialframe.widgets.address import Address
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.frame import html, tabs
 from dialframe.widgets.html import paragraph
-from dialframe.widgets.jobs import outcome
+from dialframe.widgets.jobs import outcome, sentence
 from dialframe.widgets.page.names import FOLDER
 from dialframe.widgets.workbench import Workbench
 
@@ -25,9 +26,10 @@ TITLES: Final = ("Leads", "Funnel", "Coverage")
 
 
 class Pages(W.VBox):  # type: ignore[misc]  # it comes without types
-    """Three tabs, each made when it is first looked at.
+    """Three tabs, each made when it is first looked at; the page's address says which is shown.
 
     Attributes:
+        address: The page's address: the tab, and the state of the funnel.
         made: Title to the widget, for tabs that were looked at.
         tabs: The tabs.
     """
@@ -39,23 +41,40 @@ class Pages(W.VBox):  # type: ignore[misc]  # it comes without types
         self._places = {title: W.VBox() for title in TITLES}
         self.tabs = tabs(list(self._places.values()), TITLES)
         self.tabs.observe(lambda change: self.look(TITLES[change["new"]]), "selected_index")
-        query = parse_qs(environment.get("QUERY_STRING", ""))
-        wanted = query.get("tab", [TITLES[0]])[0].capitalize()
-        self.children = [html("<h1>dialframe</h1>"), self.tabs]
-        self.tabs.selected_index = TITLES.index(wanted) if wanted in TITLES else 0
-        self.look(TITLES[self.tabs.selected_index or 0])
+        self.address = Address(self._go)
+        self.children = [html("<h1>dialframe</h1>"), self.address, self.tabs]
+        at = _tab(environment.get("QUERY_STRING", ""))
+        self.tabs.selected_index = at
+        self.look(TITLES[at])
 
     def look(self, title: str) -> None:
         """Make a tab's widget, unless it is there; where it cannot be made, say why."""
-        if title in self.made:
-            return
+        if title not in self.made:
+            self._make(title)
+        self._tell()
 
+    def _make(self, title: str) -> None:
         def make() -> str:
             self.made[title] = self._makers[title]()
             return ""
 
         said, failed = outcome(lambda _: make(), lambda _: None)
         self._places[title].children = [html(paragraph(said)) if failed else self.made[title]]
+        if title == "Funnel" and not failed:
+            self.made[title].observe(lambda _: self._tell(), "query")
+
+    def _tell(self) -> None:
+        """Let the address say what is shown."""
+        title = TITLES[self.tabs.selected_index or 0]
+        more = self.made[title].query if title == "Funnel" and title in self.made else ""
+        self.address.query = f"tab={title.lower()}" + (f"&{more}" if more else "")
+
+    def _go(self, query: str) -> None:
+        """Show what an address says that somebody went back or forward to."""
+        at = _tab(query)
+        if TITLES[at] == "Funnel" and "Funnel" in self.made:
+            self.made["Funnel"].ask(query)
+        self.tabs.selected_index = at
 
 
 def show() -> None:
@@ -81,6 +100,12 @@ def _makers(environment: Mapping[str, str]) -> dict[str, Callable[[], W.Widget]]
     }
 
 
+def _tab(query: str) -> int:
+    """The place of the tab that an address names; of the first where it names none."""
+    wanted = parse_qs(query).get("tab", [TITLES[0]])[0].capitalize()
+    return TITLES.index(wanted) if wanted in TITLES else 0
+
+
 def _given(opened: Connect | None) -> Connect:
     if opened is None:
         raise ConfigError(
@@ -97,7 +122,12 @@ def _explorer(opened: Connect, query: str) -> W.Widget:
 
     with opened() as account:
         model = FunnelModel.of(account)
-    return FunnelExplorer(model, state=FunnelState.from_query(query))
+    try:
+        return FunnelExplorer(model, state=FunnelState.from_query(query))
+    except ConfigError as error:
+        shown = FunnelExplorer(model)
+        shown.say(sentence(str(error)), failed=True)
+        return shown
 
 
 def _dashboard(opened: Connect, folder: Path) -> W.Widget:

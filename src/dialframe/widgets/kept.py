@@ -1,0 +1,81 @@
+"""What was decided about the last file of a folder, so that a kernel that starts anew can go on; holds no row.
+
+The file's name, its hash and the recipe are kept outside the folder, under the folder's own name.
+What is damaged there counts as never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from dialframe.errors import DialframeError
+from dialframe.flows.files import write_text
+from dialframe.flows.listing import Recipe
+from dialframe.leads import ColumnMap
+from dialframe.leads.column_map import Columns
+
+SCHEMA: Final = "dialframe.workbench/1"
+_TOLD: Final = ("region", "encoding", "delimiter", "sheet", "header")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """A file and what was decided about it.
+
+    Attributes:
+        name: Its name inside the folder, or the name that it was uploaded under.
+        uploaded: Whether it came from a browser; such a file is not kept.
+        sha256: Its hash.
+        recipe: What was decided; without the rules.
+        rules_file: Name of the rules file inside the folder, empty for none.
+    """
+
+    name: str
+    uploaded: bool
+    sha256: str
+    recipe: Recipe
+    rules_file: str = ""
+
+
+def place(room: Path, folder: Path) -> Path:
+    """Where the work of a folder is kept."""
+    digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
+    return room / f"{digest[:32]}.json"
+
+
+def save(work: Work, path: Path) -> None:
+    """Keep it; what was kept before goes.
+
+    Raises:
+        OSError: The disk is full or the place cannot be written.
+    """
+    told = {name: getattr(work.recipe, name) for name in _TOLD}
+    mapping = work.recipe.mapping
+    fields = mapping.fields() if isinstance(mapping, ColumnMap) else mapping
+    kept = {"schema": SCHEMA, "name": work.name, "uploaded": work.uploaded, "sha256": work.sha256,
+            "rules_file": work.rules_file, "mapping": fields and dict(fields), **told}  # fmt: skip
+    write_text(json.dumps(kept, ensure_ascii=False, indent=2) + "\n", path)
+
+
+def load(path: Path) -> Work | None:
+    """What was kept, or None."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["schema"] != SCHEMA:
+            return None
+        recipe = Recipe(mapping=_columns(kept["mapping"]), **{name: kept[name] for name in _TOLD})
+        name, digest, rules = str(kept["name"]), str(kept["sha256"]), str(kept["rules_file"])
+        return Work(name, bool(kept["uploaded"]), digest, recipe, rules)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, DialframeError):
+        return None
+
+
+def _columns(told: dict[str, Any] | None) -> dict[str, Columns] | None:
+    """A mapping as JSON holds it: several columns are a list there."""
+    if told is None:
+        return None
+    return {name: tuple(each) if isinstance(each, list) else each for name, each in told.items()}
