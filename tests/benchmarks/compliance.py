@@ -1,6 +1,11 @@
-"""The sweep of a US audit against the bare as-of join of the same tables; run by hand.
+"""The whole US audit against the bare as-of join of the same tables; run by hand.
 
-    python tests/benchmarks/compliance.py [millions of calls] [millions of checks] [duckdb]
+    python tests/benchmarks/compliance.py [millions of calls] [millions of checks] [part ...]
+
+Parts on integers, in which tens of millions of calls fit into two gigabytes: `hours`, `sweep` (every
+check), `polars`, `duckdb`. Parts on frames with text, as `compliance.audit` takes them: `audit`,
+`findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without names
+the parts on integers run.
 
 Each part runs in a process of its own, so that its memory is its own; CPU seconds count every
 thread. Numbers are drawn from every US area code, which no person has.
@@ -13,12 +18,19 @@ import resource
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEED = 20261121
 DAY_US = 86_400_000_000
 START_US = 1_767_225_600_000_000  # 2026-01-01T00:00Z
+NOW = datetime(2026, 7, 10, tzinfo=UTC)
+RULES = ["us", "us-*"]
 
 
 def draw(calls: int, checks: int) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
@@ -36,18 +48,78 @@ def draw(calls: int, checks: int) -> tuple[np.ndarray, ...]:  # type: ignore[typ
     return phones, at, campaigns, rng.permutation(pool), told, rng.random(checks) < 0.03
 
 
+def requests_of(phones: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    """One call in 2,000 ends with a request not to be called; the first of each number."""
+    rows = np.flatnonzero(np.random.default_rng(SEED).random(len(at)) < 0.0005)
+    asked, first = np.unique(phones[rows], return_index=True)
+    return asked, at[rows[first]]
+
+
+def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Leads, calls and checks as the account gives them, text columns and all."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    phones, at, campaigns, check_phones, told, listed = draw(calls, checks)
+    rng = np.random.default_rng(SEED)
+
+    def text(prefix: str, numbers: np.ndarray) -> pd.Series:  # type: ignore[type-arg]
+        body, mark = (
+            pa.array(numbers).cast(pa.large_string()),
+            pa.scalar(prefix, pa.large_string()),
+        )
+        joined = pc.binary_join_element_wise(mark, body, pa.scalar("", pa.large_string()))
+        return pd.Series(pd.array(joined, dtype="str"))
+
+    def one_of(values: list[str], shares: list[float] | None = None) -> pd.Series:
+        picked = rng.choice(len(values), calls, p=shares).astype(np.int32)
+        return pd.Series(pd.array(values, dtype="str")).take(picked).reset_index(drop=True)
+
+    def instants(us: np.ndarray) -> pd.Series:  # type: ignore[type-arg]
+        return pd.Series(us.view("datetime64[us]")).dt.tz_localize("UTC")
+
+    order = np.arange(calls) + 10**9
+    answered = np.where(rng.random(calls) < 0.3, at + 8_000_000, np.iinfo(np.int64).min)
+    made = pd.DataFrame(
+        {
+            "id": text("call_", order), "direction": one_of(["outbound", "inbound"], [0.97, 0.03]),
+            "from_number": one_of([f"+16465550{n}" for n in range(100, 200)]),
+            "to_number": text("+", phones), "status": one_of(["completed", "failed"]),
+            "created_at": instants(at), "answered_at": instants(answered),
+            "ended_at": instants(at + 60_000_000), "duration_seconds": rng.integers(0, 90, calls),
+            "campaign_id": text("cmp_", campaigns),
+            "disposition": one_of(["NA", "SALE", "DNC", "AB"], [0.7, 0.2895, 0.0005, 0.01]),
+            "hangup_cause": one_of(["NORMAL_CLEARING", "USER_BUSY", "NO_ANSWER"]),
+        }
+    )  # fmt: skip
+    ledger = pd.DataFrame(
+        {
+            "phone": text("+", check_phones), "listed": pd.array(listed, dtype="boolean"),
+            "checked_at": instants(told), "request_id": text("req_", np.arange(checks)),
+        }
+    )  # fmt: skip
+    some = np.unique(check_phones)[: checks // 4]
+    began = instants(np.full(len(some), START_US - 10 * DAY_US))
+    leads = pd.DataFrame(
+        {
+            "id": text("lead_", np.arange(len(some))), "campaign_id": text("cmp_", some % 40),
+            "phone": text("+", some), "status": "new", "created_at": began, "updated_at": began,
+        }
+    )  # fmt: skip
+    return leads.astype({"status": "str"}), made, ledger
+
+
 def hours_part(calls: int, checks: int) -> dict[str, float]:
     """Calling hours alone: places, layout and grades."""
-    from dialframe.compliance import rulebook
-    from dialframe.compliance import sweep as module
+    from dialframe.compliance import grading, rulebook
+    from dialframe.compliance.sweep import coded
 
-    phones, at, *_ = draw(calls, checks)
-    book = rulebook.load().select(["us", "us-*"])
+    drawn = draw(calls, checks)
+    book = rulebook.load().select(RULES)
 
     def run(n: int) -> None:
-        cases = module._cases(phones[:n], module.frozen(None), None)
-        first, last = module._span(at[:n])
-        module._hours(at[:n], cases, book, first, last, module.Declared())
+        grading.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
 
     run(1000)
     return _timed(lambda: run(calls))
@@ -59,10 +131,13 @@ def sweep_part(calls: int, checks: int) -> dict[str, float]:
     from dialframe.compliance.sweep import sweep
 
     drawn = draw(calls, checks)
-    book = rulebook.load().select(["us", "us-*"])
+    asked = requests_of(drawn[0], drawn[1])
+    book = rulebook.load().select(RULES)
     small = [part[:1000] for part in drawn]
     sweep(*small, book=book)  # type: ignore[misc]
-    return _timed(lambda: print(sweep(*drawn, book=book).counts().to_string(), file=sys.stderr))
+    return _timed(
+        lambda: print(sweep(*drawn, book=book, requests=asked).counts(), file=sys.stderr)
+    )
 
 
 def polars_part(calls: int, checks: int) -> dict[str, float]:
@@ -72,69 +147,131 @@ def polars_part(calls: int, checks: int) -> dict[str, float]:
     phones, at, _, told_phones, told_at, listed = draw(calls, checks)
     left = pl.DataFrame({"phone": phones, "at": at})
     right = pl.DataFrame({"phone": told_phones, "told": told_at, "listed": listed})
-
-    def run() -> None:
-        left.join_asof(
-            right, left_on="at", right_on="told", by="phone", strategy="backward",
-            check_sortedness=False,
-        )  # fmt: skip
-
-    return _timed(run)
+    del phones, at, told_phones, told_at, listed
+    return _timed(lambda: _polars(left, right))
 
 
 def duckdb_part(calls: int, checks: int) -> dict[str, float]:
     """The same in DuckDB, from Arrow tables."""
-    import duckdb
     import pyarrow as pa
 
     phones, at, _, told_phones, told_at, listed = draw(calls, checks)
     left = pa.table({"phone": phones, "at": at})
     right = pa.table({"phone": told_phones, "told": told_at, "listed": listed})
+    return _timed(lambda: _duckdb(left, right))
+
+
+def audit_part(calls: int, checks: int) -> dict[str, float]:
+    """The audit of frames, counts and sentences."""
+    return _audit(calls, checks, findings=False)
+
+
+def findings_part(calls: int, checks: int) -> dict[str, float]:
+    """The audit of frames, and every finding in words."""
+    return _audit(calls, checks, findings=True)
+
+
+def polars_frames(calls: int, checks: int) -> dict[str, float]:
+    """The bare as-of join of the frames in polars."""
+    import polars as pl
+
+    _, made, ledger = frames_of(calls, checks)
+    left = pl.from_pandas(made[["to_number", "created_at"]]).rename(
+        {"to_number": "phone", "created_at": "at"}
+    )
+    right = pl.from_pandas(ledger).rename({"checked_at": "told"})
+    return _timed(lambda: _polars(left, right))
+
+
+def duckdb_frames(calls: int, checks: int) -> dict[str, float]:
+    """The bare as-of join of the frames in DuckDB."""
+    import pyarrow as pa
+
+    _, made, ledger = frames_of(calls, checks)
+    left = pa.Table.from_pandas(made[["to_number", "created_at"]]).rename_columns(["phone", "at"])
+    right = pa.Table.from_pandas(ledger).rename_columns(["phone", "listed", "told", "request_id"])
+    return _timed(lambda: _duckdb(left, right))
+
+
+def _polars(left: object, right: object) -> None:
+    left.join_asof(  # type: ignore[attr-defined]
+        right, left_on="at", right_on="told", by="phone", strategy="backward",
+        check_sortedness=False,
+    )  # fmt: skip
+
+
+def _duckdb(left: object, right: object) -> None:
+    import duckdb
+
     connection = duckdb.connect()
     connection.register("calls", left)
     connection.register("checks", right)
     query = (
-        "select count(*), sum(listed::int), max(told) from (select c.phone, c.at, k.told, k.listed "
-        "from calls c asof left join checks k on c.phone = k.phone and c.at >= k.told)"
+        "select count(*), sum(listed::int), count(told) from (select c.phone, c.at, k.told, "
+        "k.listed from calls c asof left join checks k on c.phone = k.phone and c.at >= k.told)"
     )
-    return _timed(lambda: connection.execute(query).fetchall())
+    connection.execute(query).fetchall()
+
+
+def _audit(calls: int, checks: int, *, findings: bool) -> dict[str, float]:
+    from dialframe import compliance
+
+    leads, made, ledger = frames_of(calls, checks)
+
+    def run(n: int) -> None:
+        found = compliance.audit(
+            leads.iloc[:n], made.iloc[:n], ledger.iloc[:n], now=NOW, rules=RULES
+        )
+        print(found.verdict, file=sys.stderr)
+        if findings:
+            print(len(found.findings), file=sys.stderr)
+
+    run(500)
+    return _timed(lambda: run(calls))
 
 
 def _timed(run: object) -> dict[str, float]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     cpu, wall = time.process_time(), time.perf_counter()
     run()  # type: ignore[operator]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return {
         "cpu_s": round(time.process_time() - cpu, 2),
         "wall_s": round(time.perf_counter() - wall, 2),
+        "tables_gib": round(before, 2),
         "peak_gib": round(peak, 2),
     }
 
 
 def main() -> None:
     """Run every part in its own process and print the figures and ratios."""
-    if len(sys.argv) > 1 and sys.argv[1] in PARTS:
-        calls, checks = int(sys.argv[2]), int(sys.argv[3])
-        print(json.dumps(PARTS[sys.argv[1]](calls, checks)))
+    if len(sys.argv) == 4 and sys.argv[1] in PARTS:
+        print(json.dumps(PARTS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))))
         return
-    given = [word for word in sys.argv[1:] if word.replace(".", "").isdigit()]
-    millions = [float(word) for word in given] + [20.0, 5.0][len(given) :]
-    calls, checks = (int(value * 1e6) for value in millions[:2])
-    wanted = [part for part in PARTS if part != "duckdb" or "duckdb" in sys.argv]
+    given = [float(word) for word in sys.argv[1:] if word.replace(".", "").isdigit()]
+    calls, checks = (int(value * 1e6) for value in (given + [20.0, 5.0][len(given) :])[:2])
+    named = [word for word in sys.argv[1:] if word in PARTS]
     found = {}
-    for part in wanted:
+    for part in named or ["hours", "sweep", "polars", "duckdb"]:
         command = [sys.executable, __file__, part, str(calls), str(checks)]
-        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         found[part] = json.loads(out)
-        print(f"{part:8} {found[part]}")
-    print(f"hours    {calls / found['hours']['cpu_s'] / 1e6:.1f} million calls per CPU second")
-    joins = [found[part] for part in ("polars", "duckdb") if part in found]
-    for unit in ("cpu_s", "wall_s"):
-        fastest = min(join[unit] for join in joins)
-        print(f"sweep / fastest bare join, {unit}: {found['sweep'][unit] / fastest:.2f}")
+        print(f"{part:14} {found[part]}")
+    if "hours" in found:
+        print(f"hours: {calls / found['hours']['cpu_s'] / 1e6:.1f} million calls per CPU second")
+    for part, joins in (("sweep", ("polars", "duckdb")), ("audit", FRAMES), ("findings", FRAMES)):
+        bare = [found[join] for join in joins if join in found]
+        for unit in ("cpu_s", "wall_s") if part in found and bare else ():
+            fastest = min(join[unit] for join in bare)
+            print(f"{part} / fastest bare join, {unit}: {found[part][unit] / fastest:.2f}")
 
 
-PARTS = {"hours": hours_part, "sweep": sweep_part, "polars": polars_part, "duckdb": duckdb_part}
+FRAMES = ("polars_frames", "duckdb_frames")
+PARTS = {
+    "hours": hours_part, "sweep": sweep_part, "polars": polars_part, "duckdb": duckdb_part,
+    "audit": audit_part, "findings": findings_part, "polars_frames": polars_frames,
+    "duckdb_frames": duckdb_frames,
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -11,16 +11,18 @@ call from one that the called person ended. The rates are known by name:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+import numba
 import numpy as np
 import pandas as pd
 
 from dialframe.compliance.cases import Cases
+from dialframe.compliance.clock import Ints
 from dialframe.compliance.facts import AbandonmentRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
-from dialframe.compliance.intake import shaped
+from dialframe.compliance.intake import UNKNOWN, distinct, instants, shaped
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.spans import Days, conditions, reach
 from dialframe.frames import Column
@@ -50,7 +52,8 @@ NO_ANSWERS: Final = "a call that a person answered"
 #: With fewer answered calls one dropped call more or less decides.
 SMALL: Final = 100
 
-_DAY: Final = pd.Timedelta(days=1)
+_KINDS: Final = ("", DROPPED, LIVE, MACHINE)
+_DAY_US: Final = 86_400_000_000
 
 
 def grade(
@@ -74,17 +77,21 @@ def grade(
         One row per rule, campaign and period that has a call, columns `COLUMNS`.
     """
     said = pd.Series(dtype="str") if outcomes is None else pd.Series(outcomes)
-    usable = calls["created_at"].notna().to_numpy() & calls["direction_known"].to_numpy()
+    at_us = instants(calls["created_at"])
+    usable = (at_us != UNKNOWN) & calls["direction_known"].to_numpy(dtype=bool)
     mapped = bool((said == DROPPED).any())
-    kind = calls["id"].map(said.to_dict()).astype("str")
+    kinds = _kinds(calls["id"], said) if len(said) else np.zeros(len(calls), dtype=np.int64)
+    codes, names = distinct(calls["campaign_id"])
+    order = np.argsort(np.argsort(names, kind="stable"), kind="stable")
+    ranks = np.append(order, len(names))[codes]  # calls outside any campaign come last
+    campaigns = [*sorted(names), None]
     rows: list[dict[str, object]] = []
     rules = [r for r in book.of_kind(AbandonmentRule) if r.status != "voluntary_code"]
     for rule, mine, hits in reach(rules, cases, days, usable):
-        part = calls.iloc[mine].assign(kind=kind.iloc[mine])
-        unknown = bool(conditions(hits, cases.codes[mine])[0].any())
+        lacking = any(hit is not None and hit.missing for hit in hits)
+        unknown = lacking and bool(conditions(hits, cases.codes[mine])[0].any())
         missing = next((hit.missing for hit in hits if hit and hit.missing), "") if unknown else ""
-        for campaign, period, group in _periods(rule, part):
-            counts = group["kind"].value_counts()
+        for campaign, period, counts in _periods(rule, campaigns, mine, ranks, at_us, kinds):
             rows.append(
                 {
                     "rule_id": rule.id,
@@ -111,29 +118,101 @@ def share(dropped: int, live: int) -> float | None:
     return dropped / (dropped + live) if dropped + live else None
 
 
+def _kinds(ids: pd.Series, said: pd.Series) -> Ints:
+    """Outcome of each call as a position in `_KINDS`, 0 for any other."""
+    places = {name: place for place, name in enumerate(_KINDS) if place}
+    told = {call_id: places.get(kind, 0) for call_id, kind in said.to_dict().items()}
+    found: Ints = ids.map(told).fillna(0).to_numpy(dtype=np.int64)
+    return found
+
+
 def _periods(
-    rule: AbandonmentRule, calls: pd.DataFrame
-) -> Iterator[tuple[str | None, tuple[pd.Timestamp, pd.Timestamp], pd.DataFrame]]:
-    whole = rule.parameters.scope == "caller"
-    groups = [(None, calls)] if whole else list(calls.groupby("campaign_id", dropna=False))
-    for name, group in groups:
-        campaign = None if pd.isna(name) else str(name)
-        at = group["created_at"]
-        if rule.parameters.period_type == "calendar_month":
-            starts = at.dt.tz_localize(None).dt.to_period("M").dt.start_time.dt.tz_localize("UTC")
-            for start, part in group.groupby(starts):
-                yield campaign, (start, start + pd.offsets.MonthBegin(1)), part
-            continue
-        length = _DAY * (rule.parameters.period_days or 1)
-        origin = at.min().floor("D")
-        number = ((at - origin) // length).to_numpy()
-        last = int(number.max()) if len(number) else 0
-        for turn in np.unique(number):
-            start = origin + length * int(turn)
+    rule: AbandonmentRule,
+    campaigns: Sequence[str | None],
+    rows: Ints,
+    ranks: Ints,
+    at_us: Ints,
+    kinds: Ints,
+) -> Iterator[tuple[str | None, tuple[pd.Timestamp, pd.Timestamp], Mapping[str, int]]]:
+    """Campaigns and periods that have a call, with the calls of each outcome."""
+    if not len(rows):
+        return
+    if rule.parameters.scope == "caller":
+        campaigns, ranks = [None], np.zeros_like(ranks)
+    earliest, latest = _ends(rows, ranks, at_us, len(campaigns))
+    if rule.parameters.period_type == "calendar_month":
+        yield from _by_month(campaigns, rows, ranks, at_us, kinds, earliest)
+        return
+    length = _DAY_US * (rule.parameters.period_days or 1)
+    first = earliest // _DAY_US * _DAY_US
+    widths = (latest - first) // length + 1
+    places = np.cumsum([0, *widths])
+    counts = np.zeros((int(places[-1]), len(_KINDS)), dtype=np.int64)
+    _count(rows, ranks, at_us, kinds, first, length, places, counts)
+    short = rule.parameters.period_type == "successive_30_day_or_campaign"
+    for rank, campaign in enumerate(campaigns):
+        for turn in np.flatnonzero(counts[places[rank] : places[rank + 1]].sum(axis=1)).tolist():
+            start = int(first[rank]) + turn * length
             until = start + length
-            if rule.parameters.period_type == "successive_30_day_or_campaign" and not last:
-                until = min(until, at.max().floor("D") + _DAY)
-            yield campaign, (start, until), group[number == turn]
+            if short and widths[rank] == 1:
+                until = min(until, (int(latest[rank]) // _DAY_US + 1) * _DAY_US)
+            told = dict(zip(_KINDS, counts[places[rank] + turn].tolist(), strict=True))
+            yield campaign, (_stamp(start), _stamp(until)), told
+
+
+def _by_month(
+    campaigns: Sequence[str | None],
+    rows: Ints,
+    ranks: Ints,
+    at_us: Ints,
+    kinds: Ints,
+    earliest: Ints,
+) -> Iterator[tuple[str | None, tuple[pd.Timestamp, pd.Timestamp], Mapping[str, int]]]:
+    """The same by calendar months, UTC."""
+    months = _months(at_us[rows])
+    base = int(_months(earliest).min())
+    wide = max(int(months.max()) - base + 1, 1)
+    keys = (ranks[rows] * wide + months - base) * len(_KINDS) + kinds[rows]
+    counts = np.bincount(keys, minlength=len(campaigns) * wide * len(_KINDS))
+    table = counts.reshape(len(campaigns), wide, len(_KINDS))
+    for rank, shift in np.argwhere(table.sum(axis=2)).tolist():
+        year, month = divmod(base + shift, 12)
+        start = pd.Timestamp(year=year, month=month + 1, day=1, tz="UTC").as_unit("us")
+        told = dict(zip(_KINDS, table[rank, shift].tolist(), strict=True))
+        yield campaigns[rank], (start, start + pd.offsets.MonthBegin(1)), told
+
+
+@numba.njit(cache=True, nogil=True)
+def _ends(rows, groups, at, count):  # type: ignore[no-untyped-def]
+    """First and last instant of each group; of one without any the first of all."""
+    first = np.full(count, at[rows[0]], dtype=np.int64)
+    last = first.copy()
+    seen = np.zeros(count, dtype=np.bool_)
+    for row in rows:
+        group, moment = groups[row], at[row]
+        if not seen[group]:
+            seen[group], first[group], last[group] = True, moment, moment
+        first[group], last[group] = min(first[group], moment), max(last[group], moment)
+    return first, last
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(rows, groups, at, kinds, first, length, places, counts):  # type: ignore[no-untyped-def]
+    """Count calls by group, turn and kind."""
+    for row in rows:
+        group = groups[row]
+        turn = (at[row] - first[group]) // length
+        counts[places[group] + turn, kinds[row]] += 1
+
+
+def _months(at_us: Ints) -> Ints:
+    """Months since year 0, UTC."""
+    months: Ints = at_us.view("datetime64[us]").astype("datetime64[M]").astype(np.int64)
+    return months + 1970 * 12
+
+
+def _stamp(at_us: int) -> pd.Timestamp:
+    return pd.Timestamp(at_us, unit="us", tz="UTC")
 
 
 def _conditions(rule: AbandonmentRule) -> str:
@@ -155,7 +234,7 @@ def _conditions(rule: AbandonmentRule) -> str:
 
 
 def _graded(
-    rule: AbandonmentRule, counts: pd.Series, missing: str, *, mapped: bool
+    rule: AbandonmentRule, counts: Mapping[str, int], missing: str, *, mapped: bool
 ) -> dict[str, object]:
     dropped, live, machines = (int(counts.get(name, 0)) for name in (DROPPED, LIVE, MACHINE))
     place = rule.jurisdiction

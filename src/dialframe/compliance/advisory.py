@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.compliance.cases import Cases, reached
-from dialframe.compliance.intake import shaped
+from dialframe.compliance.intake import Intake, shaped
 from dialframe.compliance.result import CHECKS, FINDINGS, Audit, counted
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.frames import Column
@@ -32,7 +32,7 @@ _COUNTS: Final = ["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
 def evaluate(
     book: RuleBook,
     calls: pd.DataFrame,
-    outbound: pd.DataFrame,
+    taken: Intake,
     cases: Cases,
     audit: Callable[[RuleBook, pd.DataFrame], Audit],
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
@@ -41,7 +41,7 @@ def evaluate(
     Args:
         book: The rules that are asked.
         calls: Every call, of both directions.
-        outbound: Calls that `cases` sorts.
+        taken: The calls at the door; `cases` sorts those that count in windows.
         cases: Their cases.
         audit: The audit of some calls by a book.
 
@@ -51,10 +51,10 @@ def evaluate(
     """
     codes = book.codes()
     mine = [bool(reached(case, codes.rules)) for case in cases.kinds]
-    rows = np.array(mine, dtype=bool)[cases.codes] if mine else np.zeros(len(outbound), dtype=bool)
+    rows = np.array(mine, dtype=bool)[cases.codes] if mine else np.zeros(0, dtype=bool)
     if not rows.any():
         return (*_told(None, codes), [])
-    numbers = outbound["to_number"][rows].dropna().unique()
+    numbers = taken.rows["to_number"].iloc[taken.earlier[rows]].dropna().unique()
     near = calls["to_number"].isin(numbers) | calls["from_number"].isin(numbers)
     found = audit(codes, calls[near.to_numpy(dtype=bool)])
     parts, counts = _told(found, codes)

@@ -7,7 +7,7 @@ for one rule at a time, and here the strictest answer of all rules is put togeth
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ import pandas as pd
 from dialframe.compliance import following
 from dialframe.compliance.capping import MIXED, OK, OPEN, OVER, Levels, levels, windows
 from dialframe.compliance.cases import Cases, Reached
-from dialframe.compliance.clock import Ints
+from dialframe.compliance.clock import Flags, Ints
 from dialframe.compliance.facts import CapRule
 from dialframe.compliance.following import Earlier
 from dialframe.compliance.grades import (
@@ -29,7 +29,7 @@ from dialframe.compliance.grades import (
     UNCERTAIN,
     VIOLATION,
 )
-from dialframe.compliance.intake import shaped
+from dialframe.compliance.intake import distinct, shaped
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.spans import Days, conditions, in_force_everywhere, reach
 from dialframe.frames import Column
@@ -70,7 +70,9 @@ _GRADES: Final = np.array([PASSED, PASSED, NOT_EVALUABLE, UNCERTAIN, VIOLATION],
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Board:
+class Board:
+    """What is known of each call: its level, the window that decides, the rules behind it, and why."""
+
     level: Ints
     attempts: Ints
     allowed: Ints
@@ -80,7 +82,7 @@ class _Board:
     asked: npt.NDArray[np.bool_]
 
     @classmethod
-    def blank(cls, size: int) -> _Board:
+    def blank(cls, size: int) -> Board:
         """No grade yet for any call."""
         numbers = (np.zeros(size, dtype=np.int64) for _ in range(3))
         level, attempts, allowed = numbers
@@ -97,12 +99,12 @@ def reached_network(calls: pd.DataFrame) -> npt.NDArray[np.bool_]:
         calls: Columns `hangup_cause`, `disposition`, `answered_at`, `status`; an answered call
             reached somebody whatever its cause says.
     """
-    silent = pd.Series(data=False, index=calls.index)
+    silent = np.zeros(len(calls), dtype=bool)
     for name in ("hangup_cause", "disposition", "status"):
-        silent |= calls[name].map(_plain, na_action="ignore").isin(_SILENT)
-    server_error = calls["hangup_cause"].str.fullmatch(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
-    silent |= server_error.fillna(value=False).astype(bool)
-    return np.asarray(~silent | calls["answered_at"].notna(), dtype=bool)
+        codes, said = distinct(calls[name])
+        told = [_is_silent(each, cause=name == "hangup_cause") for each in said]
+        silent |= np.array([*told, False], dtype=bool)[codes]
+    return np.asarray(~silent | calls["answered_at"].notna().to_numpy(), dtype=bool)
 
 
 def grade(
@@ -125,18 +127,40 @@ def grade(
     Returns:
         One row per call, columns `COLUMNS`; a call is graded by the window that ends with it.
     """
-    before = following.take(calls, calls.iloc[:0], None) if earlier is None else earlier
     counted = reached_network(calls) & calls["created_at"].notna().to_numpy()
-    counted &= calls["direction_known"].to_numpy() & (cases.phones >= 0)
-    board = _Board.blank(len(calls))
+    counted &= calls["direction_known"].to_numpy(dtype=bool) & (cases.phones >= 0)
+    before = following.take(calls, calls.iloc[:0], None) if earlier is None else earlier
+    board, by_rule = measure(calls, cases, book, days, counted, lambda: before)
+    return _frame(calls, cases, board, counted), by_rule
+
+
+def measure(
+    calls: pd.DataFrame,
+    cases: Cases,
+    book: RuleBook,
+    days: Days,
+    counted: Flags,
+    earlier: Callable[[], Earlier],
+) -> tuple[Board, pd.DataFrame]:
+    """Levels of the calls that count, and the counts of each rule; nothing is put into a frame.
+
+    Calls before others are asked for only where a rule follows what happened on them.
+    """
+    board = Board.blank(len(calls))
+    reaching = list(reach(book.of_kind(CapRule), cases, days, counted))
+    before = earlier() if any(_follows(rule) for rule, *_ in reaching) else following.NOTHING
     tally = [
-        _one(rule, rows, hits, calls, cases, days, board, before)
-        for rule, rows, hits in reach(book.of_kind(CapRule), cases, days, counted)
+        _one(rule, rows, hits, calls, cases, days, board, before) for rule, rows, hits in reaching
     ]
     by_rule = pd.DataFrame(
         tally, columns=["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
     )
-    return _frame(calls, cases, board, counted), by_rule
+    return board, by_rule
+
+
+def _follows(rule: CapRule) -> bool:
+    p = rule.parameters
+    return p.trigger is not None or p.cooldown_after_conversation_days is not None
 
 
 def _one(
@@ -146,7 +170,7 @@ def _one(
     calls: pd.DataFrame,
     cases: Cases,
     days: Days,
-    board: _Board,
+    board: Board,
     earlier: Earlier,
 ) -> tuple[str, int, int, int, int]:
     """Grade every call that one rule reaches."""
@@ -165,7 +189,7 @@ def _one(
     return rule.id, totals[0], totals[1], totals[2], totals[3]
 
 
-def _write(board: _Board, rule: CapRule, mine: Ints, found: Levels) -> None:
+def _write(board: Board, rule: CapRule, mine: Ints, found: Levels) -> None:
     board.asked[mine] = True
     worse = found.level > board.level[mine]
     equal = (found.level == board.level[mine]) & (found.level > OK)
@@ -174,11 +198,12 @@ def _write(board: _Board, rule: CapRule, mine: Ints, found: Levels) -> None:
     rows = mine[worse]
     board.level[rows], board.attempts[rows] = found.level[worse], found.attempts[worse]
     board.allowed[rows] = found.allowed[worse]
-    for row, place in zip(rows, np.flatnonzero(worse), strict=True):
-        board.rules[row] = (rule,)
+    alone = np.empty(1, dtype=object)
+    alone[0] = (rule,)
+    board.rules[rows] = alone[np.zeros(len(rows), dtype=np.int64)]
+    over = np.flatnonzero(worse & (found.level > OK))
+    for row, place in zip(mine[over], over, strict=True):
         how = found.level[place]
-        if how == OK:
-            continue
         board.reason[row] = _words(rule, found, int(place))
         board.missing[row] = found.missing[place] if how == OPEN else None
 
@@ -200,7 +225,7 @@ def _words(rule: CapRule, found: Levels, place: int) -> str:
 
 
 def _frame(
-    calls: pd.DataFrame, cases: Cases, board: _Board, counted: npt.NDArray[np.bool_]
+    calls: pd.DataFrame, cases: Cases, board: Board, counted: npt.NDArray[np.bool_]
 ) -> pd.DataFrame:
     grade = _GRADES[board.level]
     missing, reason = board.missing.copy(), board.reason.copy()
@@ -223,7 +248,7 @@ def _frame(
     attempts = pd.array(board.attempts, dtype="Int64")
     allowed = pd.array(board.allowed, dtype="Int64")
     attempts[~board.asked], allowed[~board.asked] = pd.NA, pd.NA
-    rules = [each or () for each in board.rules]
+    which, rules = _distinct(board.rules)
     values: dict[str, object] = {
         "call_id": calls["id"],
         "to_number": calls["to_number"],
@@ -232,12 +257,39 @@ def _frame(
         "attempts": attempts,
         "allowed": allowed,
         "grade": grade,
-        "rule_id": ["; ".join(rule.id for rule in each) or None for each in rules],
-        "citation": ["; ".join(rule.citation for rule in each) or None for each in rules],
+        "rule_id": _spread(["; ".join(r.id for r in each) or None for each in rules], which),
+        "citation": _spread(
+            ["; ".join(r.citation for r in each) or None for each in rules], which
+        ),
         "missing": missing,
         "reason": reason,
     }
     return shaped(values, COLUMNS)
+
+
+def _distinct(rules: npt.NDArray[np.object_]) -> tuple[Ints, list[tuple[CapRule, ...]]]:
+    """Sets of rules, each once, and which of them each call has; none is a set like others."""
+    keys: dict[tuple[str, ...], int] = {(): 0}
+    sets: list[tuple[CapRule, ...]] = [()]
+    which = np.zeros(len(rules), dtype=np.int64)
+    for row in np.flatnonzero(rules != None):  # noqa: E711
+        key = tuple(rule.id for rule in rules[row])
+        if key not in keys:
+            keys[key] = len(sets)
+            sets.append(rules[row])
+        which[row] = keys[key]
+    return which, sets
+
+
+def _spread(texts: Sequence[str | None], which: Ints) -> npt.NDArray[np.object_]:
+    table = np.empty(len(texts), dtype=object)
+    table[:] = list(texts)
+    spread: npt.NDArray[np.object_] = table[which]
+    return spread
+
+
+def _is_silent(said: str, *, cause: bool) -> bool:
+    return _plain(said) in _SILENT or (cause and bool(_SERVER_ERROR.fullmatch(said)))
 
 
 def _plain(code: str) -> str:
@@ -245,3 +297,4 @@ def _plain(code: str) -> str:
 
 
 _SILENT: Final = frozenset(_plain(code) for code in UNREACHED)
+_SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")

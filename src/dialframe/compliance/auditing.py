@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from dialframe.compliance import (
     abandonment,
     advisory,
-    attempts,
-    cases,
-    checking,
     consent,
-    following,
     further,
-    hours,
+    grading,
     lifting,
-    listing,
     recordkeeping,
-    spans,
+    wording,
 )
 from dialframe.compliance import rulebook as books
 from dialframe.compliance.calendars import Declared
-from dialframe.compliance.cases import Cases
-from dialframe.compliance.checking import Check, Context
-from dialframe.compliance.clock import Flags, Ints
-from dialframe.compliance.dnc import REQUEST_CODES, honoured, listed, scrub, timely
-from dialframe.compliance.dnc.evidence import records, requests
-from dialframe.compliance.facts import HolidayRule, HonourRule
+from dialframe.compliance.checking import Check
+from dialframe.compliance.dnc import REQUEST_CODES, honoured
+from dialframe.compliance.dnc.scrub import Coverage
+from dialframe.compliance.facts import HolidayRule
+from dialframe.compliance.grading import Graded, Grades
+from dialframe.compliance.ground import Ground, Question, in_period
 from dialframe.compliance.intake import (
-    Intake,
     moment,
     shaped,
     take_callbacks,
@@ -41,15 +36,15 @@ from dialframe.compliance.intake import (
     take_checks,
     take_leads,
 )
+from dialframe.compliance.late import Parts, Pending
 from dialframe.compliance.notes import LIMITS, about_book, about_data, about_declared, about_states
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days
 from dialframe.errors import ConfigError
 
-_DEFAULT_AGE_DAYS: Final = 31
 _NOTHING: Final = Declared()
+_EVERY_CALL: Final = ("calling_hours", "scrub_at_call", "listed_number")
 
 
 def audit(
@@ -119,60 +114,23 @@ def audit(
             jurisdiction is not in the book, the period ends before it begins.
     """
     _require_order(since, until)
-    whole = books.load() if rulebook is None else rulebook
-    _require_known(declared, whole)
-    book = whole.select(rules)
+    every = books.load() if rulebook is None else rulebook
+    _require_known(declared, every)
+    book = every.select(rules)
     at = moment(now)
-    taken = take_calls(calls, as_of=now, since=since, until=until)
-    people, ledger = take_leads(leads, as_of=now), take_checks(checks, as_of=now)
-    table = records(people, ledger, import_screen_counts=import_screen_counts)
-    given = frozen(practice)
-    lifted = lifting.take(exemptions, book)
-    told_events = None if events is None else events[events["at"] <= at]
-    ground = _ground(taken, given, states, lifted)
-    timed, by_rule = hours.grade(
-        taken.outbound,
-        people,
+    asks = Question(
+        book, at, since, until, frozen(practice), states, lifting.take(exemptions, book), dnc_codes,
+        grace, import_screen_counts, declared, consent.take(consents, look_ups), outcomes, events,
+    )  # fmt: skip
+    ground = Ground(
+        asks,
+        take_calls(calls, as_of=now, since=since, until=until),
+        take_leads(leads, as_of=now),
+        take_checks(checks, as_of=now),
         take_callbacks(callbacks),
-        rules=book,
-        cases=ground.cases,
-        declared=declared,
     )
-    told = checking.context(taken.outbound, people, timed)
-    limits = timely.limits(taken.outbound, ground.cases, ground.days, book)
-    covered = scrub.measure(
-        taken, people, table, now=at, max_age_days=_max_age(book, at), by_law=limits,
-        limit_of=_limit_of(book, given, states, at),
-    )  # fmt: skip
-    law = listed.Law(
-        ground.cases.codes,
-        ground.cases.kinds,
-        book.of_kind(HonourRule),
-        book.listed,
-        listing.days(taken.outbound["created_at"], at.date()),
-    )
-    speaking = listed.grade(
-        taken, people, table, now=at, codes=dnc_codes, grace=grace, law=law, events=told_events
-    )
-    done = [
-        checking.calling_hours(told, timed, book),
-        checking.scrub_at_call(told, covered, book.freshness(at.date()), limits),
-        checking.scrub_coverage(covered, book.freshness(at.date()), states),
-        listing.listed_number(told, covered, speaking, book, at.date(), ground.cases),
-    ]
-    asked = requests(taken.every, dnc_codes, told_events)
-    asked = asked[_in_period(asked["at"], since, until)]
-    more, parts, counts = _further(
-        taken, ground, told, book, declared,
-        requests=honoured.grade(
-            asked, table, people, now=at, book=book, practice=given, states=_series(states)
-        ),
-        outcomes=outcomes, given=consent.take(consents, look_ups),
-        unlisted=checking.unlisted(covered),
-        oldest=taken.every["created_at"].min(), began_at=began_at, now=at,
-    )  # fmt: skip
-    done += more
-    _assert_whole(done, len(taken.outbound))
+    first = ground.taken.rows.loc[ground.taken.seen, "created_at"].min()
+    whole = Whole.of(ground, oldest=first, began_at=began_at)
 
     def by_codes(codes: RuleBook, some: pd.DataFrame) -> Audit:
         return audit(
@@ -184,18 +142,21 @@ def audit(
         )  # fmt: skip
 
     advice, of_codes, advised = advisory.evaluate(
-        book, calls, taken.history, ground.history, by_codes
+        book, calls, ground.taken, ground.history_cases, by_codes
     )
-    parts |= advice
-    parts["rules"] = _rules(book, [by_rule, *counts, of_codes])
-    rows = [check.row() for check in done]
+    rows = [check.row() for check in whole.checks]
+    notes = about_data(
+        silent=whole.grades.silent,
+        asked=whole.grades.candidates,
+        unanswered=len(checks) - len(ground.ledger),
+    )
     return Audit(
-        findings=pd.concat([check.findings for check in done], ignore_index=True),
+        findings=Pending(whole.findings),
         checks=shaped({c.name: [row[c.name] for row in rows] for c in CHECKS}, CHECKS),
-        coverage=covered,
-        hours=timed,
-        listed=speaking,
-        excluded=dict(taken.excluded),
+        coverage=whole.coverage,
+        hours=Pending(lambda: wording.in_hours(ground, ground.part())),
+        listed=Pending(lambda: wording.to_listed(ground, ground.part())),
+        excluded=dict(ground.taken.excluded),
         rulebook_version=book.version,
         rulebook_sha256=book.sha256,
         as_of=at.to_pydatetime(),
@@ -204,10 +165,10 @@ def audit(
             *about_book(book, at),
             *about_declared(book, declared),
             *advised,
-            *about_data(covered, timed, unanswered=len(checks) - len(ledger)),
+            *notes,
             *about_states(states),
         ),
-        parts=parts,
+        parts=whole.parts(of_codes).joined(advice),
         since=since,
         until=until,
         taxonomy=taxonomy,
@@ -245,126 +206,151 @@ def _require_order(since: datetime | None, until: datetime | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Ground:
-    """Cases and local days: of the graded calls, and of all that count in windows."""
+class Whole:
+    """Every check of an audit, counted; in words only when somebody asks.
 
-    cases: Cases
-    days: Days
-    history: Cases
-    history_days: Days
+    Attributes:
+        ground: What it stands on.
+        grades: Checks of calls.
+        checks: All checks, in the order of a report; one that no rule asks for is left out.
+        coverage: How far records reach.
+        small: Frames of the checks of campaigns, requests and rules.
+    """
 
+    ground: Ground
+    grades: Grades
+    checks: Sequence[Graded | Check]
+    coverage: Coverage
+    small: Mapping[str, pd.DataFrame]
 
-def _ground(
-    taken: Intake,
-    practice: Practice,
-    states: Mapping[str, str] | pd.Series | None,
-    lifted: lifting.Lifted,
-) -> _Ground:
-    whole = cases.sort(taken.history, practice=practice, states=states, lifted=lifted)
-    first, last = hours.span(taken.history)
-    days = spans.of_calls(taken.history, whole, first=first, last=last)
-    at = taken.positions
-    part = Cases(whole.codes[at], whole.kinds, whole.phones[at])
-    return _Ground(part, Days(days.low[at], days.high[at]), whole, days)
+    @classmethod
+    def of(
+        cls, ground: Ground, *, oldest: pd.Timestamp | None, began_at: datetime | None
+    ) -> Whole:
+        """Grade everything."""
+        book = ground.asks.book
+        grades = grading.grade(ground)
+        small = {
+            "requests": _requests(ground),
+            "abandonment": _abandonment(ground),
+            "retention": _retention(ground, oldest, began_at),
+        }
+        done = grades.checks
+        always = [
+            done["calling_hours"], done["scrub_at_call"], grading.callable_numbers(ground),
+            done["listed_number"],
+        ]  # fmt: skip
+        further_ones: list[Graded | Check] = [
+            done["attempt_caps"], done["emergency"],
+            further.internal_dnc(small["requests"], book),
+            further.abandonment(small["abandonment"], book),
+            done["consent"], done["records"], further.retention(small["retention"], book),
+        ]  # fmt: skip
+        checks = [*always, *(check for check in further_ones if check.rules)]
+        _assert_whole(checks, len(ground.at_us))
+        ground.settle()
+        return cls(ground, grades, checks, _coverage(ground), small)
 
+    def findings(self) -> pd.DataFrame:
+        """One row per call or number and check that did not pass.
 
-def _further(
-    taken: Intake,
-    ground: _Ground,
-    told: Context,
-    book: RuleBook,
-    declared: Declared,
-    *,
-    requests: pd.DataFrame,
-    outcomes: Mapping[str, str] | pd.Series | None,
-    given: consent.Given,
-    unlisted: Flags,
-    oldest: object,
-    began_at: datetime | None,
-    now: pd.Timestamp,
-) -> tuple[list[Check], dict[str, pd.DataFrame], list[pd.DataFrame]]:
-    """The checks beside hours and lists; a check that no rule asks for is left out."""
-    earlier = following.take(taken.history, taken.every, outcomes)
-    capped, by_cap = attempts.grade(
-        taken.history, ground.history, book, ground.history_days, earlier
-    )
-    capped = capped.iloc[taken.positions].reset_index(drop=True)
-    dropped = abandonment.grade(taken.outbound, ground.cases, ground.days, book, outcomes)
-    agreed, by_consent = consent.grade(
-        taken.outbound, ground.cases, ground.days, book, given, unlisted
-    )
-    whole = recordkeeping.completeness(taken.outbound, ground.cases, ground.days, book)
-    first = None if pd.isna(oldest) else pd.Timestamp(str(oldest)).to_pydatetime()
-    kept = recordkeeping.retention(first, book, now=now.to_pydatetime(), began_at=began_at)
-    banned, emergencies = further.emergency(told, ground.cases, ground.days, book, declared)
-    checks = [
-        further.attempt_caps(told, capped, book),
-        banned,
-        further.internal_dnc(requests, book),
-        further.abandonment(dropped, book),
-        further.consent(told, agreed, book),
-        further.records(told, whole, book),
-        further.retention(kept, book),
-    ]
-    parts = {
-        "attempts": capped, "requests": requests, "abandonment": dropped, "consent": agreed,
-        "records": whole, "retention": kept, "emergencies": emergencies,
-    }  # fmt: skip
-    return [check for check in checks if check.rules], parts, [by_cap, by_consent]
+        Only the calls that some check did not pass are put into words.
+        """
+        flagged = np.zeros(len(self.ground.at_us), dtype=bool)
+        for graded in self.grades.checks.values():
+            flagged |= graded.flagged()
+        told = wording.tell(self.ground, self.ground.part(np.flatnonzero(flagged)))
+        parts = []
+        for check in self.checks:
+            if isinstance(check, Check):
+                parts.append(check.findings)
+            elif check.name == "scrub_coverage":
+                parts.append(wording.callable_numbers(self.ground, self.coverage).findings)
+            else:
+                parts.append(told.checks[check.name].findings)
+            _assert_same(check, parts[-1])
+        return pd.concat(parts, ignore_index=True)
 
-
-def _max_age(book: RuleBook, at: pd.Timestamp) -> int:
-    """Age for numbers of places without a rule: that of the federal rules where they are asked."""
-    own = [r for r in book.freshness(at.date()) if r.jurisdiction == "US"]
-    return min((rule.parameters.max_age_days for rule in own), default=_DEFAULT_AGE_DAYS)
-
-
-def _limit_of(
-    book: RuleBook,
-    practice: Practice,
-    states: Mapping[str, str] | pd.Series | None,
-    at: pd.Timestamp,
-) -> Callable[[pd.Series], Ints]:
-    """How old a record of each number may be on the day of the audit."""
-
-    def of(phones: pd.Series) -> Ints:
-        rows = pd.DataFrame(
+    def parts(self, of_codes: pd.DataFrame) -> Parts:
+        """Frames of every further check, those of calls made when they are asked for."""
+        ground = self.ground
+        return Parts(
             {
-                "to_number": phones,
-                "campaign_id": pd.Series(None, index=phones.index, dtype="str"),
-                "created_at": pd.Series(at, index=phones.index, dtype="datetime64[us, UTC]"),
+                "attempts": Pending(lambda: wording.in_caps(ground, ground.part())),
+                "requests": self.small["requests"],
+                "abandonment": self.small["abandonment"],
+                "consent": Pending(lambda: wording.consent_rows(ground)),
+                "records": Pending(lambda: wording.records_rows(ground)),
+                "retention": self.small["retention"],
+                "emergencies": Pending(lambda: wording.emergency_rows(ground)),
+                "rules": _rules(ground.asks.book, [*self.grades.by_rule, of_codes]),
             }
         )
-        sorted_ = cases.sort(rows, practice=practice, states=states)
-        first, last = hours.span(rows)
-        days = spans.of_calls(rows, sorted_, first=first, last=last)
-        return timely.limits(rows, sorted_, days, book).max_age_days
-
-    return of
 
 
-def _in_period(at: pd.Series, since: datetime | None, until: datetime | None) -> pd.Series:
-    inside = pd.Series(data=True, index=at.index)
-    if since is not None:
-        inside &= at >= moment(since)
-    if until is not None:
-        inside &= at < moment(until)
-    return inside
+def _requests(ground: Ground) -> pd.DataFrame:
+    asks = ground.asks
+    asked = ground.asked[in_period(ground.asked["at"], asks.since, asks.until)]
+    table = ground.records_of(ground.keys.of(asked["phone"]))
+    return honoured.grade(
+        asked, table, ground.people, now=asks.at, book=asks.book, practice=asks.practice,
+        states=_series(asks.states),
+    )  # fmt: skip
+
+
+def _abandonment(ground: Ground) -> pd.DataFrame:
+    names = ["campaign_id", "created_at", *(["id"] if ground.asks.outcomes is not None else [])]
+    calls = ground.taken.rows[names]
+    graded = ground.taken.graded
+    calls = calls if len(graded) == len(calls) else calls.iloc[graded].reset_index(drop=True)
+    return abandonment.grade(
+        calls.assign(direction_known=ground.directed), ground.cases, ground.days,
+        ground.asks.book, ground.asks.outcomes,
+    )  # fmt: skip
+
+
+def _retention(
+    ground: Ground, oldest: pd.Timestamp | None, began_at: datetime | None
+) -> pd.DataFrame:
+    first = (
+        None if oldest is None or pd.isna(oldest) else pd.Timestamp(str(oldest)).to_pydatetime()
+    )
+    return recordkeeping.retention(
+        first, ground.asks.book, now=ground.asks.at.to_pydatetime(), began_at=began_at
+    )
+
+
+def _coverage(ground: Ground) -> Coverage:
+    """How far records reach; its frames are made when they are asked for."""
+    covered = Coverage(
+        numbers=Pending(lambda: wording.coverage_numbers(ground)),
+        calls=Pending(lambda: wording.in_time(ground, ground.part(), ground.table)),
+        summary=Pending(lambda: wording.coverage_summary(ground, covered.numbers)),
+        as_of=ground.asks.at.to_pydatetime(),
+        max_age_days=ground.max_age_days,
+    )
+    return covered
 
 
 def _series(states: Mapping[str, str] | pd.Series | None) -> pd.Series | None:
     return states if states is None or isinstance(states, pd.Series) else pd.Series(dict(states))
 
 
-def _assert_whole(done: Sequence[Check], calls: int) -> None:
+def _assert_whole(done: Sequence[Graded | Check], calls: int) -> None:
     """Rows in are rows graded: nothing falls out of the checks that ask every call."""
     for check in done:
-        if check.name in ("calling_hours", "scrub_at_call", "listed_number"):
-            graded = len(check.grades)
+        if isinstance(check, Graded) and check.name in _EVERY_CALL:
+            graded = int((check.codes != 0).sum())
             if graded != calls:
                 raise AssertionError(f"{check.name}: {calls} calls in, {graded} graded")
-        if check.grades.isna().any():
-            raise AssertionError(f"{check.name}: a row has no grade")
+
+
+def _assert_same(check: Graded | Check, findings: pd.DataFrame) -> None:
+    """What was counted is what is told."""
+    if isinstance(check, Graded):
+        counted = int(check.flagged().sum())
+        if counted != len(findings):
+            raise AssertionError(f"{check.name}: {counted} counted, {len(findings)} told")
 
 
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:

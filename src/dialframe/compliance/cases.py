@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dialframe.compliance.facts import Rule
+from dialframe.compliance.intake import distinct
 from dialframe.compliance.lifting import Lifted
 from dialframe.compliance.practice import Practice, Setting, reach
 from dialframe.phones.placing import as_integers, place
@@ -61,6 +62,16 @@ class Cases:
     codes: Codes
     kinds: tuple[Case, ...]
     phones: Ints
+
+    def take(self, rows: Ints) -> Cases:
+        """Some of the calls, with the cases that are left."""
+        codes, used = pd.factorize(self.codes[rows])
+        kinds = tuple(self.kinds[kind] for kind in used.tolist())
+        return Cases(codes.astype(np.int32), kinds, self.phones[rows])
+
+    def some(self, rows: Ints) -> Cases:
+        """Some of the calls, with all cases."""
+        return Cases(self.codes[rows], self.kinds, self.phones[rows])
 
     def pick(self, values: Sequence[object]) -> npt.NDArray[np.object_]:
         """One value per case, spread over the calls."""
@@ -129,7 +140,7 @@ def _settings(calls: pd.DataFrame, practice: Practice) -> tuple[list[Setting], I
     """Circumstances by campaign."""
     if not practice.purposes and not practice.dialings:
         return [Setting(practice.purpose, practice.dialing)], np.zeros(len(calls), dtype=np.int64)
-    codes, campaigns = pd.factorize(calls["campaign_id"])
+    codes, campaigns = distinct(calls["campaign_id"])
     settings = [
         Setting(
             practice.purposes.get(str(campaign), practice.purpose),

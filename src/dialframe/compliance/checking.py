@@ -13,10 +13,11 @@ from dialframe.compliance.cases import Codes
 from dialframe.compliance.clock import Flags
 from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
 from dialframe.compliance.dnc.timely import IN_TIME, Limits
-from dialframe.compliance.facts import FreshnessRule, HolidayRule
+from dialframe.compliance.facts import FreshnessRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
+from dialframe.compliance.hours import shown_rules
 from dialframe.compliance.intake import look_up, shaped
-from dialframe.compliance.result import FINDINGS, sentence
+from dialframe.compliance.result import FINDINGS, in_words
 from dialframe.compliance.rulebook import Rule, RuleBook, citations, ids
 from dialframe.phones.placing import place
 
@@ -60,24 +61,31 @@ class Check:
 
     def row(self) -> dict[str, object]:
         """The counts, by the columns of `result.CHECKS`."""
-        told = self.grades.value_counts()
-        counts = {
-            "checked": len(self.grades),
-            "pass": int(told.get(PASSED, 0)),
-            "violation": int(told.get(VIOLATION, 0)),
-            "uncertain": int(told.get(UNCERTAIN, 0)),
-            "not_evaluable": int(told.get(NOT_EVALUABLE, 0)),
-        }
+        told = {str(grade): int(count) for grade, count in self.grades.value_counts().items()}
         missing = self.missing[(self.grades == NOT_EVALUABLE).to_numpy()]
-        return {
-            "check": self.name,
-            "title": TITLES[self.name],
-            "unit": f"{self.unit}s",
-            **counts,
-            "rule_id": ids(self.rules),
-            "citation": citations(self.rules),
-            "sentence": sentence(self.unit, counts, missing),
-        }
+        return counted_row(self.name, self.unit, self.rules, told, missing.value_counts())
+
+
+def counted_row(
+    name: str, unit: str, rules: Sequence[Rule], told: Mapping[str, int], missing: pd.Series
+) -> dict[str, object]:
+    """Counts of a check by the columns of `result.CHECKS`; `missing` has the counts of each input."""
+    counts = {
+        "checked": sum(told.values()),
+        "pass": told.get(PASSED, 0),
+        "violation": told.get(VIOLATION, 0),
+        "uncertain": told.get(UNCERTAIN, 0),
+        "not_evaluable": told.get(NOT_EVALUABLE, 0),
+    }
+    return {
+        "check": name,
+        "title": TITLES[name],
+        "unit": f"{unit}s",
+        **counts,
+        "rule_id": ids(rules),
+        "citation": citations(rules),
+        "sentence": in_words(unit, counts, missing),
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -116,15 +124,15 @@ def calling_hours(told: Context, hours: pd.DataFrame, book: RuleBook) -> Check:
     """Grades of `hours`, as they are."""
     rows = hours[hours["grade"] != PASSED]
     findings = of_calls("calling_hours", told, rows, evidence=rows["zone_source"])
-    rules: list[Rule] = [*book.hours(), *(r for r in book.of_kind(HolidayRule) if _is_public(r))]
-    return Check("calling_hours", "call", rules, hours["grade"], findings, hours["missing"])
+    return Check(
+        "calling_hours", "call", shown_rules(book), hours["grade"], findings, hours["missing"]
+    )
 
 
 def scrub_at_call(
-    told: Context, coverage: Coverage, rules: Sequence[Rule], limits: Limits
+    told: Context, graded: pd.DataFrame, rules: Sequence[Rule], limits: Limits
 ) -> Check:
     """Grades of `dnc.timely`, as they are; the rules are those of the days of the calls."""
-    graded = coverage.calls
     rows = graded[graded["grade"] != PASSED].copy()
     kinds = [(ids(kind), citations(kind), lists_of(kind)) for kind in limits.kinds] or [
         ("", "", "")
@@ -133,9 +141,9 @@ def scrub_at_call(
     rows["rule_id"] = np.array([kind[0] for kind in kinds], dtype=object)[which]
     rows["citation"] = np.array([kind[1] for kind in kinds], dtype=object)[which]
     rows["reason"] += np.array([kind[2] for kind in kinds], dtype=object)[which]
-    used = {rule.id: rule for kind in limits.kinds for rule in kind}
+    used = {rule.id for kind in limits.kinds for rule in kind}
     findings = of_calls("scrub_at_call", told, rows, evidence=newest(rows))
-    behind = list(used.values()) or rules
+    behind: Sequence[Rule] = [rule for rule in limits.asked if rule.id in used] or rules
     return Check("scrub_at_call", "call", behind, graded["grade"], findings, graded["missing"])
 
 
@@ -205,14 +213,10 @@ def _picked(codes: Codes, texts: Sequence[str], rows: pd.DataFrame) -> pd.Series
     return pd.Series(chosen, index=rows.index, dtype="str")
 
 
-def unlisted(coverage: Coverage) -> Flags:
+def unlisted(calls: pd.DataFrame) -> Flags:
     """Whether a record in time before each call said that its number was not listed."""
-    said = (coverage.calls["state"] == IN_TIME) & coverage.calls["listed"].eq(other=False)
+    said = (calls["state"] == IN_TIME) & calls["listed"].eq(other=False)
     return np.asarray(said.fillna(value=False), dtype=bool)
-
-
-def _is_public(rule: HolidayRule) -> bool:
-    return rule.parameters.type != "emergency_ban" and rule.status != "voluntary_code"
 
 
 def of_calls(name: str, told: Context, rows: pd.DataFrame, *, evidence: pd.Series) -> pd.DataFrame:

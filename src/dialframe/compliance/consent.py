@@ -103,14 +103,14 @@ def grade(
     """Every call that a rule on consent reaches, once per rule, and the counts of each rule.
 
     `unlisted` says of each call whether a check in time said that the number was not listed; a
-    rule that asks for consent only without such a check looks there.
+    rule that asks for consent only without such a check looks there. The index of the rows is the
+    position of their call.
     """
     usable = calls["created_at"].notna().to_numpy() & calls["direction_known"].to_numpy()
     usable &= cases.phones >= 0
     clean = np.zeros(len(calls), dtype=bool) if unlisted is None else unlisted
-    rules = [r for r in book.of_kind(ConsentRule) if r.status != "voluntary_code"]
     parts, counts = [], []
-    for phase in (phase for rule in rules for phase in _phases(rule)):
+    for phase in asked_rules(book):
         for rule, rows, hits in reach([phase], cases, days, usable):
             asked = Asked(
                 calls.iloc[rows].reset_index(drop=True), cases.codes[rows], cases.kinds,
@@ -121,17 +121,31 @@ def grade(
             told = part["grade"].value_counts()
             names = (PASSED, VIOLATION, UNCERTAIN, NOT_EVALUABLE)
             counts.append((rule.id, *(int(told.get(name, 0)) for name in names)))
-            parts.append(part)
-    whole = (
-        pd.concat(parts, ignore_index=True)
-        if parts
-        else pd.DataFrame({c.name: [] for c in COLUMNS})
-    )
+            parts.append(part.set_axis(rows))
+    whole = pd.concat(parts) if parts else pd.DataFrame({c.name: [] for c in COLUMNS})
     by_rule = pd.DataFrame(
         counts, columns=["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
     )
     by_rule = by_rule.groupby("rule_id", sort=False, as_index=False).sum()
     return shaped({c.name: whole[c.name] for c in COLUMNS}, COLUMNS), by_rule
+
+
+def asked_rules(book: RuleBook) -> list[ConsentRule]:
+    """Rules that the check asks; one whose exception ends on a day is there before and after it."""
+    rules = [r for r in book.of_kind(ConsentRule) if r.status != "voluntary_code"]
+    return [phase for rule in rules for phase in _phases(rule)]
+
+
+def absent(rule: ConsentRule, given: Given) -> str | None:
+    """The table without which a rule cannot be held against any call; None where one may do."""
+    p = rule.parameters
+    if p.waived_by_check:
+        return None
+    if p.check == "ported_number_grace":
+        return NO_PORTING if given.look_ups is None else None
+    if p.check == "reassigned_number":
+        return NO_LOOK_UPS if given.look_ups is None and given.consents is None else None
+    return NO_CONSENTS if given.consents is None else None
 
 
 def _phases(rule: ConsentRule) -> tuple[ConsentRule, ...]:

@@ -61,6 +61,18 @@ class Earlier:
         return slice(int(first), int(last))
 
 
+#: Nothing is known of calls before others.
+NOTHING: Final = Earlier(
+    phones=np.zeros(0, dtype=np.int64),
+    starts=np.zeros(0, dtype=np.int64),
+    ends=np.zeros(0, dtype=np.int64),
+    outcomes=np.zeros(0, dtype=object),
+    answered=np.zeros(0, dtype=bool),
+    places=np.zeros(0, dtype=np.int64),
+    mapped=frozenset(),
+)
+
+
 def take(
     calls: pd.DataFrame, every: pd.DataFrame, outcomes: Mapping[str, str] | pd.Series | None
 ) -> Earlier:

@@ -56,7 +56,29 @@ def emergency(
 ) -> tuple[Check, pd.DataFrame]:
     """Calls on days of a declared emergency; without a file of them nothing is evaluable."""
     calls = told.outbound
-    rules = [r for r in book.of_kind(HolidayRule) if r.parameters.type == "emergency_ban"]
+    worst = emergencies(calls, cases, days, book, declared)
+    frame = emergency_frame(calls, worst)
+    none = pd.Series(None, index=worst.index, dtype="str")
+    return _calls("emergency", told, worst, bans(book), none), frame
+
+
+def emergency_frame(calls: pd.DataFrame, worst: pd.DataFrame) -> pd.DataFrame:
+    """Answers of `emergencies` as a table, columns `EMERGENCY`."""
+    return shaped({**{c.name: worst.get(c.name) for c in EMERGENCY[1:]},
+                   "call_id": calls["id"].iloc[worst.index] if len(worst) else worst.index},
+                  EMERGENCY)  # fmt: skip
+
+
+def bans(book: RuleBook) -> list[HolidayRule]:
+    """Rules on declared emergencies."""
+    return [r for r in book.of_kind(HolidayRule) if r.parameters.type == "emergency_ban"]
+
+
+def emergencies(
+    calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook, declared: Declared
+) -> pd.DataFrame:
+    """The worst answer for each call that a rule on emergencies reaches; its position is the index."""
+    rules = bans(book)
     usable = calls["created_at"].notna().to_numpy() & calls["direction_known"].to_numpy()
     parts = []
     for rule, rows, hits in reach(rules, cases, days, usable):
@@ -83,12 +105,7 @@ def emergency(
             )
         )  # fmt: skip
     whole = pd.concat(parts) if parts else pd.DataFrame({c.name: [] for c in EMERGENCY})
-    worst = _worst(whole)
-    frame = shaped({**{c.name: worst.get(c.name) for c in EMERGENCY[1:]},
-                    "call_id": calls["id"].iloc[worst.index] if len(worst) else worst.index},
-                   EMERGENCY)  # fmt: skip
-    none = pd.Series(None, index=worst.index, dtype="str")
-    return _calls("emergency", told, worst, rules, none), frame
+    return worst_of(whole)
 
 
 def _emergency_words(rule: HolidayRule, *, known: bool) -> str:
@@ -126,12 +143,7 @@ def abandonment(table: pd.DataFrame, book: RuleBook) -> Check:
 
 def consent(told: Context, graded: pd.DataFrame, book: RuleBook) -> Check:
     """Each call that a rule on consent reaches, by its worst answer."""
-    positions = pd.Series(told.outbound.index, index=told.outbound["id"])
-    positions = positions[~positions.index.duplicated()]
-    placed = graded.set_index(graded["call_id"].map(positions.to_dict()))
-    placed = placed[placed.index.notna()]
-    placed.index = placed.index.astype("int64")
-    worst = _worst(placed)
+    worst = worst_of(graded)
     return _calls("consent", told, worst, book.of_kind(ConsentRule), worst["evidence"])
 
 
@@ -148,7 +160,7 @@ def retention(table: pd.DataFrame, book: RuleBook) -> Check:
     return _check("retention", "rule", table, rows, book.of_kind(RetentionRule), values)
 
 
-def _worst(rows: pd.DataFrame) -> pd.DataFrame:
+def worst_of(rows: pd.DataFrame) -> pd.DataFrame:
     """One row per call, its index: that of the worst grade."""
     order = rows["grade"].map(_RANK).astype("float64").argsort(kind="stable")
     sorted_ = rows.iloc[order]

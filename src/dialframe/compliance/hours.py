@@ -10,7 +10,7 @@ like others: the strictest answer counts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from dialframe.compliance.clock import Ints
 from dialframe.compliance.explaining import RULE, Board, Judged, add_callbacks, end_day, explain
 from dialframe.compliance.facts import HolidayRule, HoursRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
-from dialframe.compliance.intake import shaped, take_callbacks, take_calls, take_leads
+from dialframe.compliance.intake import UNKNOWN, shaped, take_callbacks, take_calls, take_leads
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.tables import Layout
@@ -54,6 +54,7 @@ _GRADES: Final = np.array(
     [NOT_EVALUABLE, PASSED, NOT_EVALUABLE, UNCERTAIN, VIOLATION], dtype=object
 )
 _NOTHING: Final = Declared()
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def audit(
@@ -128,7 +129,17 @@ def grade(
     judged = measure(at, np.where(known, cases.codes, -1).astype(np.int32), layout, counts)
     board = explain(outbound, cases, known, layout, judged, declared)
     add_callbacks(board, outbound, callbacks, leads)
-    return _frame(board, outbound, cases), _counted(asked, counts)
+    return _frame(board, outbound, cases), counted(asked, counts)
+
+
+def shown_rules(book: RuleBook) -> list[HoursRule | HolidayRule]:
+    """Rules that a report names for the check."""
+    public = [
+        rule
+        for rule in book.of_kind(HolidayRule)
+        if rule.parameters.type != "emergency_ban" and rule.status != "voluntary_code"
+    ]
+    return [*book.hours(), *public]
 
 
 def asked_rules(book: RuleBook) -> list[HoursRule | HolidayRule]:
@@ -145,7 +156,7 @@ def measure(at: pd.Series, codes: Ints, layout: Layout, counts: Ints) -> Judged:
     return Judged(*sums.grade(instants, codes, *layout.arguments, counts, True))  # noqa: FBT003 - compiled
 
 
-def _counted(rules: Sequence[HoursRule | HolidayRule], counts: Ints) -> pd.DataFrame:
+def counted(rules: Sequence[HoursRule | HolidayRule], counts: Ints) -> pd.DataFrame:
     """Calls of each rule by grade: `rule_id`, `pass`, `violation`, `uncertain`, `not_evaluable`."""
     table = counts[: len(rules)].copy()
     places = {rule.id: place for place, rule in reversed(list(enumerate(rules)))}
@@ -189,6 +200,15 @@ def _frame(board: Board, outbound: pd.DataFrame, cases: Cases) -> pd.DataFrame:
         "reason": board.reason,
     }
     return shaped(values, COLUMNS)
+
+
+def utc_span(at_us: Ints) -> tuple[date, date]:
+    """First and last UTC day of some instants in microseconds; any where none is known."""
+    known = at_us[at_us != UNKNOWN]
+    ends = (int(known.min()), int(known.max())) if len(known) else (0, 0)
+    days = (EPOCH + timedelta(microseconds=end) for end in ends)
+    low, high = (max(date(1971, 1, 1), min(day.date(), date(2099, 1, 1))) for day in days)
+    return low, high
 
 
 def span(outbound: pd.DataFrame) -> tuple[date, date]:

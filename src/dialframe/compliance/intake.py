@@ -5,20 +5,29 @@ Rows are never dropped in silence: what is left out is counted under its reason.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.compliance.instants import of_texts
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
 from dialframe.frames.columns import DTYPES
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: Stands for an instant that is not known.
+UNKNOWN: Final = np.iinfo(np.int64).min
 
 INBOUND: Final = "inbound call"
 LATER: Final = "call after the moment of the audit"
@@ -42,26 +51,55 @@ _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 _CHECKS: Final = ("phone", "listed", "checked_at", "request_id")
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Intake:
-    """Calls at the door of the audit.
+    """Calls at the door of the audit: the rows as they came, and which of them count for what.
+
+    Frames of the chosen rows are made when they are asked for, so that millions of calls are not
+    copied to be counted.
 
     Attributes:
-        outbound: Calls that are graded, those of unknown direction among them; the columns of
-            `CALLS` that the audit reads and `direction_known` (boolean), index 0 to n - 1.
-        every: All calls up to the moment, both directions, each once; a request not to be called
-            can come on either.
+        rows: All rows, with the columns of `CALLS` that the audit reads, index 0 to n - 1.
+        seen: Whether each row is of a call up to the moment, each call once; both directions.
+        directed: Whether each row is of an outbound call.
+        inbound: Whether it is of an inbound one.
         excluded: Reason to number of calls that are not graded.
-        history: Outbound calls up to the end of the period, those before it among them; what
-            counts in windows.
-        positions: Place of each call of `outbound` in `history`.
+        earlier: Rows of outbound calls up to the end of the period, those before it among them.
+        positions: Place of each graded call in `earlier`.
     """
 
-    outbound: pd.DataFrame
-    every: pd.DataFrame
+    rows: pd.DataFrame
+    seen: Flags
+    directed: Flags
+    inbound: Flags
     excluded: Mapping[str, int]
-    history: pd.DataFrame
-    positions: npt.NDArray[np.int64]
+    earlier: Ints
+    positions: Ints
+
+    @cached_property
+    def graded(self) -> Ints:
+        """Rows of the calls that are graded."""
+        return self.earlier[self.positions]
+
+    @cached_property
+    def outbound(self) -> pd.DataFrame:
+        """Calls that are graded, those of unknown direction among them; with `direction_known`."""
+        return self.chosen(self.graded)
+
+    @cached_property
+    def history(self) -> pd.DataFrame:
+        """Outbound calls up to the end of the period: what counts in windows."""
+        return self.chosen(self.earlier)
+
+    @cached_property
+    def every(self) -> pd.DataFrame:
+        """All calls up to the moment, each once; a request not to be called can come on any."""
+        return self.rows[self.seen].reset_index(drop=True)
+
+    def chosen(self, rows: Ints) -> pd.DataFrame:
+        """Some rows, in that order, with `direction_known`."""
+        part = self.rows if len(rows) == len(self.rows) else self.rows.iloc[rows]
+        return part.reset_index(drop=True).assign(direction_known=self.directed[rows])
 
 
 def take_calls(
@@ -83,34 +121,54 @@ def take_calls(
         ConfigError: A column is missing or an instant has no time zone.
     """
     rows = checked(_with_optional(calls), CALLS, (*_CALLS, *_OPTIONAL))
-    once = rows[~(rows["id"].duplicated(keep="last") & rows["id"].notna())]
-    seen = once if as_of is None else once[~(once["created_at"] > moment(as_of))]
-    direction = seen["direction"].str.strip().str.lower()
-    kept = seen[(direction != "inbound").to_numpy(dtype=bool)].reset_index(drop=True)
-    said = kept["direction"].str.strip().str.lower()
-    kept["direction_known"] = (said == "outbound").to_numpy(dtype=bool)
+    at = instants(rows["created_at"])
+    once = ~repeated(rows["id"])
+    seen = once if as_of is None else once & (at <= _us(as_of))
+    codes, said = distinct(rows["direction"])
+    ways = np.array([*(each.strip().lower() for each in said), ""], dtype=object)
+    inbound, outbound = ((ways == way).astype(bool)[codes] for way in ("inbound", "outbound"))
+    kept = np.flatnonzero(seen & ~inbound)
+    history = kept if until is None else kept[at[kept] < _us(until)]
+    inside = history if since is None else history[~_before(at[history], since)]
     counts = {
-        INBOUND: len(seen) - len(kept),
-        LATER: len(once) - len(seen),
-        REPEATED: len(rows) - len(once),
+        INBOUND: int((seen & inbound).sum()),
+        LATER: int(once.sum() - seen.sum()),
+        REPEATED: int((~once).sum()),
     }
-    history, graded = _of_period(kept, since, until)
     if since is not None or until is not None:
-        counts[OTHER_TIME] = len(kept) - len(graded)
-    outbound = kept if len(graded) == len(kept) else history.iloc[graded].reset_index(drop=True)
-    return Intake(outbound, seen.reset_index(drop=True), MappingProxyType(counts), history, graded)
+        counts[OTHER_TIME] = len(kept) - len(inside)
+    positions = (
+        np.arange(len(history)) if since is None else np.flatnonzero(~_before(at[history], since))
+    )
+    return Intake(rows, seen, outbound, inbound, MappingProxyType(counts), history, positions)
 
 
-def _of_period(
-    kept: pd.DataFrame, since: datetime | None, until: datetime | None
-) -> tuple[pd.DataFrame, npt.NDArray[np.int64]]:
-    """Calls up to the end of a period, and the positions of those in it."""
-    at = kept["created_at"]
-    history = kept if until is None else kept[~(at >= moment(until))].reset_index(drop=True)
-    inside = np.ones(len(history), dtype=bool)
-    if since is not None:
-        inside = ~(history["created_at"] < moment(since)).to_numpy(dtype=bool)
-    return history, np.flatnonzero(inside)
+def instants(at: pd.Series) -> Ints:
+    """Instants as microseconds since 1970 in UTC, `UNKNOWN` for null, which is before all others."""
+    naive = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]")
+    found: Ints = naive.astype(np.int64)
+    return found
+
+
+def repeated(ids: pd.Series) -> Flags:
+    """Whether an id comes again further down; null never does."""
+    if ids.empty:
+        return np.zeros(0, dtype=bool)
+    text = _arrow(ids)
+    if not text.null_count and bool(pc.all(pc.less(text[:-1], text[1:])).as_py() in (True, None)):
+        return np.zeros(len(ids), dtype=bool)
+    found: Flags = (ids.duplicated(keep="last") & ids.notna()).to_numpy(dtype=bool)
+    return found
+
+
+def _us(at: datetime) -> int:
+    return int(moment(at).asm8.astype("datetime64[us]").astype(np.int64))
+
+
+def _before(at: Ints, limit: datetime) -> Flags:
+    """Whether an instant lies before a limit; an unknown one does not."""
+    found: Flags = (at < _us(limit)) & (at != UNKNOWN)
+    return found
 
 
 def take_leads(
@@ -129,9 +187,10 @@ def take_leads(
         if name not in given.columns:
             raise ConfigError(f"compliance: the leads frame has no column {name}; add it first")
         rows[name] = given[name].reset_index(drop=True).astype("str")
-    rows = rows[rows["phone"].notna()]
-    late = rows["created_at"] > moment(as_of) if as_of is not None else rows["phone"].isna()
-    return rows[~late].reset_index(drop=True)
+    keep = rows["phone"].notna()
+    if as_of is not None:
+        keep &= ~(rows["created_at"] > moment(as_of))
+    return only(rows, keep)
 
 
 def take_checks(checks: pd.DataFrame | None, *, as_of: datetime | None = None) -> pd.DataFrame:
@@ -141,10 +200,10 @@ def take_checks(checks: pd.DataFrame | None, *, as_of: datetime | None = None) -
         ConfigError: A column is missing or an instant has no time zone.
     """
     rows = checked(_or_empty(checks, _CHECKS), DNC_CHECKS, _CHECKS)
-    rows = rows[rows[["phone", "listed", "checked_at"]].notna().all(axis=1)]
+    keep = rows["phone"].notna() & rows["listed"].notna() & rows["checked_at"].notna()
     if as_of is not None:
-        rows = rows[rows["checked_at"] <= moment(as_of)]
-    return rows.reset_index(drop=True)
+        keep &= rows["checked_at"] <= moment(as_of)
+    return only(rows, keep)
 
 
 def take_callbacks(callbacks: pd.DataFrame | None) -> pd.DataFrame:
@@ -191,6 +250,33 @@ def checked(frame: pd.DataFrame, table: Table, names: tuple[str, ...]) -> pd.Dat
 def shaped(values: Mapping[str, object], columns: tuple[Column, ...]) -> pd.DataFrame:
     """A frame of exactly these columns, in this order, with the dtypes of their kinds."""
     return pd.DataFrame({c.name: pd.Series(values[c.name], dtype=DTYPES[c.kind]) for c in columns})
+
+
+def only(rows: pd.DataFrame, keep: pd.Series) -> pd.DataFrame:
+    """The rows to keep on a fresh index; nothing is copied where that is all of them."""
+    told = keep.to_numpy(dtype=bool)
+    return rows if told.all() else rows[told].reset_index(drop=True)
+
+
+def holds(texts: pd.Series, test: Callable[[str], bool]) -> Flags:
+    """Whether a test holds for each text, asked once per distinct text; it never holds for null."""
+    codes, values = distinct(texts)
+    told = np.array([test(each) for each in values] + [False], dtype=bool)
+    found: Flags = told[codes]
+    return found
+
+
+def distinct(texts: pd.Series) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """The distinct texts, and for each row which of them it has, -1 for null."""
+    coded = _arrow(texts).dictionary_encode()
+    codes = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices
+    return codes.to_numpy(zero_copy_only=False), coded.dictionary.to_pylist()
+
+
+def _arrow(texts: pd.Series) -> pa.LargeStringArray:
+    """Text as one Arrow array."""
+    found = pa.array(texts, type=pa.large_string(), from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def look_up(keys: pd.Series, table: pd.Series) -> pd.Series:

@@ -18,7 +18,6 @@ import pandas as pd
 from dialframe.compliance.cases import Cases, reached, spared
 from dialframe.compliance.checking import Check, Context, lists_of, newest, of_calls
 from dialframe.compliance.dnc.deciding import BY_CHECK, BY_REQUEST
-from dialframe.compliance.dnc.scrub import Coverage
 from dialframe.compliance.dnc.timely import IN_TIME, NO_CHECK, NO_LAW
 from dialframe.compliance.facts import FreshnessRule
 from dialframe.compliance.grades import (
@@ -40,7 +39,7 @@ _COUNTED_AS: Final = {PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN}
 
 def listed_number(
     told: Context,
-    coverage: Coverage,
+    graded: pd.DataFrame,
     speaking: pd.DataFrame,
     book: RuleBook,
     day: date,
@@ -50,7 +49,6 @@ def listed_number(
 
     Rules are those in force on the day of each call; `day` stands in where a call has none.
     """
-    graded = coverage.calls
     on = days(graded["created_at"], day)
     said = speaking["grade"].reindex(graded.index)
     by_check = speaking["basis"].reindex(graded.index)
@@ -85,7 +83,7 @@ def listed_number(
     findings = of_calls("listed_number", told, rows, evidence=evidence)
     missing = pd.Series(None, index=graded.index, dtype="str")
     missing.loc[rows.index] = rows["missing"]
-    rules = _asked(book, on)
+    rules = asked_rules(book, on)
     return Check("listed_number", "call", rules, grades.replace(_COUNTED_AS), findings, missing)
 
 
@@ -94,7 +92,7 @@ def days(at: pd.Series, day: date) -> list[date]:
     return [day if pd.isna(each) else each for each in at.dt.date]
 
 
-def _asked(book: RuleBook, on: Sequence[date]) -> Sequence[Rule]:
+def asked_rules(book: RuleBook, on: Sequence[date]) -> Sequence[Rule]:
     """Rules on lists and requests that were in force on a day of the calls, in the order of the book."""
     first, last = (min(on), max(on)) if on else (date.min, date.min)
     turns = {first, last}

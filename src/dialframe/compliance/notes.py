@@ -8,8 +8,6 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.calendars import Declared
-from dialframe.compliance.dnc import Coverage
-from dialframe.compliance.dnc.evidence import IMPORT_SCREEN
 from dialframe.compliance.facts import HolidayRule
 from dialframe.compliance.result import counted
 from dialframe.compliance.rulebook import RuleBook
@@ -57,16 +55,20 @@ def about_declared(book: RuleBook, declared: Declared) -> list[str]:
     ]
 
 
-def about_data(covered: Coverage, timed: pd.DataFrame, *, unanswered: int) -> list[str]:
-    """What stands behind the records."""
+def about_data(*, silent: int, asked: int, unanswered: int) -> list[str]:
+    """What stands behind the records.
+
+    Args:
+        silent: Calls whose newest record is an import screen.
+        asked: Calls outside the hours near a callback that was due.
+        unanswered: Rows of the ledger that count for nothing.
+    """
     notes = []
-    silent = int((covered.calls["source"] == IMPORT_SCREEN).sum())
     if silent:
         notes.append(
             f"For {counted(silent, 'call')} the newest record is the service's screen at import, "
             "which leaves no answer of its own."
         )
-    asked = int(timed["reason"].str.contains("exempt candidate", regex=False).sum())
     if asked:
         notes.append(
             f"{counted(asked, 'call')} outside the hours in some zone may have been asked for "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.compliance.cases import Cases
-from dialframe.compliance.clock import Texts
+from dialframe.compliance.clock import Flags, Texts
 from dialframe.compliance.facts import RetentionRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN
 from dialframe.compliance.intake import shaped
@@ -54,26 +55,20 @@ def completeness(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) 
     """
     usable = np.ones(len(calls), dtype=bool)
     asked = np.zeros(len(calls), dtype=bool)
-    rules = [r for r in book.of_kind(RetentionRule) if r.id == _DETAIL]
+    rules = asked_rules(book)
     for _, rows, _ in reach(rules, cases, days, usable):
         asked[rows] = True
-    ended = calls["ended_at"].notna() | calls["duration_seconds"].notna()
-    answered = calls["answered_at"].notna()
     absent = np.full(len(calls), "", dtype=object)
-    for name, empty in (
-        ("from_number", calls["from_number"].isna()),
-        ("to_number", calls["to_number"].isna()),
-        ("created_at", calls["created_at"].isna()),
-        ("duration_seconds", ~ended),
-        ("disposition", answered & calls["disposition"].isna()),
-    ):
-        absent[empty.to_numpy(dtype=bool)] += f"{name}, "
-    gaps = absent != ""
-    grade = np.where(asked, np.where(gaps, UNCERTAIN, PASSED), NOT_EVALUABLE).astype(object)
+    for name, empty in gaps(calls):
+        absent[empty] += f"{name}, "
+    lacking = absent != ""
+    grade = np.where(asked, np.where(lacking, UNCERTAIN, PASSED), NOT_EVALUABLE).astype(object)
     reason = np.where(
         asked,
         np.where(
-            gaps, "the stored record has no " + _cut(absent), "the stored record has every field"
+            lacking,
+            "the stored record has no " + _cut(absent),
+            "the stored record has every field",
         ),
         "no rule of those asked says what a record of the call has to hold",
     ).astype(object)
@@ -83,7 +78,7 @@ def completeness(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) 
         "to_number": calls["to_number"],
         "campaign_id": calls["campaign_id"],
         "created_at": calls["created_at"],
-        "absent": pd.Series(_cut(absent), dtype=object).where(gaps, None),
+        "absent": pd.Series(_cut(absent), dtype=object).where(lacking, None),
         "grade": grade,
         "rule_id": pd.Series(rule.id if rule else None, index=calls.index).where(asked, None),
         "citation": pd.Series(rule.citation if rule else None, index=calls.index).where(
@@ -93,6 +88,25 @@ def completeness(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) 
         "reason": reason,
     }
     return shaped(values, COLUMNS)
+
+
+def asked_rules(book: RuleBook) -> list[RetentionRule]:
+    """The rule on the record of each call."""
+    return [r for r in book.of_kind(RetentionRule) if r.id == _DETAIL]
+
+
+def gaps(calls: pd.DataFrame) -> Iterator[tuple[str, Flags]]:
+    """Fields that the rule asks for, and which calls lack them."""
+    ended = calls["ended_at"].notna() | calls["duration_seconds"].notna()
+    answered = calls["answered_at"].notna()
+    for name, empty in (
+        ("from_number", calls["from_number"].isna()),
+        ("to_number", calls["to_number"].isna()),
+        ("created_at", calls["created_at"].isna()),
+        ("duration_seconds", ~ended),
+        ("disposition", answered & calls["disposition"].isna()),
+    ):
+        yield name, empty.to_numpy(dtype=bool)
 
 
 def retention(

@@ -5,15 +5,16 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from dialframe.compliance.dnc import Coverage
+from dialframe.compliance.late import Late, Parts, settled, unmade
 from dialframe.frames import Column
 from dialframe.privacy import mask_phone, redact
 
@@ -51,9 +52,12 @@ CHECKS: Final = (
 _SHOWN: Final = 10
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
     """One audit.
+
+    Counts are made at once, frames when they are first asked for: an audit of millions of calls
+    puts into words only what somebody reads.
 
     Attributes:
         findings: One row per call or number and check that did not pass, columns `FINDINGS`.
@@ -76,21 +80,35 @@ class Audit:
         data_version: What the calls were read from, in words.
     """
 
-    findings: pd.DataFrame
+    findings: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
     checks: pd.DataFrame
     coverage: Coverage
-    hours: pd.DataFrame
-    listed: pd.DataFrame
+    hours: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    listed: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
     excluded: Mapping[str, int]
     rulebook_version: str
     rulebook_sha256: str
     as_of: datetime
     notes: tuple[str, ...]
-    parts: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    parts: Mapping[str, pd.DataFrame] = field(default_factory=lambda: Parts({}))
     since: datetime | None = None
     until: datetime | None = None
     taxonomy: str = ""
     data_version: str = ""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return settled(self)
+
+    def joined(self, more: Mapping[str, pd.DataFrame]) -> Audit:
+        """The same audit with further parts."""
+        parts = self.parts if isinstance(self.parts, Parts) else Parts(self.parts)
+        return Audit(**{**unmade(self), "parts": parts.joined(more)})
+
+    @property
+    def calls(self) -> int:
+        """Outbound calls that were graded."""
+        hours = self.checks.loc[self.checks["check"] == "calling_hours", "checked"]
+        return int(hours.sum())
 
     @property
     def violations(self) -> int:
@@ -180,12 +198,16 @@ def sentence(unit: str, counts: Mapping[str, int], missing: pd.Series) -> str:
     Returns:
         "n calls checked, a violations, b uncertain, c not evaluable because x is missing".
     """
+    return in_words(unit, counts, missing.value_counts())
+
+
+def in_words(unit: str, counts: Mapping[str, int], inputs: pd.Series) -> str:
+    """The same where the missing inputs are counted already, the most frequent first."""
     words = (
         f"{counted(counts['checked'], unit)} checked, "
         f"{counted(counts['violation'], 'violation')}, {counts['uncertain']:,} uncertain, "
         f"{counts['not_evaluable']:,} not evaluable"
     )
-    inputs = missing.value_counts()
     if not len(inputs):
         return words
     names = [f"{name} ({count:,})" for name, count in inputs.items()]

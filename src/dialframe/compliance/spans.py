@@ -15,6 +15,7 @@ from dialframe.compliance import sums
 from dialframe.compliance.calendars import ordinal
 from dialframe.compliance.cases import Cases, Reached, reached
 from dialframe.compliance.facts import Rule
+from dialframe.compliance.intake import UNKNOWN, instants
 from dialframe.compliance.tables import lay_out_zones
 
 Ints = npt.NDArray[np.int64]
@@ -30,13 +31,20 @@ class Days:
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
 
+    def take(self, rows: Ints) -> Days:
+        """Those of some calls."""
+        return Days(self.low[rows], self.high[rows])
+
 
 def of_calls(calls: pd.DataFrame, cases: Cases, *, first: date, last: date) -> Days:
     """Local days of calls; a call without a start has the day 0."""
-    at = calls["created_at"].fillna(pd.Timestamp(0, tz="UTC"))
-    instants = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
+    return of_instants(instants(calls["created_at"]), cases, first=first, last=last)
+
+
+def of_instants(at_us: Ints, cases: Cases, *, first: date, last: date) -> Days:
+    """The same for instants in microseconds."""
     arrays = lay_out_zones(cases.kinds, first, last)
-    return Days(*sums.local_days(instants, cases.codes, *arrays))
+    return Days(*sums.local_days(np.where(at_us == UNKNOWN, 0, at_us), cases.codes, *arrays))
 
 
 def in_force(rule: Rule, days: Days, rows: Ints) -> Flags:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -151,8 +151,7 @@ def _with_dashboard(
     seen = calls[(calls["created_at"] <= result.as_of).fillna(value=False).to_numpy(dtype=bool)]
     names = dict(zip(campaigns["id"], campaigns["name"], strict=True))
     board = compliance.dnc.dashboard(result.coverage, leads, seen, campaigns=names)
-    more = {"coverage_by": board.by, "next_checks": board.next}
-    return replace(result, parts={**result.parts, **more})
+    return result.joined({"coverage_by": board.by, "next_checks": board.next})
 
 
 #: Group of numbers that belong to more than one campaign, each counted once.
@@ -285,7 +284,7 @@ def facts(result: Audit) -> dict[str, object]:
         "verdict": result.verdict,
         "checks": result.checks[columns].to_dict("records"),
         "sentences": list(result.checks["sentence"]),
-        "calls": len(result.hours),
+        "calls": result.calls,
         "first": audit_answers.first(result).to_dict("records"),
         "to_check": audit_answers.to_check(result),
         "left_out": dict(result.excluded),

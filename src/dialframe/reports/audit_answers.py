@@ -98,11 +98,11 @@ def answers(result: Audit) -> tuple[str, ...]:
 
     What was not found is not called lawful, so the last sentence says what stayed open.
     """
-    calls = counted(len(result.hours), "outbound call")
+    calls = counted(result.calls, "outbound call")
     asked = len(result.parts.get("rules", ()))
     said = [f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."]
     bad = result.findings[result.findings["grade"] == "violation"]
-    if not len(result.hours):
+    if not result.calls:
         said.append("How many problems: there is no call in the period, so none could show one.")
     elif not result.violations:
         said.append("How many problems: no violation was found.")

@@ -19,7 +19,8 @@ from typing import Final, Literal
 
 import pandas as pd
 
-from dialframe.compliance.intake import look_up
+from dialframe.compliance.clock import Flags
+from dialframe.compliance.intake import holds, look_up
 
 CHECK: Final = "check"
 IMPORT_SCREEN: Final = "import screen"
@@ -49,7 +50,7 @@ def records(
             "ref": checks["request_id"],
         }
     )
-    screened = leads[_was_screened(leads)] if import_screen_counts else leads.iloc[:0]
+    screened = leads[was_screened(leads)] if import_screen_counts else leads.iloc[:0]
     silent = pd.DataFrame(
         {
             "phone": screened["phone"],
@@ -78,8 +79,7 @@ def requests(
         Columns `phone`, `began_at` (the call started), `at` (it ended, or started when the end is
         unknown), `call_id`, `code`; one row per number.
     """
-    meant = {_plain(code) for code in codes}
-    asked = calls[calls["disposition"].map(_plain, na_action="ignore").isin(meant)]
+    asked = calls[is_request(calls["disposition"], codes)]
     inbound = asked["direction"].str.strip().str.lower() == "inbound"
     began = asked["created_at"]
     found = pd.DataFrame(
@@ -107,6 +107,12 @@ def requests(
     return found.drop_duplicates("phone").reset_index(drop=True)
 
 
+def is_request(dispositions: pd.Series, codes: Sequence[str]) -> Flags:
+    """Whether each disposition is one of the codes."""
+    meant = {_plain(code) for code in codes}
+    return holds(dispositions, lambda code: _plain(code) in meant)
+
+
 def flags(leads: pd.DataFrame, asked: pd.DataFrame, *, now: pd.Timestamp) -> pd.DataFrame:
     """Leads with status `dnc` that no request explains, the earliest of each number.
 
@@ -116,7 +122,7 @@ def flags(leads: pd.DataFrame, asked: pd.DataFrame, *, now: pd.Timestamp) -> pd.
         Columns `phone`, `at` (the flag was set by then; `now` where the lead does not say) and
         `lead_id`; one row per number.
     """
-    flagged = leads[leads["status"].str.strip().str.lower() == "dnc"]
+    flagged = leads[closed(leads)]
     found = pd.DataFrame(
         {
             "phone": flagged["phone"],
@@ -132,6 +138,11 @@ def flags(leads: pd.DataFrame, asked: pd.DataFrame, *, now: pd.Timestamp) -> pd.
         .drop_duplicates("phone")
         .reset_index(drop=True)
     )
+
+
+def closed(leads: pd.DataFrame) -> Flags:
+    """Whether each lead's status says that it is not to be called."""
+    return holds(leads["status"], lambda status: status.strip().lower() == "dnc")
 
 
 def nearest(
@@ -171,9 +182,9 @@ def nearest(
     return pairs.set_index("row")[list(table.columns)].reindex(calls.index)
 
 
-def _was_screened(leads: pd.DataFrame) -> pd.Series:
+def was_screened(leads: pd.DataFrame) -> pd.Series:
     """A lead that was flagged from its first moment was not accepted as clean."""
-    flagged = leads["status"].str.strip().str.lower() == "dnc"
+    flagged = pd.Series(closed(leads), index=leads.index)
     untouched = leads["updated_at"].isna() | (leads["updated_at"] <= leads["created_at"])
     return leads["created_at"].notna() & ~(flagged & untouched)
 

@@ -6,14 +6,16 @@ that says "listed", or in a lead that is `dnc`; when, is known only within an in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pandas as pd
 
 from dialframe.compliance import cases as sorting
+from dialframe.compliance.cases import reached
 from dialframe.compliance.dnc.evidence import CHECK
-from dialframe.compliance.dnc.honouring import Span, spans
+from dialframe.compliance.dnc.honouring import Span, spans_of
 from dialframe.compliance.facts import HonourRule
 from dialframe.compliance.grades import NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.intake import shaped
@@ -72,36 +74,45 @@ def grade(
     numbers = pd.DataFrame({"to_number": asked["phone"], "campaign_id": None})
     sorted_ = sorting.sort(numbers, practice=practice, states=states)
     checks = table[table["source"] == CHECK]
-    known = dict(tuple(checks[checks["phone"].isin(asked["phone"])].groupby("phone")))
+    checks = checks[checks["phone"].isin(asked["phone"])]
+    known: dict[str, list[tuple[pd.Timestamp, bool]]] = {}
+    for phone, at, listed in zip(checks["phone"], checks["at"], checks["listed"], strict=True):
+        known.setdefault(phone, []).append((at, bool(listed)))
     closed = people[people["status"].str.strip().str.lower() == "dnc"]
     flagged = closed.groupby("phone")["updated_at"].min()
     rows = []
+    of_case = [[each.rule for each in reached(case, rules)] for case in sorted_.kinds]
     for position, request in enumerate(asked.itertuples(index=False)):
-        case = sorted_.kinds[sorted_.codes[position]]
+        code = sorted_.codes[position]
         at = request.at.to_pydatetime()
-        found = _shown(known.get(request.phone), flagged.get(request.phone), at)
+        found = _shown(known.get(request.phone, ()), flagged.get(request.phone), at)
         rows.append(
             {
                 "phone": request.phone,
                 "requested_at": at,
                 "request": f"{request.code} on {request.call_id}",
-                **_one(spans(case, rules, at), found, at, now.to_pydatetime()),
+                **_one(
+                    spans_of(sorted_.kinds[code], of_case[code], at),
+                    found,
+                    at,
+                    now.to_pydatetime(),
+                ),
             }
         )
     return shaped({c.name: [row.get(c.name) for row in rows] for c in COLUMNS}, COLUMNS)
 
 
 def _shown(
-    checks: pd.DataFrame | None, flagged_at: object, at: datetime
+    checks: Sequence[tuple[pd.Timestamp, bool]], flagged_at: object, at: datetime
 ) -> tuple[datetime | None, datetime | None]:
     """The newest record that said not listed before the oldest that shows the request honoured, and that one."""
-    after = [] if checks is None else [r for r in checks.itertuples() if r.at > at]
-    listed = [row.at for row in after if row.listed]
+    after = [(moment, said) for moment, said in checks if moment > at]
+    listed = [moment for moment, said in after if said]
     if flagged_at is not None and not pd.isna(flagged_at):
         listed.append(max(pd.Timestamp(str(flagged_at)), pd.Timestamp(at)))
     honoured = min(listed, default=None)
     unlisted = max(
-        (row.at for row in after if not row.listed and (honoured is None or row.at < honoured)),
+        (m for m, said in after if not said and (honoured is None or m < honoured)),
         default=None,
     )
     return _plain(unlisted), _plain(honoured)

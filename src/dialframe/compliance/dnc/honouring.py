@@ -40,12 +40,15 @@ def spans(case: Case, rules: Sequence[HonourRule], asked_at: datetime) -> tuple[
     The day of the request is the called party's; where several zones are possible the latest end
     counts, so that no call is called late that is not late in all of them.
     """
+    own = [each.rule for each in reached(case, rules) if isinstance(each.rule, HonourRule)]
+    return spans_of(case, own, asked_at)
+
+
+def spans_of(case: Case, rules: Sequence[HonourRule], asked_at: datetime) -> tuple[Span, ...]:
+    """The same for rules that are known to reach the case."""
     zones = [ZoneInfo(name) for name in case.zones.names] or [ZoneInfo("UTC")]
     found = []
-    for each in reached(case, rules):
-        rule = each.rule
-        if not isinstance(rule, HonourRule):
-            continue
+    for rule in rules:
         days = [asked_at.astimezone(zone).date() for zone in zones]
         if any(rule.holds_on(day) for day in days):
             found.append(_span(rule, asked_at, zones))

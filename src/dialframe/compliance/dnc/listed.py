@@ -13,6 +13,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe.compliance.cases import Case, Codes, reached
+from dialframe.compliance.clock import Flags
 from dialframe.compliance.dnc.deciding import (
     BY_STATUS,
     Around,
@@ -25,6 +26,7 @@ from dialframe.compliance.dnc.deciding import (
 from dialframe.compliance.dnc.evidence import (
     CHECK,
     REQUEST_CODES,
+    closed,
     flags,
     nearest,
     records,
@@ -33,7 +35,6 @@ from dialframe.compliance.dnc.evidence import (
 from dialframe.compliance.dnc.honouring import Span, spans
 from dialframe.compliance.facts import FreshnessRule, HonourRule
 from dialframe.compliance.intake import (
-    Intake,
     moment,
     shaped,
     take_calls,
@@ -101,35 +102,37 @@ def listed_calls(
     table = records(
         people, take_checks(checks, as_of=now), import_screen_counts=import_screen_counts
     )
-    graded = grade(taken, people, table, now=moment(now), codes=dnc_codes, grace=grace)
-    return graded.reset_index(drop=True)
+    asked = requests(taken.every, dnc_codes)
+    flagged = flags(people, asked, now=moment(now))
+    calls = taken.outbound[spoken_of(taken.outbound, people, table, asked)]
+    return grade(calls, table, asked, flagged, grace=grace).reset_index(drop=True)
+
+
+def spoken_of(
+    outbound: pd.DataFrame, people: pd.DataFrame, table: pd.DataFrame, asked: pd.DataFrame
+) -> Flags:
+    """Whether anything on record speaks against the number of a call."""
+    spoken = [table.loc[table["listed"], "phone"], asked["phone"]]
+    spoken.append(people.loc[closed(people), "phone"])
+    known = outbound["to_number"].isin(pd.concat(spoken).unique())
+    found: Flags = (outbound["direction_known"] & known).to_numpy(dtype=bool)
+    return found
 
 
 def grade(
-    taken: Intake,
-    people: pd.DataFrame,
+    calls: pd.DataFrame,
     table: pd.DataFrame,
+    asked: pd.DataFrame,
+    flagged: pd.DataFrame,
     *,
-    now: pd.Timestamp,
-    codes: Sequence[str],
     grace: timedelta,
     law: Law | None = None,
-    events: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """The same for frames that came through the door; the index is that of `taken.outbound`.
+    """Calls to numbers that something speaks against, on their index.
 
     With `law` the rules of each call's place say how soon a request is to be honoured; without it,
-    and where no rule speaks of requests, `grace` does.
+    and where no rule speaks of requests, `grace` does. The index is that of `law.codes`.
     """
-    asked = requests(taken.every, codes, events)
-    flagged = flags(people, asked, now=now)
-    status = people["status"].str.strip().str.lower()
-    spoken = [table.loc[table["listed"], "phone"], asked["phone"]]
-    spoken.append(people.loc[status == "dnc", "phone"])
-    calls = taken.outbound[
-        taken.outbound["direction_known"]
-        & taken.outbound["to_number"].isin(pd.concat(spoken).unique())
-    ]
     requested = _of_number(calls, asked)
     around = _around(calls, table, requested, flagged, law)
     free = [timedelta(0)] * len(calls) if law is None else law.free(calls.index)

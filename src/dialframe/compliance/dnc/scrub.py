@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.clock import Ints
+from dialframe.compliance.clock import Flags, Ints
 from dialframe.compliance.dnc.evidence import IMPORT_SCREEN, records
-from dialframe.compliance.dnc.timely import Limits, grade_calls
+from dialframe.compliance.dnc.timely import grade_calls
 from dialframe.compliance.intake import (
-    Intake,
+    holds,
     look_up,
     moment,
     shaped,
@@ -27,6 +27,7 @@ from dialframe.compliance.intake import (
     take_checks,
     take_leads,
 )
+from dialframe.compliance.late import Late, settled
 from dialframe.frames import Column
 
 NUMBER_COLUMNS: Final = (
@@ -62,7 +63,7 @@ _CLOSED: Final = ("dnc", "completed")
 _DAY: Final = pd.Timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Coverage:
     """How far Do-Not-Call checks reach.
 
@@ -74,11 +75,14 @@ class Coverage:
         max_age_days: How old a record may be.
     """
 
-    numbers: pd.DataFrame
-    calls: pd.DataFrame
-    summary: pd.DataFrame
+    numbers: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    calls: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    summary: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
     as_of: datetime
     max_age_days: int
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return settled(self)
 
     def __repr__(self) -> str:
         fresh = int((self.numbers["state"] == FRESH).sum())
@@ -125,55 +129,43 @@ def coverage(
     table = records(
         people, take_checks(checks, as_of=now), import_screen_counts=import_screen_counts
     )
-    return measure(taken, people, table, now=moment(now), max_age_days=max_age_days, by=by)
+    at, called = moment(now), dialled(taken.outbound)
+    found = numbers(people, called, table, now=at, max_age_days=max_age_days)
+    return Coverage(
+        numbers=found,
+        calls=grade_calls(taken.outbound, table, max_age_days=max_age_days),
+        summary=summary(found, people, called, by=by),
+        as_of=at.to_pydatetime(),
+        max_age_days=max_age_days,
+    )
 
 
-def measure(
-    taken: Intake,
+def dialled(calls: pd.DataFrame) -> pd.DataFrame:
+    """Calls that went to a number."""
+    return calls[calls["direction_known"] & calls["to_number"].notna()]
+
+
+def callable_leads(people: pd.DataFrame) -> Flags:
+    """Whether each lead is neither dnc nor completed."""
+    return ~holds(people["status"], lambda status: status.strip().lower() in _CLOSED)
+
+
+def numbers(
     people: pd.DataFrame,
+    called: pd.DataFrame,
     table: pd.DataFrame,
     *,
     now: pd.Timestamp,
     max_age_days: int,
-    by: str | None = None,
-    by_law: Limits | None = None,
     limit_of: Callable[[pd.Series], Ints] | None = None,
-) -> Coverage:
-    """The same for frames that came through the door.
+) -> pd.DataFrame:
+    """Numbers that are callable or were called, columns `NUMBER_COLUMNS`.
 
     `limit_of` gives each number the age that the rules of its place allow, 0 where they have none.
     """
-    called = _called(taken)
-    numbers = _numbers(people, called, table, now, max_age_days, limit_of)
-    return Coverage(
-        numbers,
-        grade_calls(taken, table, max_age_days=max_age_days, by_law=by_law),
-        _summary(numbers, _groups(people, called, by)),
-        now.to_pydatetime(),
-        max_age_days,
-    )
-
-
-def _called(taken: Intake) -> pd.DataFrame:
-    calls = taken.outbound
-    return calls[calls["direction_known"] & calls["to_number"].notna()]
-
-
-def _is_callable(people: pd.DataFrame) -> pd.Series:
-    return ~people["status"].str.strip().str.lower().isin(_CLOSED)
-
-
-def _numbers(
-    people: pd.DataFrame,
-    called: pd.DataFrame,
-    table: pd.DataFrame,
-    now: pd.Timestamp,
-    max_age_days: int,
-    limit_of: Callable[[pd.Series], Ints] | None,
-) -> pd.DataFrame:
-    open_ = people.loc[_is_callable(people), "phone"].drop_duplicates()
-    dialled = called["to_number"].drop_duplicates()
-    phones = pd.concat([open_, dialled], ignore_index=True).drop_duplicates(ignore_index=True)
+    open_ = people.loc[callable_leads(people), "phone"].drop_duplicates()
+    reached = called["to_number"].drop_duplicates()
+    phones = pd.concat([open_, reached], ignore_index=True).drop_duplicates(ignore_index=True)
     newest = table.drop_duplicates("phone", keep="last").set_index("phone")
     found = newest.reindex(phones).reset_index(drop=True)
     single = people[~people["phone"].duplicated(keep=False)].set_index("phone")["id"]
@@ -186,7 +178,7 @@ def _numbers(
         "phone": phones,
         "lead_id": look_up(phones, single),
         "callable": phones.isin(open_),
-        "called": phones.isin(dialled),
+        "called": phones.isin(reached),
         "checked_at": found["at"],
         "source": found["source"],
         "ref": found["ref"],
@@ -202,7 +194,7 @@ def _numbers(
 
 def _groups(people: pd.DataFrame, called: pd.DataFrame, by: str | None) -> pd.DataFrame:
     """Pairs of number and group, with how the number belongs to it: columns phone, group, how."""
-    open_ = people[_is_callable(people)]
+    open_ = people[callable_leads(people)]
     parts = [_pairs(open_["phone"], None if by is None else open_[by], "callable")]
     if by is None or by in called.columns:
         parts.append(_pairs(called["to_number"], None if by is None else called[by], "called"))
@@ -219,7 +211,11 @@ def _pairs(phones: pd.Series, groups: pd.Series | None, how: str) -> pd.DataFram
     return pd.DataFrame({"phone": phones, "group": names.astype("str"), "how": how})
 
 
-def _summary(numbers: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+def summary(
+    numbers: pd.DataFrame, people: pd.DataFrame, called: pd.DataFrame, *, by: str | None = None
+) -> pd.DataFrame:
+    """Counts with their denominators, columns `SUMMARY_COLUMNS`."""
+    pairs = _groups(people, called, by)
     both = pairs.assign(how="callable or called").drop_duplicates()
     every = pd.concat([pairs, both], ignore_index=True).merge(numbers, on="phone", how="left")
     every["by_import"] = (every["state"] == FRESH) & (every["source"] == IMPORT_SCREEN)

@@ -24,7 +24,7 @@ from dialframe.compliance.grades import (
     PASSED,
     UNCERTAIN,
 )
-from dialframe.compliance.intake import Intake, shaped
+from dialframe.compliance.intake import shaped
 from dialframe.compliance.rulebook import RuleBook
 from dialframe.compliance.spans import Days, reach
 from dialframe.frames import Column
@@ -78,15 +78,21 @@ class Limits:
     rules: Ints
     kinds: tuple[tuple[FreshnessRule, ...], ...]
     spared: Texts
+    asked: tuple[FreshnessRule, ...]
 
 
-def limits(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) -> Limits:
-    """Limits of every call by the rules of the book."""
-    rules = [
+def asked_rules(book: RuleBook) -> list[FreshnessRule]:
+    """Rules that the check asks."""
+    return [
         r
         for r in book.of_kind(FreshnessRule)
         if r.parameters.check == "age" and r.status != "voluntary_code"
     ]
+
+
+def limits(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) -> Limits:
+    """Limits of every call by the rules of the book."""
+    rules = asked_rules(book)
     least = np.zeros(len(calls), dtype=np.int64)
     quarter = np.zeros(len(calls), dtype=bool)
     bits = np.zeros(len(calls), dtype=np.int64)
@@ -107,21 +113,20 @@ def limits(calls: pd.DataFrame, cases: Cases, days: Days, book: RuleBook) -> Lim
         else None
         for case in cases.kinds
     ]
-    return Limits(least, quarter, codes.astype(np.int64), kinds, cases.pick(words))
+    return Limits(least, quarter, codes.astype(np.int64), kinds, cases.pick(words), tuple(rules))
 
 
 def grade_calls(
-    taken: Intake,
+    calls: pd.DataFrame,
     table: pd.DataFrame,
     *,
     max_age_days: int,
     by_law: Limits | None = None,
 ) -> pd.DataFrame:
-    """Each outbound call held against the records of its number; the index of `taken.outbound`.
+    """Each outbound call held against the records of its number; on the index of the calls.
 
     With `by_law` every call has the limit of its own place and day, else all have `max_age_days`.
     """
-    calls = taken.outbound
     limit = (
         np.full(len(calls), max_age_days, dtype=np.int64)
         if by_law is None
@@ -189,15 +194,21 @@ def _why(
         AFTER: "the first check on record came after the call",
         NEVER: "no check of the number is on record",
     }
-    missing = np.array([NO_CHECK if each in words else "" for each in state], dtype=object)
-    reason = np.array([words.get(each) for each in state], dtype=object)
+    missing = np.full(len(calls), "", dtype=object)
+    reason = np.full(len(calls), None, dtype=object)
+    for each, said in words.items():
+        missing[state == each], reason[state == each] = NO_CHECK, said
     known = np.flatnonzero(missing == "")
-    for row, kind, old in zip(known, source.iloc[known], age.iloc[known], strict=True):
-        days = int(limit[row])
-        side = "within" if state[row] == IN_TIME else "more than"
-        reason[row] = f"{kind} {old:.2f} days before the call, {side} {days} days"
-        if state[row] == STALE and old <= days:
+    for row, kind, old, days, how in zip(
+        known, source.iloc[known], age.iloc[known], limit[known].tolist(), state[known],
+        strict=True,
+    ):  # fmt: skip
+        if how == IN_TIME:
+            reason[row] = f"{kind} {old:.2f} days before the call, within {days} days"
+        elif old <= days:
             reason[row] = f"{kind} {old:.2f} days before the call, in another calendar quarter"
+        else:
+            reason[row] = f"{kind} {old:.2f} days before the call, more than {days} days"
     if by_law is not None:
         lawless = by_law.max_age_days == 0
         missing[lawless] = NO_LAW
