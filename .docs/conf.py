@@ -52,6 +52,7 @@ myst_heading_anchors = 3
 
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autoclass_content = "both"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80

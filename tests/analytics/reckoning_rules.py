@@ -365,6 +365,7 @@ def report_delta(b: Books) -> Counted:
         why["late_edit"] += 2 * moved
         why["gap"] += more[group] - moved
         why["surplus"] += less[group] - moved
-    names = ("direction", "time_zone_edge", "late_edit", "gap", "surplus")
+    # Every code of this account is written by both, so that none is `unmapped` in this sense.
+    names = ("direction", "time_zone_edge", "unmapped", "late_edit", "gap", "surplus")
     explained = {f"explained_{name}": why[name] for name in names}
     return b.share(sum(off.values()), sum(there.values()), **explained)

@@ -350,3 +350,50 @@ def test_every_question_names_what_answers_it_or_why_none_can() -> None:
                 )
             assert callable(found) or found is not None
     assert len(analytics.capabilities()) == len(analytics.CAPABILITIES)
+
+
+def test_nothing_seen_is_not_called_clean() -> None:
+    """Of no calls, no caller ID with enough calls, or answers of unknown kind, nothing good is said."""
+    none, one = calls(), calls(call(1, answered=True, disposition="NI"))
+    assert "nothing to check" in analytics.completeness(none, leads()).answer
+    assert analytics.caller_ids(one).answer == "No caller ID has enough calls to be judged"
+    dark = calls(*(call(n, answered=True) for n in range(1, 5)))
+    assert "nothing says by whom" in analytics.machines(dark).answer
+    assert "no later one" in analytics.attempts(one, leads(lead(1))).answer
+
+
+def test_a_status_in_another_spelling_is_the_same_status() -> None:
+    """`no_show` and `No-Show` count as the metric of the same name counts them."""
+    made = appointments(
+        appointment(1, 1, status="completed"),
+        appointment(2, 1, status="no_show"),
+        appointment(3, 1, status="No-Show"),
+    )
+    found = analytics.appointments_kept(made, calls()).table.set_index("status")
+    assert found.loc["no-show", "appointments"] == 2
+    metric = analytics.metrics.appointment_show(calls(), appointments=made)
+    assert found.loc["completed", "rate"] == pytest.approx(metric.value)
+
+
+def test_short_calls_have_one_interval() -> None:
+    """The table of carriers and the metric say the same, with calls of a number as one cluster."""
+    made = calls(
+        *(call(n % 5, n / 60, answered=True, ended_at=START + timedelta(hours=n / 60, seconds=9 + talk))
+          for n, talk in enumerate([3, 80, 4, 60, 90, 2, 70, 5, 50, 75, 3, 66]))
+    )  # fmt: skip
+    row = analytics.carriers(made).table.iloc[0]
+    metric = analytics.metrics.short_call_share(made)
+    assert (row["short_low"], row["short_high"]) == pytest.approx((metric.low, metric.high))
+
+
+def test_what_cannot_be_judged_is_said_in_words() -> None:
+    """Where nobody or everybody answers, the best time has no p and the sentence says why."""
+    for answered, word in ((False, "nobody"), (True, "everybody")):
+        made = calls(*(call(n, n, answered=answered, disposition="NI" if answered else None)
+                       for n in range(1, 73)))  # fmt: skip
+        found = analytics.best_time(made)
+        assert found.tables["tests"]["p"].isna().all()
+        assert found.answer == (
+            f"The hour cannot be judged, because {word} answers; "
+            f"the weekday cannot be judged, because {word} answers"
+        )

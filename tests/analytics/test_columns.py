@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from analytics.made import START
-from dialframe.analytics.columns import within
+from dialframe.analytics.columns import repeated, within, word_of
 from dialframe.errors import ConfigError
 
 INSTANTS = pd.Series(
@@ -49,3 +50,20 @@ def test_bounds_the_wrong_way_round() -> None:
     """A window that ends before it begins is a mistake, not an empty result."""
     with pytest.raises(ConfigError, match="is after until"):
         within(INSTANTS, datetime(2027, 1, 1, tzinfo=UTC), START)
+
+
+@pytest.mark.parametrize("length", [3, 16, 40])
+def test_repeated_values_are_found_whatever_they_share(length: int) -> None:
+    """Ids that are equal at the end alone, or often, are told apart as pandas does."""
+    rng = np.random.default_rng(5)
+    numbers = rng.integers(0, 4_000, 6_000)
+    ids = pd.Series([f"{n % 2}{n // 2:0{length - 1}d}"[:length] for n in numbers], dtype="str")
+    assert (repeated(ids) == ids.duplicated().to_numpy()).all()
+    ids[::7] = None
+    assert (repeated(ids) == (ids.duplicated() & ids.notna()).to_numpy()).all()
+
+
+def test_words_are_found_in_any_case() -> None:
+    """Each text has the place of its word; other texts and nulls have none."""
+    said = pd.Series(["OUT", "in", None, "Out", "on"], dtype="str")
+    assert word_of(said, ("in", "out")).tolist() == [1, 0, -1, 1, -1]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.analytics import rates, wilson
+from dialframe.analytics.intervals import holm
 
 
 def test_against_a_value_worked_out_by_hand() -> None:
@@ -50,3 +51,20 @@ def test_interval_holds_its_rate(n: int, data: st.DataObject) -> None:
     assert low < high
     other = wilson(n - k, n) or (math.nan, math.nan)
     assert other == pytest.approx((1 - high, 1 - low), abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_several_tests_together_are_never_surer_than_each(p: list[float]) -> None:
+    """Holm keeps the order, never lowers a p, and is at most Bonferroni."""
+    together = holm(p)
+    for one, alone in zip(together, p, strict=True):
+        assert alone <= one <= min(1.0, alone * len(p)) + 1e-12
+    ranked = [together[i] for i in sorted(range(len(p)), key=lambda i: p[i])]
+    assert ranked == sorted(ranked)
+
+
+def test_tests_by_hand() -> None:
+    """0.01 of three is tripled, 0.04 doubled and carried, what is unknown counts for none."""
+    found = holm([0.04, math.nan, 0.01, 0.03])
+    assert found[[0, 2, 3]].tolist() == pytest.approx([0.06, 0.03, 0.06])
+    assert math.isnan(found[1])

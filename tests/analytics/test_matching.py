@@ -128,3 +128,13 @@ def test_agrees_with_looking_through_every_lead(
             expected = (None, "none")
         lead_id = None if pd.isna(row["lead_id"]) else row["lead_id"]
         assert (lead_id, row["match_quality"]) == expected
+
+
+@pytest.mark.parametrize("odd", ["", "+01", "+-1", "12125550101", "+1 212", "+" + "9" * 20, None])
+def test_numbers_of_another_kind_match_as_they_are_written(odd: str | None) -> None:
+    """A number that is no plain E.164 changes the match of no other, and is not taken for one."""
+    made = calls(call(1), call(2), call(3, to_number=odd), call(4, to_number="+1"))
+    found = match(made, leads(lead(1), lead(3, phone=odd)))["lead_id"]
+    assert [None if pd.isna(one) else one for one in found] == [
+        "lead_1", None, None if odd is None else "lead_3", None,
+    ]  # fmt: skip

@@ -359,3 +359,16 @@ def test_thresholds_are_in_the_result() -> None:
     short = metrics.short_call_share(CALLS, choices=replace(Choices(), short_call_s=31))
     assert short.choices == {"short_call_s": 31}
     assert short.value == 1
+
+
+@pytest.mark.parametrize("name", sorted(metrics.NOT_AVAILABLE))
+def test_what_cannot_be_had_is_refused_as_an_attribute_too(name: str) -> None:
+    """`metrics.occupancy` says why there is none, as `compute` does."""
+    with pytest.raises(AttributeError, match="cannot be had from this API"):
+        getattr(metrics, name)
+
+
+def test_a_misspelt_metric_is_told_the_nearest() -> None:
+    """A slip of the finger gets the name that was meant."""
+    with pytest.raises(AttributeError, match="did you mean contact_rate"):
+        _ = metrics.contactrate

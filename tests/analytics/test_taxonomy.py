@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +103,51 @@ def test_a_taxonomy_can_be_sent() -> None:
     back = pickle.loads(pickle.dumps(DEFAULT))  # noqa: S301 - our own bytes
     assert back == DEFAULT
     assert back.version == DEFAULT.version
+
+
+def test_a_taxonomy_is_one_line() -> None:
+    """The default of every signature is short, so that `help()` can be read."""
+    assert len(repr(DEFAULT)) < 120
+    assert DEFAULT.version in repr(DEFAULT)
+
+
+def test_a_file_of_an_editor_with_a_mark_is_read(tmp_path: Path) -> None:
+    """Some editors put a byte-order mark before the text; it is not a code."""
+    file = tmp_path / "codes.toml"
+    file.write_text('[disposition]\n"ZZTOP" = "callback"\n', encoding="utf-8-sig")
+    assert DEFAULT.with_file(file).outcome("disposition", "zz-top") == "callback"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('"ZZTOP" = "calback"', "did you mean 'callback'"),
+        ('"ZZTOP" = "Callback"', "did you mean 'callback'"),
+        ('"ZZTOP" = 3', "use one of no_answer"),
+        (
+            '"ZZTOP" = "callback"\n"zz top" = "positive"',
+            "'ZZTOP' and 'zz top' are one disposition",
+        ),
+        ('" " = "callback"', "is empty"),
+    ],
+    ids=["misspelt", "capital", "number", "twice", "empty"],
+)
+def test_a_mapping_that_cannot_be_meant_is_refused(tmp_path: Path, lines: str, said: str) -> None:
+    """The refusal names the file, the code and what may have been meant; nothing is guessed."""
+    file = tmp_path / "codes.toml"
+    file.write_text(f"[disposition]\n{lines}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=re.escape(said)) as refused:
+        DEFAULT.with_file(file)
+    assert str(file) in str(refused.value)
+
+
+def test_one_code_in_two_spellings_of_one_class_is_fine() -> None:
+    """What agrees is no contradiction."""
+    own = DEFAULT.with_codes({"ZZTOP": "callback", "zz top": "callback"})
+    assert own.outcome("disposition", "ZZ_TOP") == "callback"
+
+
+@pytest.mark.parametrize("code", ["sip_486", "SIP-486", "sip:486", "SIP 486 Busy Here"])
+def test_the_number_of_a_sip_answer_in_any_dress(code: str) -> None:
+    """Blank, colon, dash or underscore: it is the same answer."""
+    assert DEFAULT.outcome("hangup_cause", code) == "busy"

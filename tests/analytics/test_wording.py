@@ -5,7 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dialframe.analytics.wording import compact, count, interval, plural, share, shortened
+from dialframe.analytics.wording import (
+    compact,
+    count,
+    first_few,
+    interval,
+    plural,
+    share,
+    shortened,
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +30,8 @@ from dialframe.analytics.wording import compact, count, interval, plural, share,
         (share(float("nan")), "–"),
         (interval(0.1, 0.25), "10.0 to 25.0 %"),
         (interval(pd.NA, pd.NA), "–"),
+        (first_few(["a", "b"]), "a, b"),
+        (first_few(["a", "b", "c", "d"]), "a, b, c and 1 other"),
         (plural(1, "call"), "1 call"),
         (plural(0, "call"), "0 calls"),
         (plural(2, "entry", "entries"), "2 entries"),

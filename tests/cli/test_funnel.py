@@ -244,3 +244,19 @@ def test_people_read_names_and_machines_ids(capsys: pytest.CaptureFixture[str]) 
     out = capsys.readouterr().out
     assert "cmp_" not in out
     assert "Home insurance renewals" in out
+
+
+@pytest.mark.usefixtures("synced")
+def test_own_codes_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A mapping changes the taxonomy of the funnel and of the page, and a slip in it is refused."""
+    file = tmp_path / "codes.toml"
+    file.write_text('[disposition]\n"NI" = "callback"\n', encoding="utf-8")
+    usual = _json(capsys, ["funnel"])
+    own = _json(capsys, ["funnel", "--codes", str(file)])
+    assert own["taxonomy"] != usual["taxonomy"]
+    assert run(["report", "--out", str(tmp_path / "page"), "--codes", str(file)]) == 0
+    assert own["taxonomy"] in (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    file.write_text('[disposition]\n"NI" = "calback"\n', encoding="utf-8")
+    assert run(["funnel", "--codes", str(file)]) == 2
+    assert "did you mean 'callback'" in capsys.readouterr().err

@@ -26,7 +26,6 @@ ARGUMENTS = {
     "rules show": ["no-such-rule"],
     "rules list": ["--rules", "atlantis"],
     "rules diff": ["missing.toml"],
-    "sandbox serve": ["--size", "vast"],
     "store forget": ["+12125550142"],
     "store prune": ["--older-than", "730d"],
     "store publish": ["lake"],
@@ -36,12 +35,14 @@ ARGUMENTS = {
 }
 #: Cannot fail without an account, or is seconds of reading the program before it does.
 SURE = ("leads reasons", "demo")
+#: Its first line on standard output says where it serves, so a failure leaves that empty.
+SERVES = "sandbox serve"
 COMMANDS = [
     page.path
     for page in manual.pages()
     if page.path
     and (not page.commands or page.path == "audit")
-    and page.path not in SURE
+    and page.path not in (*SURE, SERVES)
     and any(item.name == "as_json" for item in page.options)
 ]
 
@@ -72,6 +73,18 @@ def test_a_failure_is_one_object_too(path: str, capsys: pytest.CaptureFixture[st
     assert facts["error"]["message"] in said.err
     assert facts["error"]["kind"]
     assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("wrong", [["--size", "vast"], ["--as-of", "yesterday"], ["--qqqq-wwww"]])
+def test_a_sandbox_that_does_not_start_says_so_on_standard_error_alone(
+    wrong: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever waits for the line with its address reads the end of the output instead."""
+    assert run([*SERVES.split(), *wrong, "--json"]) == 2
+    said = capsys.readouterr()
+
+    assert said.out == ""
+    assert wrong[-1] in said.err
 
 
 @pytest.mark.parametrize("path", COMMANDS)

@@ -36,7 +36,7 @@ def speed_to_lead(
 
     Returns:
         One row per band of delay, from arrival to first attempt, and one for leads not dialled:
-        `delay`, `leads`, `numerator` (leads with a positive outcome), `denominator`, `rate`, `low`,
+        `delay`, `numerator` (leads with a positive outcome), `denominator` (leads), `rate`, `low`,
         `high`. Table `groups` has, by the column or custom field `by`: `leads`, `dialled`,
         `median_min`, `within_5_min`.
 

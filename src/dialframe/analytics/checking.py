@@ -66,7 +66,8 @@ def completeness(
     return Result(
         "completeness",
         f"{plural(len(odd), 'check')} of {len(frame)} found something: {said}" if len(odd)
-        else f"All {len(frame)} checks are clean",
+        else f"All {len(frame)} checks are clean" if len(calls) or (leads is not None and len(leads))
+        else "There is nothing to check: no calls and no leads",
         frame,
         "Rows that cannot be true, rows that are missing, and rows that do not fit each other",
         found.balance(), taxonomy, found.as_of, {"gaps": gaps}, {},

@@ -37,6 +37,7 @@ PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
 Places = npt.NDArray[np.int8]
 _UNMAPPED: Final = -2
 _NOTHING: Final = -1
+_PLACES: Final = len(OUTCOMES) + 2
 
 
 def _flags(*values: bool) -> Mask:
@@ -101,15 +102,10 @@ def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
     status = _classes(calls["status"], "status", taxonomy)
     business = _classes(calls["disposition"], "disposition", taxonomy)
 
-    telephony = _telephony(answered, cause, status)
-    fits = _fits(answered, business)
-    decides = fits & (answered | _SAYS_LITTLE[telephony])
-    outcome = np.where(decides, business, telephony)
-    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
-    conflict |= _contradicts(answered, status)
-    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
-    unmapped_ = (business == _UNMAPPED) | silent
-    return Classes(outcome, telephony, business, decides, answered, conflict, unmapped_)
+    case = answered.astype(np.int32)
+    for said in (cause, status, business):
+        case = case * _PLACES + (said - np.int8(_UNMAPPED))
+    return _decided(*_every_case()).take(case.astype(np.int64))
 
 
 def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
@@ -205,6 +201,27 @@ def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     found = [_class(field, str(code), taxonomy) for code in encoded.dictionary.to_pylist()]
     places = np.asarray(encoded.indices.fill_null(len(found)))
     return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
+
+
+def _every_case() -> tuple[Mask, Places, Places, Places]:
+    """Every way in which answer, cause, status and disposition can meet: few, however many calls."""
+    sizes = (2, _PLACES, _PLACES, _PLACES)
+    answered, *said = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
+    cause, status, business = (places + np.int8(_UNMAPPED) for places in said)
+    return answered.astype(bool), cause, status, business
+
+
+def _decided(answered: Mask, cause: Places, status: Places, business: Places) -> Classes:
+    """Which layer decides, and whether the two contradict each other."""
+    telephony = _telephony(answered, cause, status)
+    fits = _fits(answered, business)
+    decides = fits & (answered | _SAYS_LITTLE[telephony])
+    outcome = np.where(decides, business, telephony)
+    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
+    conflict |= _contradicts(answered, status)
+    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
+    unmapped_ = (business == _UNMAPPED) | silent
+    return Classes(outcome, telephony, business, decides, answered, conflict, unmapped_)
 
 
 def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:

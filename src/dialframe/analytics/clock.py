@@ -20,7 +20,8 @@ from dialframe.analytics.columns import NO_TIME, Ints, Mask, letters
 from dialframe.phones.zones import of_number
 
 #: Zones change their clocks at whole quarters of an hour.
-_QUARTER_US: Final = 15 * 60 * 1_000_000
+_MINUTE_US: Final = 60 * 1_000_000
+_QUARTER_US: Final = 15 * _MINUTE_US
 _NANP_HEAD: Final = 8
 _NANP_LENGTH: Final = 12
 _OTHER_HEAD: Final = 10
@@ -102,11 +103,11 @@ def local(numbers: pa.Array, at: Ints) -> Local:
     case, names = _cases(numbers)
     first, quarters = 0, 1
     known = at != NO_TIME
-    sure = bool(known.all())
-    if not sure:
-        at, case = np.where(known, at, 0), np.where(known, case, np.int16(len(names)))
-    if known.any():
-        first = int(at[known].min() if not sure else at.min()) // _QUARTER_US
+    if not known.all():
+        at = np.where(known, at, at[known].min() if known.any() else 0)
+        case = np.where(known, case, np.int16(len(names)))
+    if len(at):
+        first = int(at.min()) // _QUARTER_US
         quarters = int(at.max()) // _QUARTER_US - first + 1
     begins = ((first + np.arange(quarters)) * _QUARTER_US).astype("datetime64[us]")
     starts = pd.DatetimeIndex(begins, tz="UTC")
@@ -122,10 +123,12 @@ def local(numbers: pa.Array, at: Ints) -> Local:
             part[place] = values
     for part in tables:
         part[-1] = NO_ZONE
-    whole, rest = np.divmod(at, _QUARTER_US)
-    quarter = np.clip(whole - first, 0, quarters - 1).astype(np.int32)
+    # numpy divides by one number far faster than it takes the rest.
+    whole = at // _QUARTER_US
+    within = (at - whole * _QUARTER_US) // _MINUTE_US
     cells, low, high = tables
-    return Local(case, quarter, cells, low, high, (rest // 60_000_000).astype(np.int16))
+    quarter = (whole - first).astype(np.int32)
+    return Local(case, quarter, cells, low, high, within.astype(np.int16))
 
 
 def _cases(numbers: pa.Array) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:

@@ -17,12 +17,12 @@ from dialframe.analytics.classification import PLACE, Classes
 from dialframe.analytics.columns import (
     NO_TIME,
     Mask,
-    is_word,
     micros,
     present,
     repeated,
     require,
     within,
+    word_of,
 )
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
@@ -85,12 +85,12 @@ def scope(
         ConfigError: A column is missing, or the window has no time zone.
     """
     require(calls, ("direction", "created_at", "campaign_id"), "calls")
-    inbound = is_word(calls["direction"], "inbound")
+    way = word_of(calls["direction"], ("inbound", "outbound"))
     campaign = present(calls["campaign_id"])
     found: dict[str, Mask] = {
         "outside_window": ~within(calls["created_at"], since, until),
-        "inbound": inbound,
-        "direction_unknown": ~inbound & ~is_word(calls["direction"], "outbound"),
+        "inbound": way == 0,
+        "direction_unknown": way < 0,
         **{
             name: classified.outcome == PLACE[name]
             for name in ("dnc_screened", "in_progress", "system_noise")

@@ -117,8 +117,9 @@ class Dials:
         at = self.when - self.when.min(initial=0) if len(self) else self.when
         span = int(at.max(initial=0)) // _PER_MS + 1
         if int(self.cluster.max(initial=0)) + 1 < 2**62 // span:
-            key = self.cluster * span + at // _PER_MS
-            return np.argsort(key, kind="stable")
+            at //= _PER_MS
+            at += self.cluster * span
+            return np.argsort(at, kind="stable")
         return np.lexsort((at, self.cluster))
 
     @cached_property
@@ -126,9 +127,10 @@ class Dials:
         """Which attempt on its lead each is, from 1."""
         ordered = self.cluster[self.order]
         first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(self)])
-        start = np.repeat(first, np.diff(np.append(first, len(self))))
+        place = np.arange(1, len(self) + 1, dtype=np.int32)
+        place -= np.repeat(first.astype(np.int32), np.diff(np.append(first, len(self))))
         number = np.empty(len(self), dtype=np.int32)
-        number[self.order] = np.arange(1, len(self) + 1) - start
+        number[self.order] = place
         return number
 
     def flag(self, name: str) -> Mask:

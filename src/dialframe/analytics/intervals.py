@@ -67,3 +67,21 @@ def rates(
             for name, values in (("rate", p), ("low", low), ("high", high))
         }
     )
+
+
+def holm(p: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Values of p for several tests together: each below the level by chance that often in all.
+
+    Args:
+        p: One per test; NaN stays and counts for none.
+
+    Returns:
+        As many, none smaller. Source: Holm, Scand. J. Stat. 6 (1979) 65-70.
+    """
+    given = np.asarray(p, dtype=float)
+    known = np.flatnonzero(~np.isnan(given))
+    order = known[np.argsort(given[known], kind="stable")]
+    adjusted = np.full(len(given), np.nan)
+    steps = given[order] * (len(order) - np.arange(len(order)))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
+    return adjusted

@@ -20,6 +20,8 @@ from dialframe.analytics.columns import Floats, Ints, Mask
 _RIDGE: Final = 1e-3
 _STEPS: Final = 40
 _MOST_CELLS: Final = 40_000_000
+#: Part of the greatest variance below which a direction does not vary but by rounding.
+_SINGULAR: Final = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,15 +48,22 @@ class Fit:
         if not len(places):
             return 0.0, 0, 1.0
         b = self.coefficients[places]
-        v = self.covariance[np.ix_(places, places)]
-        statistic = float(b @ np.linalg.pinv(v) @ b)
-        return statistic, len(places), float(special.chdtrc(len(places), statistic))
+        # Levels that go together in all calls (one hour for each attempt, say) are fewer
+        # directions than levels: only the directions that vary are tested.
+        spread, axes = np.linalg.eigh(self.covariance[np.ix_(places, places)])
+        keep = spread > _SINGULAR * max(float(spread[-1]), _SINGULAR)
+        df = int(keep.sum())
+        if not df:
+            return 0.0, 0, 1.0
+        statistic = float((((b @ axes)[keep]) ** 2 / spread[keep]).sum())
+        return statistic, df, float(special.chdtrc(df, statistic))
 
     def odds(self, category: str) -> tuple[Floats, Floats, Floats]:
         """Odds ratio of each level to the reference, with 95 % bounds; the reference is 1."""
         places = self.columns[category]
         b = np.where(places >= 0, self.coefficients[places], 0.0)
-        error = np.where(places >= 0, np.sqrt(np.diag(self.covariance)[places]), 0.0)
+        variance = np.maximum(np.diag(self.covariance), 0.0)
+        error = np.where(places >= 0, np.sqrt(variance[places]), 0.0)
         return np.exp(b), np.exp(b - 1.96 * error), np.exp(b + 1.96 * error)
 
 
@@ -82,7 +91,7 @@ def fit(categories: Mapping[str, Ints], hit: Mask, cluster: Ints) -> Fit:
     residual = hit - chance[cell]
     meat = _meat(design, cell, residual, cluster)
     covariance = inverse if meat is None else inverse @ meat @ inverse
-    return Fit(chance[cell], columns, beta, covariance)
+    return Fit(chance[cell], columns, beta, (covariance + covariance.T) / 2)
 
 
 def _design(

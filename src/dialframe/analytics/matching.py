@@ -35,6 +35,9 @@ LOGGED: Final = "disposition.logged"
 _NO_LEAD: Final = -1
 _SEVERAL: Final = -2
 
+#: Numbers whose digits are held as text at a time, so that memory does not grow with the calls.
+_AT_ONCE: Final = 1 << 20
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
@@ -159,9 +162,10 @@ def called_numbers(calls: pd.DataFrame) -> pa.Array:
 def _by_number(
     calls: pd.DataFrame, leads: pd.DataFrame
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-    phones = arrow(leads["phone"]).dictionary_encode()
+    numbers, phone = _comparable(called_numbers(calls), arrow(leads["phone"]))
+    phones = phone.dictionary_encode()
     loaded = _codes(phones.indices)
-    called = _codes(pc.index_in(called_numbers(calls), value_set=phones.dictionary))
+    called = _codes(pc.index_in(numbers, value_set=phones.dictionary))
     campaigns = pc.unique(arrow(leads["campaign_id"]).drop_null())
     campaign = _codes(pc.index_in(arrow(leads["campaign_id"]), value_set=campaigns))
     call_campaign = _codes(pc.index_in(arrow(calls["campaign_id"]), value_set=campaigns))
@@ -182,6 +186,28 @@ def _by_number(
     pair, alone, ambiguous, none = (np.int8(PLACE[name]) for name in places)
     quality = np.where(lead >= 0, np.where(same, pair, alone), none)
     return lead, np.where(lead == _SEVERAL, ambiguous, quality)
+
+
+def _comparable(one: pa.Array, other: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Two columns of numbers as whole numbers, which are found twice as fast as text, if they can."""
+    whole, wholes = _whole(one), _whole(other)
+    return (one, other) if whole is None or wholes is None else (whole, wholes)
+
+
+def _whole(numbers: pa.Array) -> pa.Array | None:
+    """E.164 texts as whole numbers; None where one is another text, so that no two become one."""
+    first = pc.starts_with(numbers, "+")
+    odd = pc.or_(pc.starts_with(numbers, "+0"), pc.starts_with(numbers, "+-"))
+    if pc.any(pc.or_(odd, pc.invert(first))).as_py():
+        return None
+    whole = np.empty(len(numbers), dtype=np.int64)
+    try:
+        for begin in range(0, len(numbers), _AT_ONCE):
+            digits = pc.utf8_slice_codeunits(numbers.slice(begin, _AT_ONCE), 1)
+            whole[begin : begin + _AT_ONCE] = pc.cast(digits, pa.int64()).fill_null(0)
+    except pa.ArrowInvalid:
+        return None
+    return pa.array(whole, mask=whole == 0)
 
 
 def _by_id(calls: pd.Series, pairs: pd.DataFrame, leads: pd.Series) -> Ints:

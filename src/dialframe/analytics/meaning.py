@@ -15,7 +15,7 @@ from dialframe.analytics.outcomes import CONNECTED_UNKNOWN
 from dialframe.analytics.result import Result
 from dialframe.analytics.tabled import median, rated, sums, table
 from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.wording import plural, share
+from dialframe.analytics.wording import first_few, plural, share
 
 _TOLERANCE_S: Final = 1.5
 
@@ -161,12 +161,16 @@ def machines(
             "hidden": np.nan_to_num(column[6]) > 0.5,
         }
     )
-    odd_ones = [str(name) for name in frame[by][frame["hidden"].to_numpy(bool)]]
+    hiding = frame[frame["hidden"].to_numpy(bool)]
+    most = np.argsort(-(hiding["unknown"] * hiding["hidden_share"]).to_numpy(float), kind="stable")
+    odd_ones = [str(name) for name in hiding[by].iloc[most]]
     total, base = int(machine.sum()), int(answered.sum())
     answer = f"{total:,} of {plural(base, 'answer')} were machines" + (
         f" ({share(total / base)})" if base else ""
     )
-    answer += f"; more hide in {', '.join(odd_ones)}" if odd_ones else ""
+    dark = int(unknown.sum())
+    answer += f"; of {plural(dark, 'answer')} nothing says by whom" if 2 * dark > base else ""
+    answer += f"; more hide in {first_few(odd_ones)}" if odd_ones else ""
     return Result(
         "machines", answer, frame,
         "Calls that a machine answered of answered calls; unknown: answered, and no code says by "

@@ -50,7 +50,7 @@ def carriers(
     Returns:
         One row per group: the column `by`, `attempts`, `answered`, `asr`, `asr_low`, `asr_high`
         (clustered by number), `ner`, `aloc_s` (mean talk), `short` (calls), `short_share` of
-        answered calls with a length, `short_low`, `short_high`, `short_flag` (`ok`, `warning`,
+        answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
         `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
 
     Raises:
@@ -70,7 +70,7 @@ def carriers(
     effective = answered | found.is_class("busy", "no_answer") | user
     tried, talk = sums(code, size), np.bincount(code[known], found.talk_s[known], size)
     bounds = _bounds(answered, found.cluster, code, size)
-    shares = rated(of(short), of(known))
+    short_bounds = _bounds(short[known], found.cluster[known], code[known], size)
     frame = table(
         {
             by: names,
@@ -82,9 +82,9 @@ def carriers(
             "ner": ratio(of(effective), tried),
             "aloc_s": ratio(talk, of(known)),
             "short": of(short),
-            "short_share": shares["rate"],
-            "short_low": shares["low"],
-            "short_high": shares["high"],
+            "short_share": ratio(of(short), of(known)),
+            "short_low": short_bounds[0],
+            "short_high": short_bounds[1],
             "short_flag": _flags(of(short), of(known), limits),
             "blocked": of(blocked),
             "blocked_share": ratio(of(blocked), tried),

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.columns import Floats, Ints, Mask
@@ -63,7 +64,7 @@ def attempts(
     """
     found = dials(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
-    number = np.minimum(found.attempt, most).astype(np.int64) - 1
+    number = np.minimum(found.attempt, np.int32(most)) - np.int32(1)
     human = found.flag("human")
     first = _first_attempt(found, human)
     waiting = (first == 0) | (found.attempt <= first)
@@ -174,8 +175,9 @@ def _first_attempt(found: Dials, hit: Mask) -> Ints:
 
 
 def _standardised(
-    found: Dials, number: Ints, waiting: Mask, contact: Mask, source: str, most: int
-) -> Floats:
+    found: Dials, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
+    most: int,
+) -> Floats:  # fmt: skip
     """The hazard with the sources as they are at the first attempt; NaN where a source is missing."""
     code, names = source_level(found, source)
     size = len(names)
@@ -196,9 +198,11 @@ def _worth(frame: pd.DataFrame) -> str:
     if not len(last):
         return f"No lead was reached in {int(frame['attempts'].sum()):,} attempts"
     row = last.iloc[-1]
+    if len(last) == 1 and row["attempt"] == frame["attempt"].iloc[0]:
+        return f"The first attempt reaches {share(row['rate'])} of leads, and no later one reaches any"
     return (
         f"The first attempt reaches {share(frame['rate'].iloc[0])} of leads, attempt "
-        f"{row['attempt']} {share(row['rate'])} of those still waiting; by then "
+        f"{row['attempt']} reaches {share(row['rate'])} of those still waiting; by then "
         f"{share(row['cumulative'])} are reached"
     )
 

@@ -120,7 +120,8 @@ def appointments_kept(
     found = dials(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
                   as_of=as_of or latest(calls, leads, appointments))  # fmt: skip
     each = _attributed(appointments, found, round(window.total_seconds() * 1e6))
-    status = each["status"].fillna("(none)")
+    status = each["status"].fillna("(none)").astype("str").str.casefold()
+    status = status.str.replace("_", "-", regex=False)
     code, names = numbered(status)
     count = sums(code, len(names))
     shown = [i for i, name in enumerate(names) if name in ("completed", "no-show")]

@@ -23,6 +23,8 @@ _HOUR_US: Final = 3_600_000_000
 BUCKETS: Final[dict[str, str]] = {
     "direction": "the report counts another set of directions than outbound calls alone",
     "time_zone_edge": "the report's days begin at another hour than midnight UTC",
+    "unmapped": "a code that the taxonomy does not have, and that only one of the two writes: map it, or "
+    "ask what the other calls it",
     "late_edit": "the call is counted under another code of its day and campaign: it was changed",
     "gap": "the report has calls that are not here: pull again from before that day",
     "surplus": "calls are here that the report does not count",
@@ -69,10 +71,12 @@ def reconcile(
     hour = min(hours, key=lambda h: (inside.off(chosen, h), abs(h)))
     server, computed = inside.named(inside.server), inside.named(inside.counts(chosen, hour))
     rest = inside.named(inside.server - inside.counts(chosen, hour))
-    each, late = _late(rest)
+    codes = _codes(server, computed, taxonomy)
+    each, late, odd = _late(rest, _alone(codes))
     explained = {
         "direction": total - after,
         "time_zone_edge": after - inside.off(chosen, hour),
+        "unmapped": odd,
         "late_edit": late,
         "gap": sum(n for n, why in each.values() if why == "gap"),
         "surplus": -sum(n for n, why in each.values() if why == "surplus"),
@@ -89,14 +93,14 @@ def reconcile(
     )
     return Result(
         "reconcile",
-        _answer(explained, total, sum(server.values())),
+        _answer(explained, total, inside),
         frame,
         "Calls by UTC day of their start, campaign and disposition as written, in the service's "
         "report and here",
         found.balance({("outside_report", "calls"): inside.outside},
                       {"outside_report": "started on a day that the report does not have"}),
         taxonomy, found.as_of,
-        {"each": _each(rest, server, computed, each), "codes": _codes(server, computed, taxonomy)},
+        {"each": _each(rest, server, computed, each), "codes": codes},
         {"directions": directions, "day_begins_utc_h": -hour % 24, "difference": total,
          "server": sum(server.values())},
         found.warnings,
@@ -176,26 +180,54 @@ def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
     return np.array([place[name] for name in plain])[code], distinct
 
 
-def _late(rest: dict[_Key, int]) -> tuple[dict[_Key, tuple[int, str]], int]:
-    """Moves between codes of one day and campaign; what remains of each key and why."""
+def _alone(codes: pd.DataFrame) -> frozenset[str]:
+    """Codes that the taxonomy does not have and that only one of the two ever writes."""
+    one = (codes["server"] == 0) | (codes["computed"] == 0)
+    return frozenset(codes.loc[(codes["unmapped"] & one).to_numpy(bool), "disposition"])
+
+
+def _late(
+    rest: dict[_Key, int], alone: frozenset[str]
+) -> tuple[dict[_Key, tuple[int, str]], int, int]:
+    """Moves between codes of one day and campaign.
+
+    Gives what remains of each key and why, how many units were edits, and how many are of codes
+    that only one of the two writes.
+    """
     groups: dict[tuple[str, str], list[_Key]] = {}
     for key in rest:
         groups.setdefault(key[:2], []).append(key)
     each: dict[_Key, tuple[int, str]] = {}
-    late = 0
+    late = odd = 0
     for keys in groups.values():
-        more = sum(rest[key] for key in keys if rest[key] > 0)
-        less = -sum(rest[key] for key in keys if rest[key] < 0)
+        more, odd_more = _sums(rest, keys, alone, 1)
+        less, odd_less = _sums(rest, keys, alone, -1)
         moved = min(more, less)
-        late += 2 * moved
+        renamed = min(moved, max(odd_more, odd_less))
+        late += 2 * (moved - renamed)
+        odd += 2 * renamed
         left = {1: moved, -1: moved}
-        for key in keys:
+        for key in sorted(keys, key=lambda key: key[2] not in alone):
             sign = 1 if rest[key] > 0 else -1
             taken = min(abs(rest[key]), left[sign])
             left[sign] -= taken
             remains = rest[key] - sign * taken
-            each[key] = (remains, "late_edit" if not remains else "gap" if sign > 0 else "surplus")
-    return each, late
+            why = "gap" if remains > 0 else "surplus" if remains else "late_edit"
+            if (key[2] in alone and remains <= 0) or (not remains and moved == renamed):
+                odd, why = odd - remains, "unmapped"
+            each[key] = (remains, why)
+    return each, late, odd
+
+
+def _sums(
+    rest: dict[_Key, int], keys: list[_Key], alone: frozenset[str], sign: int
+) -> tuple[int, int]:
+    """What all keys of one sign come to, and those of them whose code only one of the two writes."""
+    mine = [key for key in keys if sign * rest[key] > 0]
+    return (
+        sum(sign * rest[key] for key in mine),
+        sum(sign * rest[key] for key in mine if key[2] in alone),
+    )
 
 
 def _each(
@@ -235,7 +267,10 @@ def _codes(server: dict[_Key, int], computed: dict[_Key, int], taxonomy: Taxonom
     return frame.sort_values("server", ascending=False, kind="stable", ignore_index=True)
 
 
-def _answer(explained: dict[str, int], total: int, server: int) -> str:
+def _answer(explained: dict[str, int], total: int, inside: _Counts) -> str:
+    server = int(inside.server.sum())
+    if not server:
+        return "The report counts no call, so there is nothing to hold the calls here against"
     if not total:
         return f"The report's {plural(server, 'call')} and the calls here agree, code by code"
     parts = [f"{n:,} {name.replace('_', ' ')}" for name, n in explained.items() if n]

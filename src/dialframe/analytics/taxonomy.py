@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal, cast
@@ -38,7 +39,7 @@ _ALIASES: Final[dict[str, Preset]] = {"generic": "generic-en"}
 
 _IGNORED = re.compile(r"[\s_\-\u2010-\u2015]+")
 _PREFIX = re.compile(r"^(?:ast|switch|q850)?cause(?=[a-z])")
-_SIP = re.compile(r"^sip(?:/2\.0)?\s*[;:]?\s*(?:cause\s*=\s*)?(\d{3})(?!\d)")
+_SIP = re.compile(r"^sip(?:/2\.0)?[\s_\-]*[;:]?\s*(?:cause\s*=\s*)?(\d{3})(?!\d)")
 _Q850 = re.compile(r"^(?:q\.?850|isdn|cause)\s*[;:=]?\s*(?:cause\s*=\s*)?(\d{1,3})(?!\d)")
 _NUMBER = re.compile(r"^(\d{1,3})(?:\.0+)?\+?(?=$|[\s(:;,\-])")
 
@@ -134,7 +135,8 @@ class Taxonomy:
             statuses: The same for call statuses.
 
         Raises:
-            ConfigError: A class is not one of `OUTCOMES`.
+            ConfigError: A class is not one of `OUTCOMES`, a code is empty, or two spellings of
+                one code are given two classes.
         """
         added: tuple[tuple[Field, Mapping[str, str]], ...] = (
             ("disposition", dispositions or {}),
@@ -143,8 +145,7 @@ class Taxonomy:
         )
         table = {(field, key): outcome for field, key, outcome in self.codes}
         for field, codes in added:
-            for code, outcome in codes.items():
-                table[field, code_key(field, code)] = _known(code, outcome)
+            table |= _own(field, codes)
         name = self.name if self.name.endswith("+own") else f"{self.name}+own"
         return Taxonomy(name, _sorted(table))
 
@@ -158,10 +159,11 @@ class Taxonomy:
             path: The file.
 
         Raises:
-            ConfigError: The file cannot be read, or names a field or class that is not known.
+            ConfigError: The file cannot be read, names a field or class that is not known, or
+                gives two spellings of one code two classes.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"the taxonomy file {path} cannot be read: {error}") from None
         return self.with_toml(text, where=str(path))
@@ -174,7 +176,7 @@ class Taxonomy:
             where: Name of its source, for errors.
 
         Raises:
-            ConfigError: It is not TOML, or names a field or class that is not known.
+            ConfigError: As `with_file`, or it is not TOML.
         """
         try:
             tables = tomllib.loads(text)
@@ -187,11 +189,14 @@ class Taxonomy:
                     '[hangup_cause] or [status] with lines such as "ZZTOP" = "callback"'
                 )
         found = cast(dict[Field, dict[str, str]], tables)
-        return self.with_codes(
-            found.get("disposition"),
-            causes=found.get("hangup_cause"),
-            statuses=found.get("status"),
-        )
+        try:
+            return self.with_codes(
+                found.get("disposition"),
+                causes=found.get("hangup_cause"),
+                statuses=found.get("status"),
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
 
     def differences(self, other: Taxonomy) -> list[tuple[Field, str, str | None, str | None]]:
         """Codes that two taxonomies do not agree on: field, spelling, class here, class there."""
@@ -249,11 +254,30 @@ def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, s
     return tuple(sorted((field, key, outcome) for (field, key), outcome in table.items()))
 
 
+def _own(field: Field, codes: Mapping[str, str]) -> dict[tuple[Field, str], str]:
+    """A user's codes of one field; what cannot be meant is refused rather than guessed."""
+    said: dict[str, str] = {}
+    found: dict[tuple[Field, str], str] = {}
+    for code, outcome in codes.items():
+        key = code_key(field, code)
+        if not key:
+            raise ConfigError(f"code {code!r} is empty; name the {field} that is meant")
+        if found.setdefault((field, key), _known(code, outcome)) != outcome:
+            raise ConfigError(
+                f"codes {said[key]!r} and {code!r} are one {field} (case, blanks and dashes do not "
+                "matter) and are given two classes; keep one of them"
+            )
+        said[key] = code
+    return found
+
+
 def _known(code: str, outcome: object) -> str:
     if not isinstance(outcome, str) or outcome not in BY_NAME:
+        near = get_close_matches(str(outcome).casefold(), BY_NAME, n=1)
         raise ConfigError(
             f"code {code!r} is given the outcome class {outcome!r}, which is not known; "
-            f"use one of {', '.join(BY_NAME)}"
+            + (f"did you mean {near[0]!r}? There are " if near else "use one of ")
+            + ", ".join(BY_NAME)
         )
     return outcome
 

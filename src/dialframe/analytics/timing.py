@@ -11,6 +11,7 @@ import pandas as pd
 from dialframe.analytics.clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.columns import Floats, Ints, Mask
 from dialframe.analytics.dials import dials
+from dialframe.analytics.intervals import holm
 from dialframe.analytics.logistic import fit
 from dialframe.analytics.mix import (
     AGE_BANDS,
@@ -118,14 +119,15 @@ def best_time(
 
     A logistic model of a person answering has local hour, weekday, attempt, source and age of the
     lead; errors are clustered by lead. `adjusted` is the rate if all calls had been made at that
-    time. The answer is "no difference" unless the Wald test says otherwise and the adjusted rates
-    of times with enough calls are at least `least_points` apart.
+    time. The answer is "no difference" unless the Wald test says otherwise (hour and weekday are two
+    tests, which share `alpha`: Holm) and the adjusted rates of times with enough calls are at least
+    `least_points` apart; where there is nothing to compare, it says that.
 
     Args:
         calls: Frame of the calls table.
         leads: Frame of the leads table, for source and age.
         source: Custom field with the source.
-        alpha: Level of the test.
+        alpha: Chance that either test finds a difference where there is none.
         least_points: Difference in percentage points that is worth a decision.
         taxonomy: What the codes mean.
         as_of: When the data was read.
@@ -134,8 +136,8 @@ def best_time(
     Returns:
         One row per time (`dimension` `hour` or `weekday`, `level`): `numerator`, `denominator`,
         `rate`, `low`, `high`, `adjusted`, `odds_ratio` with `odds_low`, `odds_high` (1: the level
-        with most calls; null for times with under 1 % of the calls). Table `tests` has `dimension`, `chi2`, `df`, `p`, `spread_points`,
-        `differs`.
+        with most calls; null for times with under 1 % of the calls). Table `tests` has `dimension`, `chi2`, `df`, `p`, `p_adjusted` (both
+        null with nothing to compare), `spread_points`, `differs`.
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
@@ -176,21 +178,11 @@ def best_time(
             odds, low, high = (np.where(keep, v[: len(n)], np.nan) for v in (odds, low, high))
             spread = 100 * float(np.ptp(adjusted[keep])) if keep.sum() > 1 else 0.0
             chi2, df, p = model.test(name, len(n))
-            tests.append((name, chi2, df, p, spread, p < alpha and spread >= least_points))
+            told = df > 0 and 0 < int(human.sum()) < len(found)
+            tests.append((name, chi2, df, p if told else np.nan, spread))
             rows.append((name, names[name], k, n, adjusted, odds, low, high))
     frame = _times(rows)
-    check = table(
-        {
-            "dimension": [row[0] for row in tests],
-            **{
-                column: np.array([row[i] for row in tests], dtype=kind)
-                for i, (column, kind) in enumerate(
-                    [("chi2", float), ("df", int), ("p", float), ("spread_points", float),
-                     ("differs", bool)], 1
-                )
-            },
-        }
-    )  # fmt: skip
+    check = _tests(tests, alpha, least_points)
     return Result(
         "best_time", _said(frame, check), frame,
         "Calls that a person answered of attempts with a certain local hour; adjusted for attempt, "
@@ -236,6 +228,24 @@ def _adjusted(expected: Floats, odds: Floats, level: Ints, keep: Mask) -> Floats
     return np.where(keep, (moved / (1 + moved)).mean(axis=0), np.nan)
 
 
+def _tests(
+    rows: list[tuple[str, float, int, float, float]], alpha: float, least_points: float
+) -> pd.DataFrame:
+    p, spread = (np.array([row[i] for row in rows], dtype=float) for i in (3, 4))
+    together = holm(p)
+    return table(
+        {
+            "dimension": [row[0] for row in rows],
+            "chi2": np.array([row[1] for row in rows], dtype=float),
+            "df": np.array([row[2] for row in rows], dtype=int),
+            "p": p,
+            "p_adjusted": together,
+            "spread_points": spread,
+            "differs": (np.nan_to_num(together, nan=1.0) < alpha) & (spread >= least_points),
+        }
+    )
+
+
 def _padded(values: Floats, size: int) -> Floats:
     return np.append(values, np.full(max(size - len(values), 0), np.nan))[:size]
 
@@ -265,13 +275,23 @@ def _said(frame: pd.DataFrame, tests: pd.DataFrame) -> str:
     parts = []
     for row in tests.to_dict("records"):
         mine = frame[frame["dimension"] == row["dimension"]]
-        mine = mine[mine["adjusted"].notna()]
-        if not row["differs"]:
-            parts.append(f"{row['dimension']}: no difference (p = {row['p']:.2g})")
-            continue
         best = mine.sort_values("adjusted", ascending=False, kind="stable").iloc[0]
-        parts.append(
-            f"{row['dimension']}: best {best['level']} with {share(best['adjusted'])}, "
-            f"{row['spread_points']:.1f} points above the worst (p = {row['p']:.2g})"
-        )
-    return "; ".join(parts)
+        if pd.isna(row["p"]):
+            said = f"cannot be judged, because {_why(mine)}"
+        elif not row["differs"]:
+            said = f"makes no difference (p = {row['p_adjusted']:.2g})"
+        else:
+            said = (
+                f"makes a difference: best {best['level']} with {share(best['adjusted'])}, "
+                f"{row['spread_points']:.1f} points above the worst (p = {row['p_adjusted']:.2g})"
+            )
+        parts.append(f"the {row['dimension']} {said}")
+    sentence = "; ".join(parts)
+    return sentence[0].upper() + sentence[1:]
+
+
+def _why(times: pd.DataFrame) -> str:
+    reached, tried = (int(times[name].sum()) for name in ("numerator", "denominator"))
+    if reached in (0, tried):
+        return "everybody answers" if reached else "nobody answers"
+    return "the calls differ too little in it"

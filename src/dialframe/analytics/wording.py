@@ -50,6 +50,12 @@ def plural(number: int, noun: str, nouns: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
 
 
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """`a, b, c and 2 others`: the first names, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {plural(rest, 'other')}" if rest > 0 else "")
+
+
 def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int) -> str:
     """Columns aligned for a terminal: the first ones to the left, numbers to the right."""
     widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]

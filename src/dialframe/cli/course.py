@@ -9,6 +9,9 @@ from typing import Final
 
 from dialframe.config import Progress
 
+#: Whoever starts this one reads where it serves, or nothing, from standard output.
+_SERVES: Final = ("sandbox", "serve")
+
 
 @dataclass(slots=True)
 class Course:
@@ -39,7 +42,8 @@ _COURSE: Final[ContextVar[Course]] = ContextVar("course")
 def begin(arguments: Sequence[str]) -> Course:
     """The course of the command that these arguments ask for; it begins here."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    course = Course(as_json="--json" in options)
+    serves = tuple(arguments[:2]) == _SERVES
+    course = Course(as_json="--json" in options and not serves)
     _COURSE.set(course)
     return course
 

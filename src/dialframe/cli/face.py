@@ -53,6 +53,7 @@ _WORDS: Final = (
     ("pass base_url=...", "pass --base-url"),
     ("check base_url", "check --base-url or DIALFRAME_BASE_URL"),
     (" such as 31d, or a timedelta,", " such as 31d,"),
+    ("pass taxonomy.with_file(path)", "give the file as --codes"),
 )
 #: For somebody who has no service to ask yet.
 NO_ACCOUNT: Final = (

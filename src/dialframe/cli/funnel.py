@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, say
+from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, in_options, say
 
 if TYPE_CHECKING:
     from dialframe.analytics import Funnel
@@ -49,12 +49,18 @@ Until = Annotated[
     typer.Option("--until", help="Calls before this day (UTC) or instant.", show_default=False),
 ]
 
+Codes = Annotated[
+    Path | None,
+    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
+]
+
 
 def funnel(
     campaign: Campaign = None,
     by: By = None,
     since: Since = None,
     until: Until = None,
+    codes: Codes = None,
     order: Annotated[
         Order,
         typer.Option(
@@ -85,7 +91,8 @@ def funnel(
 ) -> None:
     """Show how many leads reached each stage, from loaded to appointment.
 
-    Reads the local store; run `dialframe sync` first. Example:
+    Reads the local store; run `dialframe sync` first. Codes that nothing is known of are told with
+    a file ready to fill in, for --codes. Example:
 
         dialframe funnel --by lead_source --window 30d --picture funnel.png
     """
@@ -95,8 +102,9 @@ def funnel(
     if picture is not None:
         reporting.drawable(picture)
     scope = reporting.Scope(
-        campaign, by, records.instant("--since", since), records.instant("--until", until)
-    )
+        campaign, by, records.instant("--since", since), records.instant("--until", until),
+        reporting.own_codes(codes),
+    )  # fmt: skip
     span = None if window is None else age("--window", window)
     with connect(base_url, store) as account:
         result = reporting.funnel(
@@ -108,6 +116,8 @@ def funnel(
         answer(_facts(result, drawn))
         return
     say(str(shown))
+    for warning in shown.warnings:
+        say(f"\nwarning: {in_options(warning)}")
     if drawn is not None:
         say(f"picture: {drawn}")
 

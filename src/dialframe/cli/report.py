@@ -14,7 +14,7 @@ from dialframe.cli.face import (
     progress,
     say,
 )
-from dialframe.cli.funnel import By, Campaign, Since, Until
+from dialframe.cli.funnel import By, Campaign, Codes, Since, Until
 
 if TYPE_CHECKING:
     from dialframe.flows.reporting import Report
@@ -26,6 +26,7 @@ def report(
     by: By = None,
     since: Since = None,
     until: Until = None,
+    codes: Codes = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -40,8 +41,9 @@ def report(
     from dialframe.flows import records, reporting
 
     scope = reporting.Scope(
-        campaign, by, records.instant("--since", since), records.instant("--until", until)
-    )
+        campaign, by, records.instant("--since", since), records.instant("--until", until),
+        reporting.own_codes(codes),
+    )  # fmt: skip
     with connect(base_url, store) as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     if as_json:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pandas as pd
 
@@ -153,11 +153,15 @@ def metric(name: str) -> Definition:
     """
     if name in BY_NAME:
         return BY_NAME[name]
+    raise ConfigError(_why_not(name))
+
+
+def _why_not(name: str) -> str:
     if name in NOT_AVAILABLE:
-        raise ConfigError(f"{name} cannot be had from this API: {NOT_AVAILABLE[name]}")
+        return f"{name} cannot be had from this API: {NOT_AVAILABLE[name]}"
     near = get_close_matches(name, [*BY_NAME, *NOT_AVAILABLE], 1)
     hint = f"did you mean {near[0]}?" if near else "metrics.definitions() lists them"
-    raise ConfigError(f"metric {name!r} is not known; {hint}")
+    return f"metric {name!r} is not known; {hint}"
 
 
 def definitions() -> pd.DataFrame:
@@ -231,6 +235,12 @@ quick_first_dial: Final = BY_NAME["quick_first_dial"]
 appointment_show: Final = BY_NAME["appointment_show"]
 missing_disposition: Final = BY_NAME["missing_disposition"]
 report_delta: Final = BY_NAME["report_delta"]
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Refuse what this API cannot give by its reason, and a misspelt metric by the nearest one."""
+    raise AttributeError(_why_not(name))
+
 
 __all__ = [
     "BY_NAME",
