@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal
@@ -12,7 +12,7 @@ import pandas as pd
 
 from dialframe import analytics, plots
 from dialframe.account import Account
-from dialframe.analytics import Funnel, Result
+from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.flows.files import write_bytes, write_text
@@ -38,12 +38,14 @@ class Scope:
         by: Column or custom field of the leads to split by.
         since: Calls from this instant on; aware.
         until: Calls before this instant; aware.
+        taxonomy: What the codes of calls mean.
     """
 
     campaign: str | None = None
     by: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    taxonomy: Taxonomy = DEFAULT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +108,17 @@ def funnel(
         since=scope.since,
         until=scope.until,
         campaigns=account.campaigns(),
+        taxonomy=scope.taxonomy,
     )
+
+
+def own_codes(path: Path | None) -> Taxonomy:
+    """Every preset, with the codes of a mapping file of one's own where there is one.
+
+    Raises:
+        ConfigError: The file cannot be read, or says what cannot be meant.
+    """
+    return DEFAULT if path is None else DEFAULT.with_file(path)
 
 
 def readable(account: Account, result: Funnel) -> Funnel:
@@ -160,8 +172,8 @@ def report(
     tables = _tables(account, scope)
     _something(tables, scope.campaign)
     by = scope.by or _usual(tables.leads)
-    split = funnel(account, Scope(scope.campaign, by, scope.since, scope.until))
-    asked = _asked(tables, scope.campaign, by)
+    split = funnel(account, replace(scope, by=by))
+    asked = _asked(tables, scope, by)
     told = []
     names = naming.campaign_names(tables.campaigns)
     for number, (title, ask, draw) in enumerate(asked):
@@ -171,7 +183,7 @@ def report(
     on_progress(Progress("analyses", len(asked), len(asked)))
     page = analyses.page(
         naming.funnel_with_names(whole, names), naming.funnel_with_names(split, names),
-        analytics.dispositions(tables.calls), _metrics(tables, scope), told,
+        analytics.dispositions(tables.calls, taxonomy=scope.taxonomy), _metrics(tables, scope), told,
         facts=_facts(scope, whole, tables, names),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
@@ -182,37 +194,37 @@ _Ask = Callable[[], Result]
 _Draw = Callable[[Result], Picture]
 
 
-def _asked(t: Tables, campaign: str | None, by: str) -> list[tuple[str, _Ask, _Draw]]:
+def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, _Ask, _Draw]]:
     """The analyses of the page in their order: title, question, picture."""
-    a, p, c, one = analytics, plots, t.calls, campaign
+    a, p, c, one, own = analytics, plots, t.calls, scope.campaign, scope.taxonomy
     of_source = SOURCE if by == SOURCE else "campaign_id"
     return [
-        ("From first to last outcome", lambda: a.outcome_flows(t.leads, c, campaign=one), p.outcome_flows),
-        ("Leads by the week of their import", lambda: a.cohorts(t.leads, c, campaign=one), p.cohorts),
-        ("Time to the first conversation", lambda: a.time_to_contact(t.leads, c, by=by, campaign=one), p.time_to_contact),
-        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=one), p.outcome_mix),
-        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=one), p.hours),
-        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=one), p.best_time),
-        ("How often to try", lambda: a.attempts(c, t.leads, campaign=one), p.attempts),
-        ("When to try again", lambda: a.recycle(c, t.leads, campaign=one), p.recycle),
-        ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=one), p.caller_ids),
-        ("Load of each caller ID", lambda: a.caller_load(c, campaign=one), p.caller_load),
-        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=one), p.local_presence),
-        ("Carriers", lambda: a.carriers(c, campaign=one), p.carriers),
-        ("Hangup causes", lambda: a.causes(c, campaign=one), p.causes),
-        ("Ringing", lambda: a.ring_times(c, campaign=one), p.ring_times),
-        ("Machines", lambda: a.machines(c), p.machines),
-        ("Sources", lambda: a.scorecard(t.leads, c, by=by, campaign=one), p.scorecard),
-        ("How far the lists are worked", lambda: a.penetration(t.leads, c, by=of_source, campaign=one), p.penetration),
-        ("Speed to lead", lambda: a.speed_to_lead(t.leads, c, campaign=one), p.speed_to_lead),
-        ("Callbacks", lambda: a.callbacks_kept(t.callbacks, c, t.leads, campaign=one), p.callbacks_kept),
-        ("Appointments", lambda: a.appointments_kept(t.appointments, c, t.leads), p.appointments_kept),
-        ("Numbers in several campaigns", lambda: a.duplicates(t.leads, c), p.duplicates),
-        ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events), p.completeness),
-        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=one), p.missing_dispositions),
-        ("Contradictions", lambda: a.conflicts(c, campaign=one), p.conflicts),
-        ("What a duration means", lambda: a.durations(c), p.durations),
-        ("The service's report and this one", lambda: a.reconcile(t.dispositions, c), p.reconcile),
+        ("From first to last outcome", lambda: a.outcome_flows(t.leads, c, campaign=one, taxonomy=own), p.outcome_flows),
+        ("Leads by the week of their import", lambda: a.cohorts(t.leads, c, campaign=one, taxonomy=own), p.cohorts),
+        ("Time to the first conversation", lambda: a.time_to_contact(t.leads, c, by=by, campaign=one, taxonomy=own), p.time_to_contact),
+        ("Outcomes over time", lambda: a.outcome_mix(c, campaign=one, taxonomy=own), p.outcome_mix),
+        ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=one, taxonomy=own), p.hours),
+        ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=one, taxonomy=own), p.best_time),
+        ("How often to try", lambda: a.attempts(c, t.leads, campaign=one, taxonomy=own), p.attempts),
+        ("When to try again", lambda: a.recycle(c, t.leads, campaign=one, taxonomy=own), p.recycle),
+        ("Caller IDs", lambda: a.caller_ids(c, t.leads, campaign=one, taxonomy=own), p.caller_ids),
+        ("Load of each caller ID", lambda: a.caller_load(c, campaign=one, taxonomy=own), p.caller_load),
+        ("Local presence", lambda: a.local_presence(c, t.leads, campaign=one, taxonomy=own), p.local_presence),
+        ("Carriers", lambda: a.carriers(c, campaign=one, taxonomy=own), p.carriers),
+        ("Hangup causes", lambda: a.causes(c, campaign=one, taxonomy=own), p.causes),
+        ("Ringing", lambda: a.ring_times(c, campaign=one, taxonomy=own), p.ring_times),
+        ("Machines", lambda: a.machines(c, taxonomy=own), p.machines),
+        ("Sources", lambda: a.scorecard(t.leads, c, by=by, campaign=one, taxonomy=own), p.scorecard),
+        ("How far the lists are worked", lambda: a.penetration(t.leads, c, by=of_source, campaign=one, taxonomy=own), p.penetration),
+        ("Speed to lead", lambda: a.speed_to_lead(t.leads, c, campaign=one, taxonomy=own), p.speed_to_lead),
+        ("Callbacks", lambda: a.callbacks_kept(t.callbacks, c, t.leads, campaign=one, taxonomy=own), p.callbacks_kept),
+        ("Appointments", lambda: a.appointments_kept(t.appointments, c, t.leads, taxonomy=own), p.appointments_kept),
+        ("Numbers in several campaigns", lambda: a.duplicates(t.leads, c, taxonomy=own), p.duplicates),
+        ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events, taxonomy=own), p.completeness),
+        ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=one, taxonomy=own), p.missing_dispositions),
+        ("Contradictions", lambda: a.conflicts(c, campaign=one, taxonomy=own), p.conflicts),
+        ("What a duration means", lambda: a.durations(c, taxonomy=own), p.durations),
+        ("The service's report and this one", lambda: a.reconcile(t.dispositions, c, taxonomy=own), p.reconcile),
     ]  # fmt: skip
 
 
@@ -235,6 +247,7 @@ def _metrics(t: Tables, scope: Scope) -> analytics.metrics.Metrics:
     return analytics.metrics.compute(
         t.calls, t.leads, appointments=t.appointments, callbacks=t.callbacks,
         dnc_checks=t.dnc_checks, report=t.dispositions, events=t.events, campaign=scope.campaign,
+        taxonomy=scope.taxonomy,
     )  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         axes.set_ylabel("per cent")
         axes.grid(axis="y")
         said = "; ".join(
-            f"attempt {r['attempt']} {share(r['rate'])} of {compact(r['denominator'])}"
+            f"attempt {r['attempt']}: {share(r['rate'])} of {compact(r['denominator'])}"
             for r in table.to_dict("records")
         )
         return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)

@@ -31,8 +31,7 @@ def best_time(result: Result, *, look: Look = "light") -> Picture:
         result, rows, look, what="calls", unit=ODDS,
         subtitle="Odds that a person answers against the time with most calls (1.00), adjusted for "
         "attempt, source and age of the lead",
-        footer=f"Times with under {result.parameters['least_points']:g} % of the calls stand in the "
-        "table only.",
+        footer="Times with under 1 % of the calls stand in the table only.",
     )  # fmt: skip
 
 
