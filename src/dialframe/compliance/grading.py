@@ -58,13 +58,16 @@ from dialframe.compliance.judging import (
     VIOLATION,
     first_reached,
     judge,
+    limits,
     newest,
+    spread,
     tally,
+    weigh,
 )
 from dialframe.compliance.ledger import NOBODY, Ledger, look_up, positions
 from dialframe.compliance.listing import NO_RECORD, asked_rules
 from dialframe.compliance.rulebook import Rule
-from dialframe.compliance.spans import Days
+from dialframe.compliance.spans import Days, Spells
 from dialframe.phones.zones import NO_NUMBER
 
 Bytes = npt.NDArray[np.uint8]
@@ -170,6 +173,10 @@ class Tables(Protocol):
         """Their local days."""
 
     @property
+    def spells(self) -> Spells:
+        """Their cases and what was in force on those days."""
+
+    @property
     def earlier_us(self) -> Ints:
         """Starts of the calls that count in windows."""
 
@@ -243,7 +250,7 @@ def of_hours(ground: Tables) -> tuple[Graded, pd.DataFrame]:
     asked = hours.asked_rules(ground.asks.book)
     known = (ground.at_us != UNKNOWN) & ground.directed
     cases = ground.cases
-    first, last = hours.utc_span(ground.at_us[known])
+    first, last = hours.utc_span(ground.at_us)
     layout = tables.lay_out(
         cases.kinds, asked, first=first, last=last, declared=ground.asks.declared
     )
@@ -306,8 +313,10 @@ def of_records(ground: Tables) -> tuple[Graded, Graded, int]:
         for case in cases.kinds
     ]
     ends, bounds = _bounds(of_case, _age)
-    lifted = np.array([bool(spared(case, rules)) for case in cases.kinds] or [False], dtype=bool)
-    free = np.array(free_days(cases.kinds, book.listed(day)) or [0], dtype=np.int64) * _DAY_US
+    spells = ground.spells
+    limit, by_quarter = limits(spells.cases, spells.days.low, spells.days.high, ends, bounds)
+    lifted = np.array([bool(spared(case, rules)) for case in cases.kinds], dtype=bool)
+    free = np.array(free_days(cases.kinds, book.listed(day)), dtype=np.int64) * _DAY_US
     persons, began, asked, marked = ground.persons
     ledger = ground.records
     timed = ground.at_us != UNKNOWN
@@ -315,12 +324,12 @@ def of_records(ground: Tables) -> tuple[Graded, Graded, int]:
     late = _late(ground, places, asked, timed)
     scrubbed, listed = (np.empty(len(ground.at_us), dtype=np.uint8) for _ in range(2))
     silent = judge(
-        ground.phones, ground.at_us, timed, ground.directed, cases.codes, ground.days.low,
-        ground.days.high, ends, bounds, lifted, free, ledger.table, ledger.told, places, began,
-        asked, marked, late, scrubbed, listed,
+        ground.phones, ground.at_us, timed, ground.directed, spells.codes, limit, by_quarter,
+        lifted[spells.cases], free[spells.cases], ledger.table, ledger.told, places, began, asked,
+        marked, late, scrubbed, listed,
     )  # fmt: skip
     words = (timely.NO_CHECK, timely.NO_LAW, *_BASIC)
-    _, counts = _first(ground, rules, np.ones(len(ground.at_us), dtype=bool))
+    _, counts = _first(ground, rules, _weights(spells))
     used = [rule for rule, count in zip(rules, counts, strict=True) if count > 0]
     every = asked_rules(book, _ends(ground))
     return (
@@ -332,10 +341,10 @@ def of_records(ground: Tables) -> tuple[Graded, Graded, int]:
 
 def _ends(ground: Tables) -> list[date]:
     """First and last day of the calls, and that of the audit where a call has none."""
-    known = ground.at_us[ground.at_us != UNKNOWN]
-    ends = [known.min(), known.max()] if len(known) else []
+    first, last, known = sums.ends(ground.at_us, UNKNOWN)
+    ends = [first, last] if known else []
     days = [(hours.EPOCH + timedelta(microseconds=int(end))).date() for end in ends]
-    return [*days, ground.asks.day] if len(known) < len(ground.at_us) else days
+    return [*days, ground.asks.day] if known < len(ground.at_us) else days
 
 
 def _unusual(ground: Ground, scrubbed: Graded) -> Flags:
@@ -426,8 +435,8 @@ def of_attempts(ground: Tables) -> tuple[Graded, pd.DataFrame]:
     rows = (
         np.flatnonzero(able[cases.codes] & ground.reached) if able.any() else np.zeros(0, np.int64)
     )
-    if len(rows):  # all calls of a number, since one may follow another
-        same = positions(np.unique(cases.phones[rows]))
+    if len(rows) and any(attempts.follows(rule) for rule in rules):  # all calls of a number
+        same = positions(pd.unique(cases.phones[rows]))
         rows = np.flatnonzero(look_up(same, cases.phones) >= 0)
     board, by_rule = attempts.measure(
         ground.attempts(rows), cases.some(rows), book,
@@ -436,28 +445,32 @@ def of_attempts(ground: Tables) -> tuple[Graded, pd.DataFrame]:
     words = _Words()
     levels = np.array([NOT_ASKED, PASSED, OPEN, UNCERTAIN, VIOLATION], dtype=np.uint8)
     own = np.where(board.asked, levels[board.level], NOT_ASKED).astype(np.uint8)
-    for name, group in pd.Series(board.missing).groupby(board.missing).groups.items():
-        own[np.asarray(group)] = words.of(str(name))
+    lacking = np.flatnonzero(own == OPEN)
+    which, names = pd.factorize(board.missing[lacking], sort=True)
+    own[lacking] = np.array([words.of(str(name)) for name in names], dtype=np.uint8)[which]
     codes = np.zeros(len(cases.codes), dtype=np.uint8)
     codes[rows] = own
     basic = ((cases.phones < 0, NO_NUMBER), (ground.earlier_us == UNKNOWN, CREATED_AT),
              (~ground.history_directed, DIRECTION))  # fmt: skip
     for missing, name in basic:
         codes[missing] = words.of(name)
-    graded = codes[ground.graded_places] if len(ground.at_us) != len(codes) else codes
-    inside = np.zeros(len(codes), dtype=bool)
-    inside[ground.graded_places] = True
-    sets = {id(each): each for each in board.rules[inside[rows]] if each}
-    named = {rule.id for each in sets.values() for rule in each}
+    own_rules = board.rules
+    if len(ground.at_us) != len(codes):
+        inside = np.zeros(len(codes), dtype=bool)
+        inside[ground.graded_places] = True
+        codes, own_rules = codes[ground.graded_places], board.rules[inside[rows]]
+    sets = np.flatnonzero(np.bincount(own_rules, minlength=len(board.sets)))
+    named = {rule.id for place in sets for rule in board.sets[place]}
     behind: list[Rule] = [rule for rule in book.of_kind(CapRule) if rule.id in named]
-    return Graded("attempt_caps", "call", behind, graded, words.told()), by_rule
+    return Graded("attempt_caps", "call", behind, codes, words.told()), by_rule
 
 
 def of_emergency(ground: Tables) -> Graded:
     """Calls in the places of rules on emergencies, where nobody says whether there was one."""
     rules = further.bans(ground.asks.book)
-    first, _ = _first(ground, rules, (ground.at_us != UNKNOWN) & ground.directed)
-    return _open("emergency", rules, first, [further.NO_DECLARED] * len(rules))
+    usable = (ground.at_us != UNKNOWN) & ground.directed
+    graded, _ = _open("emergency", ground, rules, usable, [further.NO_DECLARED] * len(rules))
+    return graded
 
 
 def _declared(ground: Ground) -> Graded:
@@ -479,13 +492,14 @@ def of_consent(ground: Tables, usable: Flags | None = None) -> tuple[Graded, pd.
     rules = consent.asked_rules(ground.asks.book)
     able = (ground.at_us != UNKNOWN) & ground.directed & (ground.cases.phones >= 0)
     absent = [consent.absent(rule, ground.asks.given) or NO_CONSENTS for rule in rules]
-    first, counts = _first(ground, rules, able if usable is None else able & usable)
+    usable = able if usable is None else able & usable
+    graded, counts = _open("consent", ground, rules, usable, absent)
     by_rule = pd.DataFrame(
         [(r.id, 0, 0, 0, int(n)) for r, n in zip(rules, counts, strict=True) if n >= 0],
         columns=["rule_id", "pass", "violation", "uncertain", "not_evaluable"],
     )
     by_rule = by_rule.groupby("rule_id", sort=False, as_index=False).sum()
-    return _open("consent", rules, first, absent), by_rule
+    return graded, by_rule
 
 
 def _agreed(ground: Ground) -> tuple[Graded, pd.DataFrame]:
@@ -529,11 +543,11 @@ def _once(rules: Sequence[Rule], named: Collection[str]) -> list[Rule]:
 def _kept(ground: Ground) -> Graded:
     """Calls whose record a rule asks for."""
     rules = recordkeeping.asked_rules(ground.asks.book)
-    first, _ = _first(ground, rules, np.ones(len(ground.at_us), dtype=bool))
+    first, _ = _first(ground, rules, _weights(ground.spells))
     gaps = np.zeros(len(ground.taken.rows), dtype=bool)
     for _, empty in recordkeeping.gaps(ground.taken.rows):
         gaps |= empty
-    asked = first >= 0
+    asked = (first >= 0)[ground.spells.codes]
     codes = np.where(asked, np.where(gaps[ground.taken.graded], UNCERTAIN, PASSED), NOT_ASKED)
     behind = rules[:1] if asked.any() else []
     return Graded("records", "call", behind, codes.astype(np.uint8), ())
@@ -583,26 +597,42 @@ def _bounds(
     return ends, np.array(rows, dtype=np.int64).reshape(len(rows), -1 if rows else 4)
 
 
-def _first(ground: Tables, rules: Sequence[Rule], usable: Flags) -> tuple[Ints, Ints]:
-    """For each call the first of some rules that reaches it, and how many calls each reaches, -1 for none of any day."""
+def _weights(spells: Spells, usable: Flags | None = None) -> Ints:
+    """Calls of each spell, those that are usable."""
+    if usable is None:
+        return np.bincount(spells.codes, minlength=len(spells.cases)).astype(np.int64)
+    weights = np.zeros(len(spells.cases), dtype=np.int64)
+    weigh(spells.codes, usable, weights)
+    return weights
+
+
+def _first(ground: Tables, rules: Sequence[Rule], weights: Ints) -> tuple[Ints, Ints]:
+    """For each spell the first of some rules that reaches it, and how many calls each reaches, -1 for none of any day."""
     order = {id(rule): place for place, rule in enumerate(rules)}
     of_case = [[each.rule for each in reached(case, rules)] for case in ground.cases.kinds]
     ends, bounds = _bounds(of_case, lambda rule: (order[id(rule)],))
     counts = np.zeros(len(rules), dtype=np.int64)
-    days, codes = ground.days, ground.cases.codes
-    first: Ints = first_reached(codes, days.low, days.high, usable, ends, bounds, counts)
+    cases, days = ground.spells.cases, ground.spells.days
+    first: Ints = first_reached(cases, days.low, days.high, weights, ends, bounds, counts)
     anywhere = {id(rule) for each in of_case for rule in each}
     counts[[id(rule) not in anywhere for rule in rules]] = -1
     return first, counts
 
 
-def _open(name: str, rules: Sequence[Rule], first: Ints, missing: Sequence[str]) -> Graded:
-    """A check without its whole input: each call lacks what its first rule asks for."""
-    words = _Words()
+def _open(
+    name: str, ground: Tables, rules: Sequence[Rule], usable: Flags, missing: Sequence[str]
+) -> tuple[Graded, Ints]:
+    """A check without its whole input, and how many calls each rule reaches.
+
+    Each usable call lacks what its first rule asks for.
+    """
+    words, spells = _Words(), ground.spells
     table = np.array([words.of(each) for each in missing] + [NOT_ASKED], dtype=np.uint8)
+    first, counts = _first(ground, rules, _weights(spells, usable))
     used = np.bincount(first[first >= 0], minlength=len(rules)) > 0
     behind = _once(rules, {rule.id for rule, one in zip(rules, used, strict=True) if one})
-    return Graded(name, "call", behind, table[first], words.told())
+    codes = spread(spells.codes, usable, table[first])
+    return Graded(name, "call", behind, codes, words.told()), counts
 
 
 def _placed(

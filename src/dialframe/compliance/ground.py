@@ -40,7 +40,7 @@ from dialframe.compliance.lifting import Lifted
 from dialframe.compliance.listing import days as days_of
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days
+from dialframe.compliance.spans import Days, Spells
 
 _DEFAULT_AGE_DAYS: Final = 31
 
@@ -163,6 +163,11 @@ class Ground:
     def days(self) -> Days:
         """Local days of the graded calls."""
         return self.history_days if self._whole else self.history_days.take(self.taken.positions)
+
+    @cached_property
+    def spells(self) -> Spells:
+        """Graded calls by case and by what was in force on their days."""
+        return spans.spells(self.cases, self.days, self.asks.book.rules)
 
     @cached_property
     def reached(self) -> Flags:

@@ -36,6 +36,30 @@ class Days:
         return Days(self.low[rows], self.high[rows])
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Spells:
+    """Calls by their case and by what was in force on their days, so that law is looked up once for all of a kind.
+
+    Attributes:
+        codes: Position of each call's spell, int32.
+        cases: Case of each spell.
+        days: Days of each spell, on which the same rules are in force as on those of its calls.
+    """
+
+    codes: npt.NDArray[np.int32]
+    cases: Ints
+    days: Days
+
+
+def spells(cases: Cases, days: Days, rules: Sequence[Rule]) -> Spells:
+    """Sort calls by case and by the stretches of days between which no rule begins or ends."""
+    turns = {ordinal(r.effective_from) for r in rules if r.effective_from is not None}
+    turns |= {ordinal(r.effective_to) + 1 for r in rules if r.effective_to is not None}
+    starts = np.array([np.iinfo(np.int32).min, *sorted(turns)], dtype=np.int64)
+    codes, kinds = sums.spells(cases.codes, days.low, days.high, starts[1:], len(cases.kinds))
+    return Spells(codes, kinds[:, 0], Days(starts[kinds[:, 1]], starts[kinds[:, 2]]))
+
+
 def of_calls(calls: pd.DataFrame, cases: Cases, *, first: date, last: date) -> Days:
     """Local days of calls; a call without a start has the day 0."""
     return of_instants(instants(calls["created_at"]), cases, first=first, last=last)

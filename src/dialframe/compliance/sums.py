@@ -148,6 +148,48 @@ def grade(  # type: ignore[no-untyped-def]  # noqa: C901
 
 
 @numba.njit(cache=True, nogil=True)
+def ends(at, unknown):  # type: ignore[no-untyped-def]
+    """First and last of some instants, and how many are known; the first is after the last where none is."""
+    first, last, known = np.int64(_FAR), np.int64(-_FAR), 0
+    for row in range(len(at)):
+        if at[row] != unknown:
+            first, last = min(first, at[row]), max(last, at[row])
+            known += 1
+    return first, last, known
+
+
+@numba.njit(cache=True, nogil=True)
+def spells(case, low, high, turns, cases):  # type: ignore[no-untyped-def]
+    """Spell of each call, and case, first and last stretch between turns of each spell.
+
+    The days of one call lie within two days of each other in all zones, so that it is in at most
+    three stretches.
+    """
+    stretches = len(turns) + 1
+    known = np.full(cases * stretches * 3, -1, dtype=np.int32)
+    found = np.empty(len(case), dtype=np.int32)
+    kinds = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    first = last = np.int64(0)
+    for row in range(len(case)):
+        while first < len(turns) and low[row] >= turns[first]:
+            first += 1
+        while first > 0 and low[row] < turns[first - 1]:
+            first -= 1
+        last = first
+        while last < len(turns) and high[row] >= turns[last]:
+            last += 1
+        place = (case[row] * stretches + first) * 3 + last - first
+        if known[place] < 0:
+            known[place] = len(kinds)
+            kinds.append((np.int64(case[row]), first, last))
+        found[row] = known[place]
+    told = np.empty((len(kinds), 3), dtype=np.int64)
+    for place in range(len(kinds)):
+        told[place, 0], told[place, 1], told[place, 2] = kinds[place]
+    return found, told
+
+
+@numba.njit(cache=True, nogil=True)
 def local_days(  # type: ignore[no-untyped-def]
     at,
     case,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.compliance import consent, grading, hours, lifting, spans
+from dialframe.compliance import consent, grading, hours, lifting, spans, sums
 from dialframe.compliance.calendars import Declared
 from dialframe.compliance.cases import Case, Cases
 from dialframe.compliance.dnc import REQUEST_CODES
@@ -30,7 +30,7 @@ from dialframe.compliance.judging import OPEN
 from dialframe.compliance.ledger import CLEAN, LISTED, SCREEN, Ledger
 from dialframe.compliance.practice import Practice, Setting, frozen
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days
+from dialframe.compliance.spans import Days, Spells
 from dialframe.phones.placing import place
 
 Ints = npt.NDArray[np.int64]
@@ -149,9 +149,9 @@ def coded(
     now: datetime | None = None,
 ) -> Coded:
     """The tables of a sweep, whose arguments these are."""
-    known = at_us[at_us != UNKNOWN]
-    last = int(known.max()) if len(known) else 0
-    day = hours.EPOCH + timedelta(microseconds=last) if now is None else now.astimezone(UTC)
+    _, last, known = sums.ends(at_us, UNKNOWN)
+    day = hours.EPOCH + timedelta(microseconds=int(last) if known else 0)
+    day = day if now is None else now.astimezone(UTC)
     asks = Question(
         book, moment(day), None, None, frozen(practice), states, lifting.take(None, book),
         REQUEST_CODES, grace, bool(len(screens[0])), declared or Declared(),
@@ -204,6 +204,11 @@ class Coded:
         first, last = hours.utc_span(self.at_us)
         one = timedelta(days=1)
         return spans.of_instants(self.at_us, self.cases, first=first - one, last=last + one)
+
+    @cached_property
+    def spells(self) -> Spells:
+        """Calls by case and by what was in force on their days."""
+        return spans.spells(self.cases, self.days, self.asks.book.rules)
 
     @cached_property
     def records(self) -> Ledger:
