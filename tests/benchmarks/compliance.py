@@ -245,7 +245,7 @@ def _timed(run: object) -> dict[str, float]:
 
 def main() -> None:
     """Run every part in its own process and print the figures and ratios."""
-    if len(sys.argv) == 4 and sys.argv[1] in PARTS:
+    if len(sys.argv) == 4 and sys.argv[1] in PARTS and sys.argv[2].isdigit():
         print(json.dumps(PARTS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))))
         return
     given = [float(word) for word in sys.argv[1:] if word.replace(".", "").isdigit()]

@@ -264,7 +264,9 @@ def of_hours(ground: Tables) -> tuple[Graded, pd.DataFrame]:
         able = known[piece]
         kinds = np.where(able, cases.codes[piece], -1).astype(np.int32)
         level, *_ = sums.grade(ground.at_us[piece], kinds, *layout.arguments, counts, False)  # noqa: FBT003
-        codes[piece] = np.where(level == sums.NO_RULE, unruled[cases.codes[piece]], told[level])
+        codes[piece] = told[level]
+        rows = start + np.flatnonzero(level == sums.NO_RULE)
+        codes[rows] = unruled[cases.codes[rows]]
         rows = start + np.flatnonzero(level == sums.OPEN)
         if len(rows):
             codes[rows] = _doubted(ground, rows, layout, words)
@@ -431,13 +433,12 @@ def of_attempts(ground: Tables) -> tuple[Graded, pd.DataFrame]:
     """Caps: graded are the calls of cases that a cap reaches, all of their numbers' attempts."""
     book, cases = ground.asks.book, ground.history_cases
     rules = book.of_kind(CapRule)
-    able = np.array([bool(reached(case, rules)) for case in cases.kinds] or [False], dtype=bool)
-    rows = (
-        np.flatnonzero(able[cases.codes] & ground.reached) if able.any() else np.zeros(0, np.int64)
-    )
-    if len(rows) and any(attempts.follows(rule) for rule in rules):  # all calls of a number
-        same = positions(pd.unique(cases.phones[rows]))
-        rows = np.flatnonzero(look_up(same, cases.phones) >= 0)
+    rows = _reached_rows(cases, rules, ground.reached)
+    following = [rule for rule in rules if attempts.follows(rule)]
+    after = _reached_rows(cases, following, ground.reached)
+    if len(after):  # all calls of their numbers, on which what is followed may have happened
+        same = positions(pd.unique(cases.phones[after]))
+        rows = np.union1d(rows, np.flatnonzero(look_up(same, cases.phones) >= 0))
     board, by_rule = attempts.measure(
         ground.attempts(rows), cases.some(rows), book,
         ground.history_days.take(rows), ground.reached[rows], lambda: ground.before(rows),
@@ -463,6 +464,15 @@ def of_attempts(ground: Tables) -> tuple[Graded, pd.DataFrame]:
     named = {rule.id for place in sets for rule in board.sets[place]}
     behind: list[Rule] = [rule for rule in book.of_kind(CapRule) if rule.id in named]
     return Graded("attempt_caps", "call", behind, codes, words.told()), by_rule
+
+
+def _reached_rows(cases: Cases, rules: Sequence[Rule], usable: Flags) -> Ints:
+    """Usable calls of cases that some rule reaches."""
+    able = np.array([bool(reached(case, rules)) for case in cases.kinds], dtype=bool)
+    if not able.any():
+        return np.zeros(0, dtype=np.int64)
+    found: Ints = np.flatnonzero(able[cases.codes] & usable)
+    return found
 
 
 def of_emergency(ground: Tables) -> Graded:

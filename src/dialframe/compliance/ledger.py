@@ -164,8 +164,9 @@ def _places(keys, table):  # type: ignore[no-untyped-def]
 def look_up(table, keys):  # type: ignore[no-untyped-def]
     """Place of each key in the list behind a table, -1 for those that are not in it."""
     shift = shift_of(table)
-    found = np.full(len(keys), -1, dtype=np.int32)
+    found = np.empty(len(keys), dtype=np.int32)
     for row in range(len(keys)):
+        found[row] = -1
         if keys[row] != NOBODY:
             spot = find(table, shift, keys[row])
             if table[spot, 0] != NOBODY:

@@ -68,7 +68,7 @@ def of_calls(calls: pd.DataFrame, cases: Cases, *, first: date, last: date) -> D
 def of_instants(at_us: Ints, cases: Cases, *, first: date, last: date) -> Days:
     """The same for instants in microseconds."""
     arrays = lay_out_zones(cases.kinds, first, last)
-    return Days(*sums.local_days(np.where(at_us == UNKNOWN, 0, at_us), cases.codes, *arrays))
+    return Days(*sums.local_days(at_us, UNKNOWN, cases.codes, *arrays))
 
 
 def in_force(rule: Rule, days: Days, rows: Ints) -> Flags:

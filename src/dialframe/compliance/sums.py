@@ -192,6 +192,7 @@ def spells(case, low, high, turns, cases):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True, nogil=True)
 def local_days(  # type: ignore[no-untyped-def]
     at,
+    unknown,
     case,
     zone_ends,
     zones,
@@ -199,24 +200,28 @@ def local_days(  # type: ignore[no-untyped-def]
     jumps,
     offsets,
 ):
-    """Earliest and latest local day of each instant over its candidate zones; the UTC day without any."""
+    """Earliest and latest local day of each instant over its candidate zones; the UTC day without any.
+
+    An unknown instant has the day 0.
+    """
     rows = len(at)
     low = np.empty(rows, dtype=np.int32)
     high = np.empty(rows, dtype=np.int32)
     for row in range(rows):
         kind = case[row]
-        first = last = at[row] // DAY_US
+        now = np.int64(0) if at[row] == unknown else at[row]
+        first = last = now // DAY_US
         if kind >= 0 and zone_ends[kind] < zone_ends[kind + 1]:
             for spot in range(zone_ends[kind], zone_ends[kind + 1]):
                 zone = zones[spot]
                 left, right = jump_ends[zone], jump_ends[zone + 1]
                 while right - left > 1:
                     middle = (left + right) // 2
-                    if jumps[middle] <= at[row]:
+                    if jumps[middle] <= now:
                         left = middle
                     else:
                         right = middle
-                day = (at[row] + offsets[left]) // DAY_US
+                day = (now + offsets[left]) // DAY_US
                 if spot == zone_ends[kind]:
                     first = last = day
                 first, last = min(first, day), max(last, day)

@@ -9,6 +9,7 @@ Records of consent, of exemptions and of declared days, which are looked up by t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -119,16 +120,21 @@ def sweep(
         practice=practice, states=states, declared=declared, requests=requests, screens=screens,
         grace=grace, now=now,
     )  # fmt: skip
-    timed, _ = grading.of_hours(tables)
-    hourly = _named(timed)
+    tables.spells  # noqa: B018 - both passes read them
+    with ThreadPoolExecutor(1) as beside:  # compiled passes and numpy leave the interpreter free
+        on_record = beside.submit(_of_records, tables)
+        hourly = _named(grading.of_hours(tables)[0])
+        capped = _named(grading.of_attempts(tables)[0])
+        agreed = _named(grading.of_consent(tables)[0])
+        banned = _named(grading.of_emergency(tables))
+        scrub, listed = on_record.result()
+    return Sweep(hourly, capped, scrub, listed, banned, agreed)
+
+
+def _of_records(tables: Coded) -> tuple[Bytes, Bytes]:
     scrub, listed, _ = grading.of_records(tables)
     tables.settle()
-    capped, _ = grading.of_attempts(tables)
-    agreed, _ = grading.of_consent(tables)
-    banned = grading.of_emergency(tables)
-    return Sweep(
-        hourly, _named(capped), _named(scrub), _named(listed), _named(banned), _named(agreed)
-    )
+    return _named(scrub), _named(listed)
 
 
 def coded(
