@@ -107,7 +107,8 @@ class Ground:
     @cached_property
     def phones(self) -> Ints:
         """Key of each graded call's number."""
-        return self.keys.of(self.taken.rows["to_number"])[self.taken.graded]
+        found = self.keys.of(self.taken.rows["to_number"])
+        return found if len(self.taken.graded) == len(found) else found[self.taken.graded]
 
     @cached_property
     def lead_phones(self) -> Ints:
@@ -225,7 +226,7 @@ class Ground:
             kinds = np.concatenate([kinds, np.full(screened.sum(), SCREEN, dtype=np.uint8)])
         return Ledger.of(phones, at, kinds)
 
-    @property
+    @cached_property
     def persons(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Numbers that asked not to be called or are marked: a table of places, and their instants."""
         asked, flagged = self.asked, self.flagged

@@ -101,7 +101,8 @@ def reach(
         if any(hit is not None for hit in hits):
             able = np.array([hit is not None for hit in hits], dtype=bool)[cases.codes] & usable
             rows = np.flatnonzero(able)
-            yield rule, rows[in_force(rule, days, rows)], hits
+            always = rule.effective_from is None and rule.effective_to is None
+            yield rule, rows if always else rows[in_force(rule, days, rows)], hits
 
 
 def conditions(
