@@ -112,14 +112,14 @@ def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.D
 
 def hours_part(calls: int, checks: int) -> dict[str, float]:
     """Calling hours alone: places, layout and grades."""
-    from dialframe.compliance import grading, rulebook
+    from dialframe.compliance import grading_hours, rulebook
     from dialframe.compliance.sweep import coded
 
     drawn = draw(calls, checks)
     book = rulebook.load().select(RULES)
 
     def run(n: int) -> None:
-        grading.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
+        grading_hours.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
 
     run(1000)
     return _timed(lambda: run(calls))

@@ -138,9 +138,7 @@ def last_day(rule: HonourRule, asked_on: date) -> date:
     days = rule.parameters.max_days
     if rule.parameters.day_type != "business":
         return asked_on + timedelta(days=days)
-    return _business_day(
-        rule.parameters.holiday_calendar or rule.jurisdiction[:2], asked_on, days
-    )
+    return _business_day(rule.parameters.holiday_calendar or rule.jurisdiction[:2], asked_on, days)
 
 
 @lru_cache(maxsize=4096)

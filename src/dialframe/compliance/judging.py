@@ -122,9 +122,7 @@ def judge(  # type: ignore[no-untyped-def]  # noqa: C901
         phone, now, spell = phones[row], at[row], spells[row]
         if row % _BLOCK == 0:
             stop = min(row + _BLOCK, len(at))
-            _records_of(
-                table, shift, told, phones[row:stop], at[row:stop], heads, found, later
-            )
+            _records_of(table, shift, told, phones[row:stop], at[row:stop], heads, found, later)
         place = found[row % _BLOCK] if timed[row] else 0
         start = place >> HALF
         end = start + (place & LOW)

@@ -19,12 +19,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.compliance import consent, grading, hours, lifting, spans, sums
+from dialframe.compliance import (
+    consent,
+    grading,
+    grading_hours,
+    grading_records,
+    hours,
+    lifting,
+    spans,
+    sums,
+)
 from dialframe.compliance.calendars import Declared
 from dialframe.compliance.cases import Case, Cases
 from dialframe.compliance.dnc import REQUEST_CODES
 from dialframe.compliance.following import Earlier
-from dialframe.compliance.grading import Graded
+from dialframe.compliance.graded import Graded
 from dialframe.compliance.ground import Question, persons
 from dialframe.compliance.intake import UNKNOWN, moment
 from dialframe.compliance.judging import OPEN
@@ -123,7 +132,7 @@ def sweep(
     tables.spells  # noqa: B018 - both passes read them
     with ThreadPoolExecutor(1) as beside:  # compiled passes and numpy leave the interpreter free
         on_record = beside.submit(_of_records, tables)
-        hourly = _named(grading.of_hours(tables)[0])
+        hourly = _named(grading_hours.of_hours(tables)[0])
         capped = _named(grading.of_attempts(tables)[0])
         agreed = _named(grading.of_consent(tables)[0])
         banned = _named(grading.of_emergency(tables))
@@ -132,7 +141,7 @@ def sweep(
 
 
 def _of_records(tables: Coded) -> tuple[Bytes, Bytes]:
-    scrub, listed, _ = grading.of_records(tables)
+    scrub, listed, _ = grading_records.of_records(tables)
     tables.settle()
     return _named(scrub), _named(listed)
 
@@ -171,7 +180,7 @@ def coded(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coded:
-    """Calls and records as integers, as `grading.Tables` reads them; every call is graded and counts.
+    """Calls and records as integers, as `graded.Tables` reads them; every call is graded and counts.
 
     Attributes:
         asks: What is asked.
