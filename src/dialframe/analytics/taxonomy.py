@@ -92,6 +92,10 @@ class Taxonomy:
                 )
         return cls("+".join(chosen), _sorted({**_numbers(), **_words(chosen)}))
 
+    def __repr__(self) -> str:
+        # Every signature shows its default: 300 codes there would bury what `help()` has to say.
+        return f"Taxonomy({self.name}, {len(self.codes)} codes, version {self.version})"
+
     @property
     def version(self) -> str:
         """Edition of the tables and the hash, such as `1-3f9a0c21d4be`."""

@@ -53,6 +53,7 @@ EXTRAS: Final = (
     Extra("notebook", ("jupyterlab",), "the widgets in JupyterLab"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
     Extra("delta", ("deltalake",), "dialframe store publish"),
+    Extra("docs", ("furo", "myst-nb", "sphinx"), "building the documentation site"),
 )
 
 
