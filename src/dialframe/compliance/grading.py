@@ -72,11 +72,10 @@ def grade(ground: Ground) -> Grades:
     """Grade every call."""
     ground.spells, ground.records, ground.persons  # noqa: B018 - both passes read the keys
     with ThreadPoolExecutor(1) as beside:  # compiled passes and numpy leave the interpreter free
-        by_clock = beside.submit(of_hours, ground)
+        by_clock, by_window = beside.submit(of_hours, ground), beside.submit(of_attempts, ground)
         scrubbed, listed, silent = of_records(ground)
         listed = in_words(ground, listed, np.flatnonzero(unusual(ground, scrubbed)))
-        capped, by_cap = of_attempts(ground)
-        timed, by_hours = by_clock.result()
+        (timed, by_hours), (capped, by_cap) = by_clock.result(), by_window.result()
     agreed, by_consent = _agreed(ground)
     made = (timed, scrubbed, listed, capped, _declared(ground), agreed, _kept(ground))
     return Grades(
