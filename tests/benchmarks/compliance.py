@@ -112,14 +112,14 @@ def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.D
 
 def hours_part(calls: int, checks: int) -> dict[str, float]:
     """Calling hours alone: places, layout and grades."""
-    from dialframe.compliance import grading, rulebook
+    from dialframe.compliance import grading_hours, rulebook
     from dialframe.compliance.sweep import coded
 
     drawn = draw(calls, checks)
     book = rulebook.load().select(RULES)
 
     def run(n: int) -> None:
-        grading.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
+        grading_hours.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
 
     run(1000)
     return _timed(lambda: run(calls))
@@ -245,7 +245,7 @@ def _timed(run: object) -> dict[str, float]:
 
 def main() -> None:
     """Run every part in its own process and print the figures and ratios."""
-    if len(sys.argv) == 4 and sys.argv[1] in PARTS:
+    if len(sys.argv) == 4 and sys.argv[1] in PARTS and sys.argv[2].isdigit():
         print(json.dumps(PARTS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))))
         return
     given = [float(word) for word in sys.argv[1:] if word.replace(".", "").isdigit()]

@@ -18,7 +18,7 @@ from dialframe import compliance
 from dialframe.compliance import consent, lifting, rulebook, wording
 from dialframe.compliance.auditing import Whole
 from dialframe.compliance.dnc import REQUEST_CODES
-from dialframe.compliance.grading import Graded
+from dialframe.compliance.graded import Graded
 from dialframe.compliance.ground import Ground, Question
 from dialframe.compliance.intake import (
     moment,

@@ -71,12 +71,16 @@ _GRADES: Final = np.array([PASSED, PASSED, NOT_EVALUABLE, UNCERTAIN, VIOLATION],
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """What is known of each call: its level, the window that decides, the rules behind it, and why."""
+    """What is known of each call: its level, the window that decides, the rules behind it, and why.
+
+    The rules of a call are a place in `sets`, of which the first is empty.
+    """
 
     level: Ints
     attempts: Ints
     allowed: Ints
-    rules: npt.NDArray[np.object_]
+    rules: npt.NDArray[np.int32]
+    sets: list[tuple[CapRule, ...]]
     reason: npt.NDArray[np.object_]
     missing: npt.NDArray[np.object_]
     asked: npt.NDArray[np.bool_]
@@ -86,10 +90,19 @@ class Board:
         """No grade yet for any call."""
         numbers = (np.zeros(size, dtype=np.int64) for _ in range(3))
         level, attempts, allowed = numbers
-        texts = (np.full(size, None, dtype=object) for _ in range(3))
-        rules, reason, missing = texts
+        reason, missing = (np.full(size, None, dtype=object) for _ in range(2))
+        rules = np.zeros(size, dtype=np.int32)
         asked = np.zeros(size, dtype=bool)
-        return cls(level, attempts, allowed, rules, reason, missing, asked)
+        return cls(level, attempts, allowed, rules, [()], reason, missing, asked)
+
+    def place_of(self, rules: tuple[CapRule, ...]) -> int:
+        """The place of a set of rules."""
+        ids = [rule.id for rule in rules]
+        for place, known in enumerate(self.sets):
+            if [rule.id for rule in known] == ids:
+                return place
+        self.sets.append(rules)
+        return len(self.sets) - 1
 
 
 def reached_network(calls: pd.DataFrame) -> npt.NDArray[np.bool_]:
@@ -148,7 +161,7 @@ def measure(
     """
     board = Board.blank(len(calls))
     reaching = list(reach(book.of_kind(CapRule), cases, days, counted))
-    before = earlier() if any(_follows(rule) for rule, *_ in reaching) else following.NOTHING
+    before = earlier() if any(follows(rule) for rule, *_ in reaching) else following.NOTHING
     tally = [
         _one(rule, rows, hits, calls, cases, days, board, before) for rule, rows, hits in reaching
     ]
@@ -158,7 +171,8 @@ def measure(
     return board, by_rule
 
 
-def _follows(rule: CapRule) -> bool:
+def follows(rule: CapRule) -> bool:
+    """Whether a cap goes by what happened on calls before."""
     p = rule.parameters
     return p.trigger is not None or p.cooldown_after_conversation_days is not None
 
@@ -193,14 +207,13 @@ def _write(board: Board, rule: CapRule, mine: Ints, found: Levels) -> None:
     board.asked[mine] = True
     worse = found.level > board.level[mine]
     equal = (found.level == board.level[mine]) & (found.level > OK)
-    for row in mine[equal]:
-        board.rules[row] = (*board.rules[row], rule)
+    for before in np.unique(board.rules[mine[equal]]):
+        same = mine[equal & (board.rules[mine] == before)]
+        board.rules[same] = board.place_of((*board.sets[before], rule))
     rows = mine[worse]
     board.level[rows], board.attempts[rows] = found.level[worse], found.attempts[worse]
     board.allowed[rows] = found.allowed[worse]
-    alone = np.empty(1, dtype=object)
-    alone[0] = (rule,)
-    board.rules[rows] = alone[np.zeros(len(rows), dtype=np.int64)]
+    board.rules[rows] = board.place_of((rule,))
     over = np.flatnonzero(worse & (found.level > OK))
     for row, place in zip(mine[over], over, strict=True):
         how = found.level[place]
@@ -248,7 +261,7 @@ def _frame(
     attempts = pd.array(board.attempts, dtype="Int64")
     allowed = pd.array(board.allowed, dtype="Int64")
     attempts[~board.asked], allowed[~board.asked] = pd.NA, pd.NA
-    which, rules = _distinct(board.rules)
+    which, rules = board.rules, board.sets
     values: dict[str, object] = {
         "call_id": calls["id"],
         "to_number": calls["to_number"],
@@ -267,21 +280,7 @@ def _frame(
     return shaped(values, COLUMNS)
 
 
-def _distinct(rules: npt.NDArray[np.object_]) -> tuple[Ints, list[tuple[CapRule, ...]]]:
-    """Sets of rules, each once, and which of them each call has; none is a set like others."""
-    keys: dict[tuple[str, ...], int] = {(): 0}
-    sets: list[tuple[CapRule, ...]] = [()]
-    which = np.zeros(len(rules), dtype=np.int64)
-    for row in np.flatnonzero(rules != None):  # noqa: E711
-        key = tuple(rule.id for rule in rules[row])
-        if key not in keys:
-            keys[key] = len(sets)
-            sets.append(rules[row])
-        which[row] = keys[key]
-    return which, sets
-
-
-def _spread(texts: Sequence[str | None], which: Ints) -> npt.NDArray[np.object_]:
+def _spread(texts: Sequence[str | None], which: npt.NDArray[np.int32]) -> npt.NDArray[np.object_]:
     table = np.empty(len(texts), dtype=object)
     table[:] = list(texts)
     spread: npt.NDArray[np.object_] = table[which]

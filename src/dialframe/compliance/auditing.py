@@ -16,6 +16,7 @@ from dialframe.compliance import (
     consent,
     further,
     grading,
+    grading_records,
     lifting,
     recordkeeping,
     wording,
@@ -26,7 +27,8 @@ from dialframe.compliance.checking import Check
 from dialframe.compliance.dnc import REQUEST_CODES, honoured
 from dialframe.compliance.dnc.scrub import Coverage
 from dialframe.compliance.facts import HolidayRule
-from dialframe.compliance.grading import Graded, Grades
+from dialframe.compliance.graded import Graded
+from dialframe.compliance.grading import Grades
 from dialframe.compliance.ground import Ground, Question, in_period
 from dialframe.compliance.intake import (
     moment,
@@ -237,8 +239,8 @@ class Whole:
         }
         done = grades.checks
         always = [
-            done["calling_hours"], done["scrub_at_call"], grading.callable_numbers(ground),
-            done["listed_number"],
+            done["calling_hours"], done["scrub_at_call"],
+            grading_records.callable_numbers(ground), done["listed_number"],
         ]  # fmt: skip
         further_ones: list[Graded | Check] = [
             done["attempt_caps"], done["emergency"],

@@ -138,8 +138,13 @@ def last_day(rule: HonourRule, asked_on: date) -> date:
     days = rule.parameters.max_days
     if rule.parameters.day_type != "business":
         return asked_on + timedelta(days=days)
-    country = rule.parameters.holiday_calendar or rule.jurisdiction[:2]
-    at, left = asked_on, days
+    return _business_day(rule.parameters.holiday_calendar or rule.jurisdiction[:2], asked_on, days)
+
+
+@lru_cache(maxsize=4096)
+def _business_day(country: str, after: date, days: int) -> date:
+    """The last of some business days after a day."""
+    at, left = after, days
     while left:
         at += timedelta(days=1)
         if at.weekday() < _SATURDAY and at not in _calendar(country, "", at.year):

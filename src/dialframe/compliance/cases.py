@@ -101,6 +101,9 @@ def sort(
     settings, which = _settings(calls, practice)
     lines, of_line = _lines(phones, practice)
     codes_of, exempt = _exemptions(calls, lifted)
+    if len(settings) == len(lines) == len(codes_of) == 1:
+        alike = (settings[0], lines[0], codes_of[0])
+        return Cases(placed.codes, tuple(_case(zones, *alike) for zones in placed.kinds), phones)
     wide = placed.codes.astype(np.int64)
     for part, size in ((which, len(settings)), (of_line, len(lines)), (exempt, len(codes_of))):
         wide = wide * size + part

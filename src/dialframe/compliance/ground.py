@@ -40,7 +40,7 @@ from dialframe.compliance.lifting import Lifted
 from dialframe.compliance.listing import days as days_of
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days
+from dialframe.compliance.spans import Days, Spells
 
 _DEFAULT_AGE_DAYS: Final = 31
 
@@ -107,7 +107,8 @@ class Ground:
     @cached_property
     def phones(self) -> Ints:
         """Key of each graded call's number."""
-        return self.keys.of(self.taken.rows["to_number"])[self.taken.graded]
+        found = self.keys.of(self.taken.rows["to_number"])
+        return found if len(self.taken.graded) == len(found) else found[self.taken.graded]
 
     @cached_property
     def lead_phones(self) -> Ints:
@@ -165,6 +166,11 @@ class Ground:
         return self.history_days if self._whole else self.history_days.take(self.taken.positions)
 
     @cached_property
+    def spells(self) -> Spells:
+        """Graded calls by case and by what was in force on their days."""
+        return spans.spells(self.cases, self.days, self.asks.book.rules)
+
+    @cached_property
     def reached(self) -> Flags:
         """Whether each call that counts in windows is an attempt: timed, outbound, on the network."""
         counted = reached_network(self.taken.rows)[self.taken.earlier]
@@ -220,7 +226,7 @@ class Ground:
             kinds = np.concatenate([kinds, np.full(screened.sum(), SCREEN, dtype=np.uint8)])
         return Ledger.of(phones, at, kinds)
 
-    @property
+    @cached_property
     def persons(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Numbers that asked not to be called or are marked: a table of places, and their instants."""
         asked, flagged = self.asked, self.flagged

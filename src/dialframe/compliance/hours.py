@@ -204,9 +204,9 @@ def _frame(board: Board, outbound: pd.DataFrame, cases: Cases) -> pd.DataFrame:
 
 def utc_span(at_us: Ints) -> tuple[date, date]:
     """First and last UTC day of some instants in microseconds; any where none is known."""
-    known = at_us[at_us != UNKNOWN]
-    ends = (int(known.min()), int(known.max())) if len(known) else (0, 0)
-    days = (EPOCH + timedelta(microseconds=end) for end in ends)
+    first, final, known = sums.ends(at_us, UNKNOWN)
+    ends = (first, final) if known else (0, 0)
+    days = (EPOCH + timedelta(microseconds=int(end)) for end in ends)
     low, high = (max(date(1971, 1, 1), min(day.date(), date(2099, 1, 1))) for day in days)
     return low, high
 

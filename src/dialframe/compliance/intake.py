@@ -145,8 +145,7 @@ def take_calls(
 
 def instants(at: pd.Series) -> Ints:
     """Instants as microseconds since 1970 in UTC, `UNKNOWN` for null, which is before all others."""
-    naive = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]")
-    found: Ints = naive.astype(np.int64)
+    found: Ints = np.asarray(at.array, dtype="datetime64[us]").view(np.int64)
     return found
 
 
@@ -313,6 +312,8 @@ def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
 
 def _is_text(values: pd.Series) -> bool:
     """Whether a column is text throughout, some of which may name no instant."""
+    if isinstance(values.dtype, pd.DatetimeTZDtype):
+        return False
     told = values.dropna()
     return len(told) > 0 and all(isinstance(each, str) for each in told)
 

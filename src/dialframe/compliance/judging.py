@@ -20,6 +20,7 @@ from dialframe.compliance.ledger import (
     SCREEN,
     SHIFT,
     find,
+    look_ahead,
     shift_of,
 )
 
@@ -48,16 +49,52 @@ def quarter(at):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def limits(cases, low, high, rule_ends, rules):  # type: ignore[no-untyped-def]
+    """How old a record may be in each spell by the strictest of its rules, 0 without any, and whether it goes by quarters.
+
+    `rules` has first day, last day, age and whether the record has to be of the call's quarter.
+    """
+    limit = np.zeros(len(cases), dtype=np.int64)
+    by_quarter = np.zeros(len(cases), dtype=np.bool_)
+    for row in range(len(cases)):
+        for each in range(rule_ends[cases[row]], rule_ends[cases[row] + 1]):
+            if high[row] >= rules[each, 0] and low[row] <= rules[each, 1]:
+                age = rules[each, 2]
+                limit[row] = age if limit[row] == 0 else min(limit[row], age)
+                by_quarter[row] |= rules[each, 3] == 1
+    return limit, by_quarter
+
+
+@numba.njit(cache=True, nogil=True)
+def _records_of(table, shift, told, keys, at, heads, found, later):  # type: ignore[no-untyped-def]
+    """Write the records of the numbers of a few calls into `found`, and the first one after each call into `later`."""
+    look_ahead(table, shift, keys, heads, found)
+    for row in range(len(keys)):
+        heads[row] = told[found[row] >> HALF] if len(told) else 0
+    for row in range(len(keys)):
+        start, many = found[row] >> HALF, found[row] & LOW
+        if many == 1:
+            later[row] = start + (heads[row] >> SHIFT <= at[row])
+            continue
+        left, right = start, start + many
+        while left < right:
+            middle = (left + right) // 2
+            if told[middle] >> SHIFT <= at[row]:
+                left = middle + 1
+            else:
+                right = middle
+        later[row] = left
+
+
+@numba.njit(cache=True, nogil=True)
 def judge(  # type: ignore[no-untyped-def]  # noqa: C901
     phones,
     at,
     timed,
     directed,
-    codes,
-    low,
-    high,
-    rule_ends,
-    rules,
+    spells,
+    limits,
+    quarterly,
     spared,
     free,
     table,
@@ -72,38 +109,26 @@ def judge(  # type: ignore[no-untyped-def]  # noqa: C901
 ):
     """Write the grades of calls into `scrub` and `listed`; give the calls whose record is a screen.
 
-    `persons` is the place of each call's number among those that asked not to be called or whose
-    lead is marked, -1 for others; `began`, `asked` and `marked` are their instants, and `late` says
-    of each call whether it breaks a rule on requests.
+    `spells` are places in `limits`, `quarterly`, `spared` and `free`. `persons` is the place of
+    each call's number among those that asked not to be called or whose lead is marked, -1 for
+    others; `began`, `asked` and `marked` are their instants, and `late` says of each call whether
+    it breaks a rule on requests.
     """
     shift = shift_of(table)
     screens = 0
-    found = np.empty(_BLOCK, dtype=np.int64)
+    heads = np.empty(_BLOCK, dtype=np.int64)
+    found, later = np.empty_like(heads), np.empty_like(heads)
     for row in range(len(at)):
-        phone, now = phones[row], at[row]
-        if row % _BLOCK == 0:  # many looks into memory at once cost little more than one
-            for ahead in range(row, min(row + _BLOCK, len(at))):
-                found[ahead - row] = 0
-                if phones[ahead] != NOBODY:
-                    spot = find(table, shift, phones[ahead])
-                    if table[spot, 0] != NOBODY:
-                        found[ahead - row] = table[spot, 1]
+        phone, now, spell = phones[row], at[row], spells[row]
+        if row % _BLOCK == 0:
+            stop = min(row + _BLOCK, len(at))
+            _records_of(table, shift, told, phones[row:stop], at[row:stop], heads, found, later)
         place = found[row % _BLOCK] if timed[row] else 0
         start = place >> HALF
         end = start + (place & LOW)
-        limit, by_quarter = np.int64(0), False
-        for each in range(rule_ends[codes[row]], rule_ends[codes[row] + 1]):
-            if high[row] >= rules[each, 0] and low[row] <= rules[each, 1]:
-                limit = rules[each, 2] if limit == 0 else min(limit, rules[each, 2])
-                by_quarter = by_quarter or rules[each, 3] == 1
-        left, right = start, end
-        while left < right:  # the first record after the call
-            middle = (left + right) // 2
-            if told[middle] >> SHIFT <= now:
-                left = middle + 1
-            else:
-                right = middle
-        before, after = left - 1, left
+        limit, by_quarter = limits[spell], quarterly[spell]
+        after = later[row % _BLOCK] if timed[row] else start
+        before = after - 1
         in_time = False
         answer = NO_CHECK
         if before >= start:
@@ -122,7 +147,7 @@ def judge(  # type: ignore[no-untyped-def]  # noqa: C901
             answer, basic = AGE_TIME, TIME
         if not directed[row]:
             answer, basic = AGE_DIRECTION, DIRECTION
-        if spared[codes[row]] and limit == 0:
+        if spared[spell] and limit == 0:
             answer, basic = PASSED, 0
         scrub[row] = answer
 
@@ -157,13 +182,13 @@ def judge(  # type: ignore[no-untyped-def]  # noqa: C901
                 following, what = mark, LISTED
             if by_check or late[row] or now > mark:
                 answer = VIOLATION
-                if by_check and not late[row] and not now > mark and free[codes[row]] > 0:
+                if by_check and not late[row] and not now > mark and free[spell] > 0:
                     run, oldest = check, check
                     while run >= start and told[run] & KIND != CLEAN:
                         if told[run] & KIND == LISTED:
                             oldest = run
                         run -= 1
-                    if now - (told[oldest] >> SHIFT) < free[codes[row]]:
+                    if now - (told[oldest] >> SHIFT) < free[spell]:
                         answer = UNCERTAIN
             elif now > since or (
                 what == LISTED and not (requested != NEVER and following > requested)
@@ -210,18 +235,35 @@ def tally(codes, counts, first):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def first_reached(codes, low, high, usable, ends, rules, counts):  # type: ignore[no-untyped-def]
-    """For each call the first rule of its case in force on its day, -1 for none; each is counted.
+def weigh(spells, usable, weights):  # type: ignore[no-untyped-def]
+    """Count the usable calls of each spell."""
+    for row in range(len(spells)):
+        weights[spells[row]] += usable[row]
 
-    `rules` has first day, last day and the number of the rule; `counts` is added to.
+
+@numba.njit(cache=True, nogil=True)
+def spread(spells, usable, answers):  # type: ignore[no-untyped-def]
+    """The answer of its spell for each usable call, `NOT_ASKED` for others."""
+    codes = np.empty(len(spells), dtype=np.uint8)
+    for row in range(len(spells)):
+        codes[row] = answers[spells[row]] if usable[row] else NOT_ASKED
+    return codes
+
+
+@numba.njit(cache=True, nogil=True)
+def first_reached(cases, low, high, weights, ends, rules, counts):  # type: ignore[no-untyped-def]
+    """For each spell with calls the first rule of its case in force on its days, -1 for none.
+
+    `rules` has first day, last day and the number of the rule; to `counts` the calls of the spells
+    that each rule reaches are added.
     """
-    found = np.full(len(codes), -1, dtype=np.int16)
-    for row in range(len(codes)):
-        if not usable[row]:
+    found = np.full(len(cases), -1, dtype=np.int64)
+    for row in range(len(cases)):
+        if weights[row] == 0:
             continue
-        for place in range(ends[codes[row]], ends[codes[row] + 1]):
+        for place in range(ends[cases[row]], ends[cases[row] + 1]):
             if high[row] >= rules[place, 0] and low[row] <= rules[place, 1]:
-                counts[rules[place, 2]] += 1
+                counts[rules[place, 2]] += weights[row]
                 if found[row] < 0:
                     found[row] = rules[place, 2]
     return found

@@ -66,8 +66,8 @@ class Ledger:
         if len(told) and not bool((told[1:] >= told[:-1]).all()):
             order = np.argsort(told, kind="stable")
             phones, told = phones[order], told[order]
-        size = _size(len(phones))
-        return cls(*_index(phones, told, size))
+        table = _empty(len(phones))
+        return cls(table, _index(phones, told, table))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -87,9 +87,27 @@ def shift_of(table):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _index(phones, told, size):  # type: ignore[no-untyped-def]
-    table = np.zeros((size, 2), dtype=np.int64)
-    table[:, 0] = NOBODY
+def look_ahead(table, shift, keys, heads, found):  # type: ignore[no-untyped-def]
+    """Write what a table says of a few keys into `found`, 0 for those that are not in it.
+
+    Many looks into memory at once cost little more than one, where none waits for another.
+    """
+    size = len(table)
+    for row in range(len(keys)):
+        spot = np.int64((np.uint64(keys[row]) * MIX) >> shift)
+        found[row], heads[row] = spot, table[spot, 0]
+    for row in range(len(keys)):
+        spot, key, head = found[row], keys[row], heads[row]
+        while head != NOBODY and head != key:
+            spot = (spot + 1) & (size - 1)
+            head = table[spot, 0]
+        found[row] = table[spot, 1]
+
+
+@numba.njit(cache=True, nogil=True)
+def _index(phones, told, table):  # type: ignore[no-untyped-def]
+    """Fill an empty table, and give the records by number."""
+    size = len(table)
     shift = shift_of(table)
     group = np.empty(len(phones), dtype=np.int32)
     counts = np.zeros(len(phones) + 1, dtype=np.int32)
@@ -112,7 +130,14 @@ def _index(phones, told, size):  # type: ignore[no-untyped-def]
     for row in range(len(phones)):
         ordered[counts[group[row]]] = told[row]
         counts[group[row]] += 1
-    return table, ordered
+    return ordered
+
+
+def _empty(keys: int) -> Ints:
+    """A table for so many keys without any; numpy asks for large pages, which spares looks for addresses."""
+    table = np.zeros((_size(keys), 2), dtype=np.int64)
+    table[:, 0] = NOBODY
+    return table
 
 
 def _size(keys: int) -> int:
@@ -122,28 +147,26 @@ def _size(keys: int) -> int:
 
 def positions(keys: Ints) -> Ints:
     """A table that finds the place of each distinct key in a list; -1 is no key."""
-    size = _size(len(keys))
-    table: Ints = _places(keys, size)
+    table = _empty(len(keys))
+    _places(keys, table)
     return table
 
 
 @numba.njit(cache=True, nogil=True)
-def _places(keys, size):  # type: ignore[no-untyped-def]
-    table = np.zeros((size, 2), dtype=np.int64)
-    table[:, 0] = NOBODY
+def _places(keys, table):  # type: ignore[no-untyped-def]
     shift = shift_of(table)
     for row in range(len(keys)):
         spot = find(table, shift, keys[row])
         table[spot, 0], table[spot, 1] = keys[row], row
-    return table
 
 
 @numba.njit(cache=True, nogil=True)
 def look_up(table, keys):  # type: ignore[no-untyped-def]
     """Place of each key in the list behind a table, -1 for those that are not in it."""
     shift = shift_of(table)
-    found = np.full(len(keys), -1, dtype=np.int32)
+    found = np.empty(len(keys), dtype=np.int32)
     for row in range(len(keys)):
+        found[row] = -1
         if keys[row] != NOBODY:
             spot = find(table, shift, keys[row])
             if table[spot, 0] != NOBODY:

@@ -36,6 +36,30 @@ class Days:
         return Days(self.low[rows], self.high[rows])
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Spells:
+    """Calls by their case and by what was in force on their days, so that law is looked up once for all of a kind.
+
+    Attributes:
+        codes: Position of each call's spell, int32.
+        cases: Case of each spell.
+        days: Days of each spell, on which the same rules are in force as on those of its calls.
+    """
+
+    codes: npt.NDArray[np.int32]
+    cases: Ints
+    days: Days
+
+
+def spells(cases: Cases, days: Days, rules: Sequence[Rule]) -> Spells:
+    """Sort calls by case and by the stretches of days between which no rule begins or ends."""
+    turns = {ordinal(r.effective_from) for r in rules if r.effective_from is not None}
+    turns |= {ordinal(r.effective_to) + 1 for r in rules if r.effective_to is not None}
+    starts = np.array([np.iinfo(np.int32).min, *sorted(turns)], dtype=np.int64)
+    codes, kinds = sums.spells(cases.codes, days.low, days.high, starts[1:], len(cases.kinds))
+    return Spells(codes, kinds[:, 0], Days(starts[kinds[:, 1]], starts[kinds[:, 2]]))
+
+
 def of_calls(calls: pd.DataFrame, cases: Cases, *, first: date, last: date) -> Days:
     """Local days of calls; a call without a start has the day 0."""
     return of_instants(instants(calls["created_at"]), cases, first=first, last=last)
@@ -44,7 +68,7 @@ def of_calls(calls: pd.DataFrame, cases: Cases, *, first: date, last: date) -> D
 def of_instants(at_us: Ints, cases: Cases, *, first: date, last: date) -> Days:
     """The same for instants in microseconds."""
     arrays = lay_out_zones(cases.kinds, first, last)
-    return Days(*sums.local_days(np.where(at_us == UNKNOWN, 0, at_us), cases.codes, *arrays))
+    return Days(*sums.local_days(at_us, UNKNOWN, cases.codes, *arrays))
 
 
 def in_force(rule: Rule, days: Days, rows: Ints) -> Flags:
@@ -77,7 +101,8 @@ def reach(
         if any(hit is not None for hit in hits):
             able = np.array([hit is not None for hit in hits], dtype=bool)[cases.codes] & usable
             rows = np.flatnonzero(able)
-            yield rule, rows[in_force(rule, days, rows)], hits
+            always = rule.effective_from is None and rule.effective_to is None
+            yield rule, rows if always else rows[in_force(rule, days, rows)], hits
 
 
 def conditions(

@@ -148,8 +148,51 @@ def grade(  # type: ignore[no-untyped-def]  # noqa: C901
 
 
 @numba.njit(cache=True, nogil=True)
+def ends(at, unknown):  # type: ignore[no-untyped-def]
+    """First and last of some instants, and how many are known; the first is after the last where none is."""
+    first, last, known = np.int64(_FAR), np.int64(-_FAR), 0
+    for row in range(len(at)):
+        if at[row] != unknown:
+            first, last = min(first, at[row]), max(last, at[row])
+            known += 1
+    return first, last, known
+
+
+@numba.njit(cache=True, nogil=True)
+def spells(case, low, high, turns, cases):  # type: ignore[no-untyped-def]
+    """Spell of each call, and case, first and last stretch between turns of each spell.
+
+    The days of one call lie within two days of each other in all zones, so that it is in at most
+    three stretches.
+    """
+    stretches = len(turns) + 1
+    known = np.full(cases * stretches * 3, -1, dtype=np.int32)
+    found = np.empty(len(case), dtype=np.int32)
+    kinds = [(np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    first = last = np.int64(0)
+    for row in range(len(case)):
+        while first < len(turns) and low[row] >= turns[first]:
+            first += 1
+        while first > 0 and low[row] < turns[first - 1]:
+            first -= 1
+        last = first
+        while last < len(turns) and high[row] >= turns[last]:
+            last += 1
+        place = (case[row] * stretches + first) * 3 + last - first
+        if known[place] < 0:
+            known[place] = len(kinds)
+            kinds.append((np.int64(case[row]), first, last))
+        found[row] = known[place]
+    told = np.empty((len(kinds), 3), dtype=np.int64)
+    for place in range(len(kinds)):
+        told[place, 0], told[place, 1], told[place, 2] = kinds[place]
+    return found, told
+
+
+@numba.njit(cache=True, nogil=True)
 def local_days(  # type: ignore[no-untyped-def]
     at,
+    unknown,
     case,
     zone_ends,
     zones,
@@ -157,24 +200,28 @@ def local_days(  # type: ignore[no-untyped-def]
     jumps,
     offsets,
 ):
-    """Earliest and latest local day of each instant over its candidate zones; the UTC day without any."""
+    """Earliest and latest local day of each instant over its candidate zones; the UTC day without any.
+
+    An unknown instant has the day 0.
+    """
     rows = len(at)
     low = np.empty(rows, dtype=np.int32)
     high = np.empty(rows, dtype=np.int32)
     for row in range(rows):
         kind = case[row]
-        first = last = at[row] // DAY_US
+        now = np.int64(0) if at[row] == unknown else at[row]
+        first = last = now // DAY_US
         if kind >= 0 and zone_ends[kind] < zone_ends[kind + 1]:
             for spot in range(zone_ends[kind], zone_ends[kind + 1]):
                 zone = zones[spot]
                 left, right = jump_ends[zone], jump_ends[zone + 1]
                 while right - left > 1:
                     middle = (left + right) // 2
-                    if jumps[middle] <= at[row]:
+                    if jumps[middle] <= now:
                         left = middle
                     else:
                         right = middle
-                day = (at[row] + offsets[left]) // DAY_US
+                day = (now + offsets[left]) // DAY_US
                 if spot == zone_ends[kind]:
                     first = last = day
                 first, last = min(first, day), max(last, day)

@@ -9,6 +9,7 @@ Records of consent, of exemptions and of declared days, which are looked up by t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -18,19 +19,28 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.compliance import consent, grading, hours, lifting, spans
+from dialframe.compliance import (
+    consent,
+    grading,
+    grading_hours,
+    grading_records,
+    hours,
+    lifting,
+    spans,
+    sums,
+)
 from dialframe.compliance.calendars import Declared
 from dialframe.compliance.cases import Case, Cases
 from dialframe.compliance.dnc import REQUEST_CODES
 from dialframe.compliance.following import Earlier
-from dialframe.compliance.grading import Graded
+from dialframe.compliance.graded import Graded
 from dialframe.compliance.ground import Question, persons
 from dialframe.compliance.intake import UNKNOWN, moment
 from dialframe.compliance.judging import OPEN
 from dialframe.compliance.ledger import CLEAN, LISTED, SCREEN, Ledger
 from dialframe.compliance.practice import Practice, Setting, frozen
 from dialframe.compliance.rulebook import RuleBook
-from dialframe.compliance.spans import Days
+from dialframe.compliance.spans import Days, Spells
 from dialframe.phones.placing import place
 
 Ints = npt.NDArray[np.int64]
@@ -119,16 +129,21 @@ def sweep(
         practice=practice, states=states, declared=declared, requests=requests, screens=screens,
         grace=grace, now=now,
     )  # fmt: skip
-    timed, _ = grading.of_hours(tables)
-    hourly = _named(timed)
-    scrub, listed, _ = grading.of_records(tables)
+    tables.spells  # noqa: B018 - both passes read them
+    with ThreadPoolExecutor(1) as beside:  # compiled passes and numpy leave the interpreter free
+        on_record = beside.submit(_of_records, tables)
+        hourly = _named(grading_hours.of_hours(tables)[0])
+        capped = _named(grading.of_attempts(tables)[0])
+        agreed = _named(grading.of_consent(tables)[0])
+        banned = _named(grading.of_emergency(tables))
+        scrub, listed = on_record.result()
+    return Sweep(hourly, capped, scrub, listed, banned, agreed)
+
+
+def _of_records(tables: Coded) -> tuple[Bytes, Bytes]:
+    scrub, listed, _ = grading_records.of_records(tables)
     tables.settle()
-    capped, _ = grading.of_attempts(tables)
-    agreed, _ = grading.of_consent(tables)
-    banned = grading.of_emergency(tables)
-    return Sweep(
-        hourly, _named(capped), _named(scrub), _named(listed), _named(banned), _named(agreed)
-    )
+    return _named(scrub), _named(listed)
 
 
 def coded(
@@ -149,9 +164,9 @@ def coded(
     now: datetime | None = None,
 ) -> Coded:
     """The tables of a sweep, whose arguments these are."""
-    known = at_us[at_us != UNKNOWN]
-    last = int(known.max()) if len(known) else 0
-    day = hours.EPOCH + timedelta(microseconds=last) if now is None else now.astimezone(UTC)
+    _, last, known = sums.ends(at_us, UNKNOWN)
+    day = hours.EPOCH + timedelta(microseconds=int(last) if known else 0)
+    day = day if now is None else now.astimezone(UTC)
     asks = Question(
         book, moment(day), None, None, frozen(practice), states, lifting.take(None, book),
         REQUEST_CODES, grace, bool(len(screens[0])), declared or Declared(),
@@ -165,7 +180,7 @@ def coded(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coded:
-    """Calls and records as integers, as `grading.Tables` reads them; every call is graded and counts.
+    """Calls and records as integers, as `graded.Tables` reads them; every call is graded and counts.
 
     Attributes:
         asks: What is asked.
@@ -204,6 +219,11 @@ class Coded:
         first, last = hours.utc_span(self.at_us)
         one = timedelta(days=1)
         return spans.of_instants(self.at_us, self.cases, first=first - one, last=last + one)
+
+    @cached_property
+    def spells(self) -> Spells:
+        """Calls by case and by what was in force on their days."""
+        return spans.spells(self.cases, self.days, self.asks.book.rules)
 
     @cached_property
     def records(self) -> Ledger:

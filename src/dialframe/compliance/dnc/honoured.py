@@ -79,7 +79,7 @@ def grade(
     for phone, at, listed in zip(checks["phone"], checks["at"], checks["listed"], strict=True):
         known.setdefault(phone, []).append((at, bool(listed)))
     closed = people[people["status"].str.strip().str.lower() == "dnc"]
-    flagged = closed.groupby("phone")["updated_at"].min()
+    flagged = closed.groupby("phone")["updated_at"].min().to_dict()
     rows = []
     of_case = [[each.rule for each in reached(case, rules)] for case in sorted_.kinds]
     for position, request in enumerate(asked.itertuples(index=False)):
