@@ -46,3 +46,14 @@ def overflow(page: Page) -> int:
             "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - innerWidth"
         )
     )
+
+
+# Tables and pictures scroll inside themselves; whatever holds them must not grow wider than it is shown.
+_CUT = """() => [...document.querySelectorAll('.df-panel, .df-panel .widget-box, .df-panel .widget-html, .df-panel .widget-html-content, .widget-tab-contents, .jupyter-widget-tab-contents')]
+  .filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 4)
+  .map(e => `${e.className}: ${e.scrollWidth} in ${e.clientWidth}`)"""
+
+
+def cut(page: Page) -> list[str]:
+    """Boxes whose content is wider than they are."""
+    return list(page.evaluate(_CUT))

@@ -11,6 +11,13 @@ from playwright.sync_api import Locator, Page, expect
 from dialframe.cli.run import run
 
 
+def opened(page: Page, address: str) -> Page:
+    """The page at an address, once its first face speaks."""
+    page.goto(address)
+    expect(page.get_by_role("status").first).not_to_have_text("")
+    return page
+
+
 def workbench(page: Page) -> Locator:
     """The lead workbench."""
     return page.locator(".df-panel", has=page.get_by_label("Upload a lead file"))

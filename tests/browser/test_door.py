@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
-from tornado.websocket import websocket_connect
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from browser.conftest import Served
 
@@ -121,13 +121,20 @@ def test_a_kernel_is_ended_by_nobody_else(served: Served, kernel: str) -> None:
     assert httpx.get(f"{served.url}/api/kernels/{kernel}", headers=own).status_code == 200
 
 
+async def _hang_up(line: WebSocketClientConnection) -> None:
+    """Close it and wait until it is closed, or its socket would outlive the loop."""
+    line.close()
+    while await asyncio.wait_for(line.read_message(), 20) is not None:
+        pass
+
+
 async def _handshake(served: Served, kernel: str, **headers: str) -> int:
     url = f"ws{served.url.removeprefix('http')}/api/kernels/{kernel}/channels"
     try:
         line = await websocket_connect(HTTPRequest(url, headers=headers))
     except HTTPClientError as error:
         return int(error.code)
-    line.close()
+    await _hang_up(line)
     return 101
 
 
@@ -161,7 +168,7 @@ async def _runs(served: Served, kernel: str, code: str) -> set[str]:
         said = await asyncio.wait_for(line.read_message(), 20)
         assert said is not None
         kinds.add(json.loads(said)["msg_type"] if isinstance(said, str) else "binary")
-    line.close()
+    await _hang_up(line)
     return kinds
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,14 @@ def test_without_an_account_the_lists_work_and_the_rest_says_what_is_missing(
     pages.tabs.selected_index = 1
     assert list(pages.made) == ["Leads"]
     assert "DIALFRAME_BASE_URL" in pages._places["Funnel"].children[0].value
+
+
+def test_the_list_tab_loads_nothing_that_draws_or_computes() -> None:
+    """What is first seen on the page waits for no library that lists do not need."""
+    heavy = ("matplotlib", "PIL", "dialframe.analytics", "dialframe.plots")
+    code = f"import sys, dialframe.widgets.page.shown; print([m for m in {heavy} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
 
 
 def test_the_address_says_which_tab_is_opened(tmp_path: Path) -> None:

@@ -227,6 +227,7 @@ def test_a_funnel_is_asked_otherwise_and_started_over(explored: FunnelModel) -> 
         tuple(explored.campaigns)[:2], by="campaign_id", order="any", window_days=30
     )
     assert set(explored.table()["campaign_id"]) <= set(explored.campaigns.values())
+    assert "cmp_" not in explored.picture().alt
     saved = shown.saved.value
     shown.reset.click()
     assert explored.state == FunnelState()
@@ -299,6 +300,21 @@ def test_findings_are_filtered_by_grade(board: CoverageDashboard) -> None:
         assert page.whole == whole
         seen += page.total
     assert seen == whole
+
+
+def test_findings_are_shown_whole_and_campaigns_by_name(board: CoverageDashboard) -> None:
+    """Every reason, proof and citation of the page stands there uncut; no id where there is a name."""
+    board.grade.value = ""
+    rows = board.model.findings().rows
+    shown = html.unescape(board.findings.value)
+    for told in [*rows["reason"], *rows["evidence"].dropna(), *rows["citation"].dropna()]:
+        assert told in shown
+    assert "cmp_" not in shown
+    named = {board.model.campaigns[each] for each in rows["campaign_id"].dropna()}
+    assert named
+    assert all(f">{name}</td>" in shown for name in named)
+    assert ">yes</td>" in board.stale.value
+    assert " %</td>" in board.coverage.value
 
 
 def test_a_coverage_gap_is_shown_and_closed(board: CoverageDashboard) -> None:

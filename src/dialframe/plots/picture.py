@@ -8,6 +8,7 @@ import io
 from collections.abc import Collection
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from PIL import Image
@@ -68,13 +69,16 @@ class Picture(Figure):
         """Write the figure, as `matplotlib.figure.Figure.savefig` does, in its own look."""
         # Written by the figure that the artists know, or its size would be set twice.
         with context(self.look):
+            # It is laid out, so it is not drawn once more to find out how; also not in `context`.
+            self._drawn.set_layout_engine(None)
             self._drawn.savefig(fname, **kwargs)
 
     def png(self) -> bytes:
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colours."""
-        drawn = Image.open(io.BytesIO(self._bytes("png", {"Software": None}))).convert("RGB")
+        # Read again at once, so that it is not worth the time to make it small.
+        drawn = self._bytes("png", {"Software": None}, pil_kwargs={"compress_level": 1})
         file = io.BytesIO()
-        _few_colours(drawn).save(file, format="png", optimize=True)
+        _few_colours(Image.open(io.BytesIO(drawn))).save(file, format="png")
         return file.getvalue()
 
     def svg(self) -> str:
@@ -129,28 +133,37 @@ class Picture(Figure):
             bundle["text/html"] = self.html()
         return {kind: bundle[kind] for kind in bundle if kind in wanted}
 
-    def _bytes(self, kind: str, metadata: dict[str, None]) -> bytes:
+    def _bytes(self, kind: str, metadata: dict[str, None], **kwargs: Any) -> bytes:
         file = io.BytesIO()
-        self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, metadata=metadata)
+        self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, metadata=metadata, **kwargs)
         return file.getvalue()
 
 
 def _few_colours(drawn: Image.Image) -> Image.Image:
     """The image in a palette that has its most frequent colours to the bit."""
-    counts = [(n, _triple(colour)) for n, colour in drawn.getcolors(1 << 24) or []]
+    pixels = np.asarray(drawn.convert("RGBA")).view("<u4").ravel()
+    # Most pixels are like the one before; each run of them is looked at once.
+    begins = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
+    lengths = np.diff(begins, append=len(pixels))
+    packed, which = np.unique(pixels[begins], return_inverse=True)
+    counts = np.bincount(which, weights=lengths)
+    colours = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
+    palette = _palette(colours, counts)
+    nearest = np.abs(colours[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
+    cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.height, drawn.width)
+    image = Image.fromarray(cells, "P")
+    image.putpalette(palette.astype(np.uint8).tobytes())
+    return image
+
+
+def _palette(colours: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The most frequent colours as they are, then what stands for the rest; none near another."""
     # By colour where as many pixels have it, so that the same picture gives the same bytes.
-    often = [colour for _, colour in sorted(counts, key=lambda each: (-each[0], each[1]))]
-    edges = drawn.quantize(COLOURS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
-    blends = [_triple(edges[i : i + 3]) for i in range(0, len(edges), 3)]
-    kept: list[tuple[int, int, int]] = []
-    for colour in (*often[:_EXACT], *blends):
-        if not any(max(abs(a - b) for a, b in zip(colour, k, strict=True)) < _NEAR for k in kept):
+    often = colours[np.lexsort([*colours.T[::-1], -counts])]
+    rest = Image.fromarray(often[None].astype(np.uint8), "RGB")
+    blends = rest.quantize(COLOURS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
+    kept: list[np.ndarray] = []
+    for colour in (*often[:_EXACT], *np.array(blends, dtype=np.int16).reshape(-1, 3)):
+        if all(np.abs(colour - other).max() >= _NEAR for other in kept):
             kept.append(colour)
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in kept[:COLOURS] for part in colour])
-    return drawn.quantize(palette=palette, dither=Image.Dither.NONE)
-
-
-def _triple(colour: Any) -> tuple[int, int, int]:
-    red, green, blue = colour
-    return int(red), int(green), int(blue)
+    return np.array(kept[:COLOURS])

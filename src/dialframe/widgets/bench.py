@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.ids import kind_of
@@ -22,14 +21,14 @@ from dialframe.flows import clean as cleaning
 from dialframe.flows import intake, listing
 from dialframe.flows.listing import Prepared, Recipe
 from dialframe.flows.outcomes import Ledger
-from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
-from dialframe.leads.report import mask
+from dialframe.leads import LeadFile, MappingDecision
 from dialframe.widgets import found
-from dialframe.widgets.browsing import Browsed
-from dialframe.widgets.kept import Work, load, save
+from dialframe.widgets.browsing import Browsed, masked
+from dialframe.widgets.kept import Work, file_of, left_off, save, work_on
 from dialframe.widgets.manifest import write_manifest
 from dialframe.widgets.paging import Page
 from dialframe.widgets.places import inside
+from dialframe.widgets.reading import clean, file_in, read, rules_in
 from dialframe.widgets.uploads import Uploads
 
 #: Opens the account; closed again behind each step that needs it.
@@ -90,14 +89,7 @@ class LeadBench:
         Raises:
             LeadFileError: It is not there, not inside the folder, or cannot be read.
         """
-        path = inside(self.folder, name)
-        if not path.is_file():
-            raise LeadFileError(
-                f"there is no file {str(name)!r} in {self.folder.name or self.folder}; check the "
-                "name, or upload the file",
-                path=path,
-            )
-        return self._take(path, on_progress)
+        return self._take(file_in(self.folder, name), on_progress)
 
     def place_for(self, name: str) -> Path:
         """Where an upload of this name is put: a private folder that goes with the bench."""
@@ -132,7 +124,7 @@ class LeadBench:
         """
         named = self.rules_file if rules_file is None else rules_file
         if rules_file is not None:
-            recipe = replace(recipe, rules=self._rules(rules_file))
+            recipe = replace(recipe, rules=rules_in(self.folder, rules_file))
         before = (self.recipe, self.rules_file)
         self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.append(before)
@@ -150,10 +142,8 @@ class LeadBench:
     @property
     def left(self) -> Work | None:
         """What a start before left off with, while nothing else is open."""
-        work = None if self.kept is None else load(self.kept)
-        # An upload is gone with its kernel, so its decisions wait until it is there again.
-        same = self.path is None or (work and [work.sha256] == [f.sha256 for f in self.files])
-        return work if same and not self._past else None
+        digests = [file.sha256 for file in self.files]
+        return None if self._past else left_off(self.kept, self.path, digests)
 
     def go_on(self, on_progress: OnProgress = silent) -> str:
         """Take up what a start before left off with: its file and every decision about it.
@@ -162,15 +152,8 @@ class LeadBench:
             ConfigError: Nothing was kept, or the file was an upload and is not there.
             LeadFileError: The file cannot be read so.
         """
-        work = self.left
-        if work is None:
-            raise ConfigError("nothing was left off here; open a file")
-        if work.uploaded and self.path is None:
-            raise ConfigError(
-                f"{work.name} was uploaded, and no upload is kept; upload it again, then go on"
-            )
-        path = self.path or inside(self.folder, work.name)
-        recipe = replace(work.recipe, rules=self._rules(work.rules_file))
+        work, path = file_of(self.left, self.path, self.folder)
+        recipe = replace(work.recipe, rules=rules_in(self.folder, work.rules_file))
         before = (self.recipe, self.rules_file)
         self._read(path, recipe, on_progress, rules_file=work.rules_file)
         self._past.append(before)
@@ -183,7 +166,7 @@ class LeadBench:
 
     def clean(self, on_progress: OnProgress = silent) -> str:
         """Find out what becomes of every record; nothing is written and nobody is asked."""
-        self._set(listing.prepare([self._opened()], self.recipe, on_progress=on_progress))
+        self._set(clean(self._opened(), self.recipe, on_progress))
         return f"Dry run: {self._counted()} Nothing is written yet."
 
     def screen(self, on_progress: OnProgress = silent) -> str:
@@ -228,7 +211,8 @@ class LeadBench:
 
     def issues(self) -> Page:
         """The page of records that are not clean: `file, line, outcome, reason, field, value`."""
-        return self._shown(self._looked().issues(self.page, self.reason), ["value"])
+        page = self._looked().issues(self.page, self.reason)
+        return page if self.reveal else masked(page, "value")
 
     def reasons(self) -> dict[str, int]:
         """Records by reason, most first."""
@@ -236,7 +220,8 @@ class LeadBench:
 
     def changes(self) -> Page:
         """The page of cells of clean records that were changed: `file, line, field, before, after`."""
-        return self._shown(self._looked().changes(self.changes_page), ["before", "after"])
+        page = self._looked().changes(self.changes_page)
+        return page if self.reveal else masked(page, "before", "after")
 
     @property
     def compared(self) -> bool:
@@ -253,12 +238,6 @@ class LeadBench:
             raise ConfigError("nothing was cleaned yet; make a dry run first")
         return self._found
 
-    def _shown(self, page: Page, columns: list[str]) -> Page:
-        if self.reveal:
-            return page
-        rows = page.rows.assign(**{name: page.rows[name].map(mask) for name in columns})
-        return replace(page, rows=rows)
-
     def _take(self, path: Path, on_progress: OnProgress) -> str:
         recipe = Recipe(region=self.recipe.region, rules=self.recipe.rules)
         self._read(path, recipe, on_progress, rules_file=self.rules_file, keep=False)
@@ -274,26 +253,14 @@ class LeadBench:
         rules_file: str,
         keep: bool = True,
     ) -> None:
-        on_progress(Progress("reading", 0, None))
-        files = tuple(listing.read(path, recipe))
-        on_progress(Progress("records read", sum(file.records for file in files), None))
-        decisions = tuple(
-            leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files
-        )
+        files, decisions = read(path, recipe, on_progress)
         self.path, self.files, self.decisions, self.recipe = path, files, decisions, recipe
         self.rules_file = rules_file
         self._forget()
         if keep and self.kept is not None:
-            save(self._work(), self.kept)
-
-    def _work(self) -> Work:
-        path = self._opened()
-        uploaded = self._uploads.holds(path)
-        name = path.name if uploaded else str(path.relative_to(self.folder.resolve()))
-        return Work(name, uploaded, self.files[0].sha256, self.recipe, self.rules_file)
-
-    def _rules(self, name: str) -> Rules:
-        return load_rules(inside(self.folder, name)) if name else Rules()
+            uploaded = self._uploads.holds(path)
+            work = work_on(path, self.folder, files, recipe, rules_file, uploaded=uploaded)
+            save(work, self.kept)
 
     def _forget(self) -> None:
         """Drop what was found out of the file that was open, or by the recipe before."""

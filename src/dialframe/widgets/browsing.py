@@ -1,14 +1,15 @@
-"""What a cleaning found, page by page; each table is made when somebody first looks at it, and masked by nobody here."""
+"""What a cleaning found, page by page; each table is made when somebody first looks at it, and masked where that is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import Cleaned, LeadFile
+from dialframe.leads.report import mask
 from dialframe.widgets import found
 from dialframe.widgets.paging import Page, page_of
 
@@ -60,3 +61,10 @@ class Browsed:
         if self._issues is None:
             self._issues = found.issues(self.cleaned)
         return self._issues
+
+
+def masked(page: Page, *columns: str) -> Page:
+    """The page with the values of these columns masked."""
+    return replace(
+        page, rows=page.rows.assign(**{name: page.rows[name].map(mask) for name in columns})
+    )

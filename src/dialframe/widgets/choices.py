@@ -10,6 +10,13 @@ from dialframe.leads import MappingDecision
 from dialframe.leads.column_map import FIELDS, ColumnMap, Columns
 from dialframe.leads.header_row import HeaderChoice
 
+#: Endings of lead files, and of house rules.
+ENDINGS: Final = (
+    ".csv", ".tsv", ".txt", ".tab", ".psv", ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".gz", ".zip",
+)  # fmt: skip
+RULES: Final = (".toml", ".json")
+
 #: Whatever was found is taken.
 FOUND: Final = "found"
 #: The field is left out.

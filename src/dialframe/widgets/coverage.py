@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,10 +16,11 @@ from dialframe.compliance.dnc.dashboard import Dashboard
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError
 from dialframe.flows import audit as auditing
-from dialframe.leads.report import mask
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
+from dialframe.reports.naming import campaign_names
 from dialframe.widgets.bench import Connect
+from dialframe.widgets.browsing import masked
 from dialframe.widgets.manifest import write_manifest
 from dialframe.widgets.paging import Page, page_of
 from dialframe.widgets.places import inside
@@ -49,6 +50,7 @@ class CoverageModel:
         look: Light or dark pictures.
         audit: The audit, once it was made.
         dashboard: Its coverage by group.
+        campaigns: Campaign id to its name.
         written: Files of the evidence pack by name, once it is written.
     """
 
@@ -63,6 +65,7 @@ class CoverageModel:
     look: Look = "light"
     audit: Audit | None = None
     dashboard: Dashboard | None = None
+    campaigns: Mapping[str, str] = field(default_factory=dict)
     written: dict[str, Path] = field(default_factory=dict)
     _masked: pd.DataFrame | None = field(default=None, repr=False)
 
@@ -77,10 +80,9 @@ class CoverageModel:
         scope = auditing.Scope(rules=asked or None)
         with self.connect() as account:
             found = auditing.audit(account, now=self.now, scope=scope, on_progress=on_progress)
-            campaigns = account.campaigns()
-            named = dict(zip(campaigns["id"], campaigns["name"], strict=True))
+            self.campaigns = campaign_names(account.campaigns())
             self.dashboard = compliance.dnc.dashboard(
-                found.coverage, account.leads(), account.calls(), campaigns=named
+                found.coverage, account.leads(), account.calls(), campaigns=self.campaigns
             )
         self.audit, self._masked, self.written = found, None, {}
         self.page = self.stale_page = 0
@@ -128,10 +130,7 @@ class CoverageModel:
         """The page of numbers to check next, those that may be called first, masked."""
         whole = self._made()[1].next
         page = page_of(whole, self.stale_page, noun="numbers stale or never checked")
-        return Page(
-            page.rows.assign(phone=page.rows["phone"].map(mask)),
-            page.number, page.total, page.whole, page.noun,
-        )  # fmt: skip
+        return masked(page, "phone")
 
     def _findings(self) -> pd.DataFrame:
         if self._masked is None:

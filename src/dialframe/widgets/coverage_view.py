@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import ipywidgets as W  # noqa: N812 - its own documentation calls it so
+import pandas as pd
 
 from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
@@ -135,19 +137,26 @@ class CoverageDashboard(Panel):
             return
         self.verdict.value = f"<p><b>{escape(self.model.audit.verdict)}</b></p>"
         self.coverage.value = drawing(self.model.picture()) + self._groups()
-        turned(self.model.findings(), "Findings", self.findings, self.finding_turns)
-        turned(self.model.stale(), "To check next", self.stale, self.stale_turns)
+        found, next_ = self.model.findings(), self.model.stale()
+        found = replace(found, rows=proofs(found.rows, self.model.campaigns))
+        next_ = replace(next_, rows=next_.rows.round({"age_days": 1}))
+        turned(found, "Findings", self.findings, self.finding_turns)
+        turned(next_, "To check next", self.stale, self.stale_turns)
         self.counts.value = self._checks()
         self.downloads.offer(self.model.written)
 
     def _groups(self) -> str:
-        return table(f"Coverage by {self.model.view}", self.model.groups())
+        groups = self.model.groups()
+        shares = groups["share"].map("{:.1%}".format, na_action="ignore").str.replace("%", " %")
+        return table(f"Coverage by {self.model.view}", groups.assign(share=shares))
 
     def _checks(self) -> str:
         assert self.model.audit is not None  # noqa: S101 - asked by the caller
         names = ["title", "unit", "checked", "pass", "violation", "uncertain", "not_evaluable"]
         counts = table("Checks", self.model.audit.checks[names])
-        return counts + bullets([*self.model.audit.checks["sentence"], *self.model.audit.notes])
+        told = self.model.audit.checks[["title", "sentence"]].itertuples(index=False)
+        lines = [f"{title}: {sentence}." for title, sentence in told]
+        return counts + bullets([*lines, *self.model.audit.notes])
 
     def snapshot(self) -> str:
         """The verdict, the coverage and the checks, numbers masked."""
@@ -156,3 +165,26 @@ class CoverageDashboard(Panel):
         drawn = self.model.picture().html()
         parts = [paragraph(self.model.audit.verdict), drawn, self._groups(), self._checks()]
         return snapshot("Coverage dashboard", parts)
+
+
+def proofs(findings: pd.DataFrame, campaigns: Mapping[str, str]) -> pd.DataFrame:
+    """Findings as a person reads them: `check, grade, phone, campaign, when, reason, proof`.
+
+    `when` is the local time of the called party with its zone where that is known, and UTC where not.
+    """
+    at = findings["at"].dt.strftime("%Y-%m-%d %H:%M UTC")
+    return pd.DataFrame(
+        {
+            "check": findings["check"].str.replace("_", " "),
+            "grade": findings["grade"],
+            "phone": findings["phone"],
+            "campaign": findings["campaign_id"].map(lambda each: campaigns.get(each, each)),
+            "when": findings["local_times"].str.replace("T", " ").where(
+                findings["local_times"].notna(), at
+            ),
+            "reason": findings["reason"],
+            "proof": findings["evidence"].fillna("none").str.cat(
+                findings["citation"].fillna("no citation"), sep="; "
+            ),
+        }
+    )  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.wording import plural
 from dialframe.flows import lead_tables
 from dialframe.flows.outcomes import Ledger
 from dialframe.leads import Cleaned, CleanedFile, LeadFile, MappingDecision
@@ -49,7 +48,7 @@ def read_words(files: Sequence[LeadFile], decisions: Sequence[MappingDecision]) 
     names = ", ".join(file.name for file in files[:3])
     asked = sum(len(decision.questions) for decision in decisions)
     unsure = f" {asked} to look at in the columns." if asked else ""
-    return f"{names}: {plural(rows, 'record')} read.{unsure}"
+    return f"{names}: {rows:,} {'record' if rows == 1 else 'records'} read.{unsure}"
 
 
 def counted(cleaned: Cleaned) -> str:

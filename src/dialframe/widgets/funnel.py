@@ -17,6 +17,7 @@ from dialframe.analytics import Funnel
 from dialframe.errors import ConfigError
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
+from dialframe.reports.naming import campaign_names, funnel_with_names
 
 Order = Literal["ordered", "strict", "any"]
 #: Breakdowns that every account has; custom fields of its leads come behind them.
@@ -144,12 +145,12 @@ class FunnelModel:
         Raises:
             StoreError: The store cannot be read.
         """
-        calls, campaigns = account.calls(), account.campaigns()
+        calls = account.calls()
         return cls(
             account.leads(),
             calls,
             account.appointments(),
-            dict(zip(campaigns["id"], campaigns["name"], strict=True)),
+            campaign_names(account.campaigns()),
             freshness=str(calls.attrs.get("dialframe", {}).get("sentence", "")),
         )
 
@@ -193,17 +194,13 @@ class FunnelModel:
 
     def picture(self) -> Picture:
         """The funnel drawn, with words for those who cannot see it."""
-        found = self.result()
+        found = funnel_with_names(self.result(), self.campaigns)
         draw = plots.funnel if found.by is None else plots.funnel_by
         return draw(found, look=self.look)
 
     def table(self) -> pd.DataFrame:
         """The numbers that are drawn: stage, count, shares with their interval."""
-        frame = self.result().table.drop(columns="definition")
-        if self.state.by == "campaign_id":
-            names = dict(self.campaigns)
-            frame["campaign_id"] = frame["campaign_id"].map(lambda each: names.get(each, each))
-        return frame
+        return funnel_with_names(self.result(), self.campaigns).table.drop(columns="definition")
 
     def choose(self, state: FunnelState) -> str:
         """Ask another funnel, and say what it shows.
@@ -220,7 +217,7 @@ class FunnelModel:
             raise
         counts = found.table.groupby("stage", sort=False)["count"].sum()
         first, last = counts.index[0], counts.index[-1]
-        return f"{counts[first]:,} leads {first}, {counts[last]:,} {last}."
+        return f"{counts[first]:,} leads {first}, {counts[last]:,} reached an {last}."
 
 
 def _midnight(day: date | None) -> datetime | None:

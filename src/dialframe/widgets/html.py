@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
@@ -14,14 +15,22 @@ if TYPE_CHECKING:
 
 #: Pixels of a page for each inch of a picture.
 PAGE_DPI: Final = 100
-#: Cells longer than this are cut, with their end shown as an ellipsis.
-_MOST_CHARS: Final = 160
+#: Narrower than this the type of a picture is too small to be read.
+_LEAST_PX: Final = 560
+#: Cells longer than this are cut, with their end shown as an ellipsis; a proof never is.
+_MOST_CHARS: Final = 600
+#: Cells longer than this get a column of some width.
+_LONG_CHARS: Final = 40
+_YES_NO: Final = {True: "yes", False: "no"}
 
 
 def table(caption: str, frame: pd.DataFrame) -> str:
     """A frame as a table with a caption and column headings; wide ones scroll inside themselves."""
-    heads = "".join(f'<th scope="col">{escape(_title(name))}</th>' for name in frame.columns)
-    right = [pd.api.types.is_numeric_dtype(frame[name]) for name in frame.columns]
+    right = [_counts(frame[name]) for name in frame.columns]
+    heads = "".join(
+        f'<th scope="col" style="text-align:{_side(number)}">{escape(_title(name))}</th>'
+        for name, number in zip(frame.columns, right, strict=True)
+    )
     body = "".join(
         f"<tr>{''.join(_cell(cell, number) for cell, number in zip(row, right, strict=True))}</tr>"
         for row in frame.itertuples(index=False, name=None)
@@ -35,12 +44,14 @@ def table(caption: str, frame: pd.DataFrame) -> str:
 
 
 def drawing(picture: Picture) -> str:
-    """A picture for a live widget, sharp at every size; drawn in a third of the time of its PNG."""
+    """A picture for a live widget, sharp at every size; in a narrow window it scrolls rather than be too small."""
     data = b64encode(picture.svg().encode()).decode("ascii")
     width, height = (round(inches * PAGE_DPI) for inches in picture.get_size_inches())
     return (
-        f'<img alt="{escape(picture.alt, quote=True)}" width="{width}" height="{height}" '
-        f'style="max-width:100%;height:auto" src="data:image/svg+xml;base64,{data}">'
+        '<div class="df-picture" role="region" tabindex="0" aria-label="Picture" '
+        f'style="overflow-x:auto"><img alt="{escape(picture.alt, quote=True)}" width="{width}" '
+        f'height="{height}" style="max-width:100%;min-width:{_LEAST_PX}px;height:auto" '
+        f'src="data:image/svg+xml;base64,{data}"></div>'
     )
 
 
@@ -76,9 +87,20 @@ def _cell(cell: object, number: bool) -> str:  # noqa: FBT001 - of this module a
         return "<td></td>"
     if number:
         return f'<td style="text-align:right">{escape(_number(cell))}</td>'
-    words = str(cell)
+    words = _YES_NO[bool(cell)] if isinstance(cell, bool | np.bool_) else str(cell)
     shown = words if len(words) <= _MOST_CHARS else f"{words[:_MOST_CHARS]}..."
-    return f'<td style="text-align:left">{escape(shown)}</td>'
+    wide = ";min-width:14em" if len(words) > _LONG_CHARS else ""
+    return f'<td style="text-align:left{wide}">{escape(shown)}</td>'
+
+
+def _counts(column: pd.Series) -> bool:
+    """Whether these are numbers; what is true or false is none."""
+    kinds = pd.api.types
+    return kinds.is_numeric_dtype(column) and not kinds.is_bool_dtype(column)
+
+
+def _side(number: bool) -> str:  # noqa: FBT001 - of this module alone
+    return "right" if number else "left"
 
 
 def _number(cell: object) -> str:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dialframe.errors import DialframeError
+from dialframe.errors import ConfigError, DialframeError
 from dialframe.flows.files import write_text
 from dialframe.flows.listing import Recipe
-from dialframe.leads import ColumnMap
+from dialframe.leads import ColumnMap, LeadFile
 from dialframe.leads.column_map import Columns
+from dialframe.widgets.places import inside
 
 SCHEMA: Final = "dialframe.workbench/1"
 _TOLD: Final = ("region", "encoding", "delimiter", "sheet", "header")
@@ -39,6 +41,20 @@ class Work:
     sha256: str
     recipe: Recipe
     rules_file: str = ""
+
+
+def work_on(
+    path: Path,
+    folder: Path,
+    files: Sequence[LeadFile],
+    recipe: Recipe,
+    rules_file: str,
+    *,
+    uploaded: bool,
+) -> Work:
+    """What is kept about an open file; an upload by its name alone."""
+    name = path.name if uploaded else str(path.relative_to(folder.resolve()))
+    return Work(name, uploaded, files[0].sha256, recipe, rules_file)
 
 
 def place(room: Path, folder: Path) -> Path:
@@ -72,6 +88,35 @@ def load(path: Path) -> Work | None:
         return Work(name, bool(kept["uploaded"]), digest, recipe, rules)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, DialframeError):
         return None
+
+
+def left_off(path: Path | None, opened: Path | None, digests: Sequence[str]) -> Work | None:
+    """What a start before left off with, while nothing else is open than that.
+
+    Args:
+        path: Where it is kept, or None.
+        opened: The file that is open, or None.
+        digests: Hashes of its tables.
+    """
+    work = None if path is None else load(path)
+    # An upload is gone with its kernel, so its decisions wait until it is there again.
+    same = opened is None or (work is not None and [work.sha256] == list(digests))
+    return work if same else None
+
+
+def file_of(work: Work | None, opened: Path | None, folder: Path) -> tuple[Work, Path]:
+    """What is gone on with, and its file: the open one, or that of the folder.
+
+    Raises:
+        ConfigError: Nothing was kept, or the file was an upload and is not there.
+    """
+    if work is None:
+        raise ConfigError("nothing was left off here; open a file")
+    if work.uploaded and opened is None:
+        raise ConfigError(
+            f"{work.name} was uploaded, and no upload is kept; upload it again, then go on"
+        )
+    return work, opened or inside(folder, work.name)
 
 
 def _columns(told: dict[str, Any] | None) -> dict[str, Columns] | None:

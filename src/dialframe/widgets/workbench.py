@@ -23,13 +23,6 @@ from dialframe.widgets.outlook import detected, ledger_html, outcome_html
 from dialframe.widgets.places import names
 from dialframe.widgets.transfer import Downloads, Upload
 
-#: Endings of lead files, and of house rules.
-ENDINGS: Final = (
-    ".csv", ".tsv", ".txt", ".tab", ".psv", ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".jsonl",
-    ".ndjson", ".parquet", ".gz", ".zip",
-)  # fmt: skip
-RULES: Final = (".toml", ".json")
-
 #: Clean records that take long to compare.
 _LONG: Final = 100_000
 #: Place of the tab with what was changed.
@@ -92,7 +85,7 @@ class Workbench(Panel):
             self._uploaded,
             lambda why: self.say(why, failed=True),
         )
-        self.upload.accept = ",".join(ENDINGS)
+        self.upload.accept = ",".join(choices.ENDINGS)
         self.path = field(
             W.Combobox(description="File", placeholder="name of a file of the folder")
         )
@@ -247,8 +240,8 @@ class Workbench(Panel):
         self.header.value = "" if recipe.header == "auto" else str(recipe.header)
         self.sheet.value = recipe.sheet or ""
         self.rules.value = self.model.rules_file
-        self.rules.options = names(self.model.folder, RULES)
-        self.path.options = names(self.model.folder, ENDINGS)
+        self.rules.options = names(self.model.folder, choices.RULES)
+        self.path.options = names(self.model.folder, choices.ENDINGS)
         self.detected.value = detected(self.model)
         decision = self.model.decisions[0] if self.model.decisions else None
         columns = [str(name) for name in self.model.files[0].frame] if self.model.files else []
