@@ -164,11 +164,14 @@ def test_collectors_may_call_seven_times_in_seven_days_and_not_after_a_conversat
         *["pass"] * 7, "violation",
     ]  # fmt: skip
     talk = [_at("2026-07-06 10:00"), _at("2026-07-12 20:00"), _at("2026-07-13 08:30")]
-    told = {"c0": "live"}
+    told = {"c0": "live", "c1": "machine"}
     assert _attempts(["us"], hand.NEW_YORK, talk, firm, outcomes=told) == [
         "pass", "violation", "pass",
     ]  # fmt: skip
-    # Whether somebody was spoken to on the second call is not known either.
+    # Whether somebody was spoken to on the second call is not known, with or without the first's.
+    assert _attempts(["us"], hand.NEW_YORK, talk, firm, outcomes={"c0": "live"}) == [
+        "pass", "violation", "not evaluable",
+    ]  # fmt: skip
     assert _attempts(["us"], hand.NEW_YORK, talk, firm) == ["pass", *["not evaluable"] * 2]
 
 
@@ -208,11 +211,17 @@ def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() ->
     first = _at("2016-06-06 10:00", LONDON)
     times = [first, first + timedelta(hours=23), first + timedelta(hours=71)]
     times.append(first + timedelta(hours=72))
-    told = {"c0": "dropped", "other": "machine"}
+    talked = {f"c{n}": "live" for n in range(1, 4)}
+    told = {"c0": "dropped", **talked, "other": "machine"}
     assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
         "pass", "violation", "violation", "pass",
     ]  # fmt: skip
-    told = {"c0": "machine", "other": "dropped"}
+    # Nobody says what came of the answered calls between.
+    told = {"c0": "dropped", "other": "machine"}
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+        "pass", "violation", "violation", "not evaluable",
+    ]  # fmt: skip
+    told = {"c0": "machine", **talked, "other": "dropped"}
     assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
         "pass", "violation", "pass", "pass",
     ]  # fmt: skip

@@ -39,6 +39,10 @@ OVERLAYS = {
     "729": "423",
     "930": "812",
     "986": "208",
+    **dict.fromkeys(("236", "257", "672", "778"), "250"),
+    **dict.fromkeys(("367", "581"), "418"),
+    **dict.fromkeys(("474", "639"), "306"),
+    "879": "709",
 }
 MIXED = "208 219 270 308 423 541 574 605 606 620 701 775 785 812 850 906 907 928 986"
 MANY_ZONES = 10
@@ -95,6 +99,10 @@ def test_nineteen_area_codes_have_more_than_one_zone() -> None:
         ("458", "541", {MOUNTAIN, PACIFIC}),
         ("729", "423", {CENTRAL, EASTERN}),
         ("986", "208", {BOISE, MOUNTAIN, PACIFIC}),
+        ("236", "250", {"America/Edmonton", "America/Vancouver"}),
+        ("778", "250", {"America/Edmonton", "America/Vancouver"}),
+        ("367", "418", {"America/Halifax", "America/Toronto"}),
+        ("581", "418", {"America/Halifax", "America/Toronto"}),
     ],
 )
 def test_an_overlay_may_be_wherever_its_parent_may(
@@ -112,6 +120,20 @@ def test_a_wrong_zone_of_the_library_does_not_stand_alone() -> None:
     """689 lies on 407 (Orlando, Eastern); the library says Central, so both are candidates."""
     assert of_number("+16895550142").names == (CENTRAL, EASTERN)
     assert of_number("+14075550142").names == (EASTERN,)
+
+
+def test_saskatchewan_keeps_no_summer_time_whatever_the_library_says_of_its_newest_code() -> None:
+    """474 lies on 306 (Regina, never changed); the library says Winnipeg, an hour ahead in summer."""
+    assert of_number("+14745550142").names == ("America/Regina", "America/Winnipeg")
+    assert of_number("+13065550142").names == ("America/Regina",)
+
+
+def test_queensland_keeps_no_summer_time_whatever_the_library_says_of_its_numbers() -> None:
+    """The library gives Cairns and Townsville the time of Sydney; Brisbane is a candidate too."""
+    number = "+61755501234"
+    assert time_zones_for_number(phonenumbers.parse(number)) == ("Australia/Sydney",)
+    assert of_number(number).names == ("Australia/Brisbane", "Australia/Sydney")
+    assert of_number("+61255501234").names == ("Australia/Sydney",)
 
 
 def test_one_number_of_a_mixed_code_keeps_every_zone_of_the_code() -> None:

@@ -78,6 +78,21 @@ def test_extra_columns_stand_behind() -> None:
     assert frame["_observed_at"].iloc[0] == pd.Timestamp("2026-01-01", tz="UTC")
 
 
+def test_text_that_is_no_instant_is_null_and_its_row_stays() -> None:
+    """A leap second, 30 February, nonsense; and neither they nor nanoseconds cost another row its time."""
+    told = [
+        "2016-12-31T23:59:60Z", "2026-02-30T12:00:00Z", "garbage", None,
+        "2024-02-29T12:00:00Z", "2026-10-05T15:00:00.123456789Z", "9999-12-31T23:59:59Z",
+    ]  # fmt: skip
+    frame = frames.from_records(frames.CALLS, [{"id": "call_1", "created_at": at} for at in told])
+
+    assert frame["id"].tolist() == ["call_1"] * len(told)
+    assert frame["created_at"].dtype == "datetime64[us, UTC]"
+    assert frame["created_at"].isna().tolist() == [True] * 4 + [False] * 3
+    assert frame["created_at"].iloc[5].isoformat() == "2026-10-05T15:00:00.123456+00:00"
+    assert frame["created_at"].iloc[6].isoformat() == "9999-12-31T23:59:59+00:00"
+
+
 def test_custom_field_of_each_lead() -> None:
     """A custom field comes as text, null where a lead lacks it."""
     leads = frames.from_records(

@@ -121,8 +121,9 @@ def share(dropped: int, live: int) -> float | None:
 def _kinds(ids: pd.Series, said: pd.Series) -> Ints:
     """Outcome of each call as a position in `_KINDS`, 0 for any other."""
     places = {name: place for place, name in enumerate(_KINDS) if place}
-    told = {call_id: places.get(kind, 0) for call_id, kind in said.to_dict().items()}
-    found: Ints = ids.map(told).fillna(0).to_numpy(dtype=np.int64)
+    told = said.map(places).fillna(0).astype(np.int64)
+    told = told[~told.index.duplicated(keep="last")]
+    found: Ints = told.reindex(ids, fill_value=0).to_numpy(dtype=np.int64)
     return found
 
 

@@ -246,7 +246,9 @@ def _add_objections(board: Board, cases: Cases) -> None:
 
 def _objections(case: sorting.Case) -> str:
     lifted = ", ".join(sorted(case.setting.lifted))
-    exempt = f"a record shows {lifted}: rules that it lifts were left out" if lifted else ""
+    exempt = (
+        f"a record shows {lifted}: rules that name it were left out, no others" if lifted else ""
+    )
     return "; ".join(part for part in (case.zones.reason, exempt) if part)
 
 

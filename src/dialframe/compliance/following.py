@@ -1,8 +1,9 @@
 """Calls that come too soon after what happened on an earlier one: a dropped call, a machine, a conversation; knows outcomes, not intentions.
 
 An event counts from the end of its call, as far as that is known. Where no outcome tells of such
-events, a call that had another one before it within the time is not evaluable, and one that had
-none keeps the rule whatever the outcomes were.
+events, a call that had another one before it within the time is not evaluable, and so is one after
+an answered call whose own outcome nobody says; a call that had none before it keeps the rule
+whatever the outcomes were.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ EVENTS: Final = {
     "abandoned": (DROPPED, NO_OUTCOME, "a call that was dropped"),
     "machine": (MACHINE, NO_MACHINE, "a call that a machine was said to answer"),
 }
+_TOLD: Final = (DROPPED, LIVE, MACHINE)
 _HOUR_US: Final = 3_600_000_000
 
 
@@ -94,8 +96,9 @@ def take(
     phones = as_integers(both["phone"])
     usable = both["created_at"].notna().to_numpy() & (phones >= 0)
     both, phones = both[usable], phones[usable]
-    said = {} if outcomes is None else dict(pd.Series(outcomes).items())
-    told = both["id"].map(said, na_action="ignore").to_numpy(dtype=object)
+    said = pd.Series(dtype=object) if outcomes is None else pd.Series(outcomes, dtype=object)
+    said = said[~said.index.duplicated(keep="last")]
+    told = said.reindex(both["id"]).to_numpy(dtype=object)
     starts = microseconds(both["created_at"])
     ends = np.maximum.reduce(
         [
@@ -110,7 +113,7 @@ def take(
     return Earlier(
         phones[order], starts[order], ends[order], told[order],
         both["answered_at"].notna().to_numpy()[order], both["place"].to_numpy(np.int64)[order],
-        frozenset(str(each) for each in said.values()),
+        frozenset(str(each) for each in said.unique()),
     )  # fmt: skip
 
 
@@ -134,18 +137,18 @@ def after_event(rule: CapRule, phones: Ints, at: Ints, earlier: Earlier) -> tupl
     unknown = np.zeros(len(at), dtype=bool)
     for phone, rows in _by_number(phones):
         spot = earlier.of(phone)
-        counts = earlier.places[spot] >= 0
+        outbound = earlier.places[spot] >= 0
+        event = outbound & (earlier.outcomes[spot] == outcome)
+        perhaps = outbound & ~event
         if outcome in earlier.mapped:
-            counts &= earlier.outcomes[spot] == outcome
-        starts, ends = earlier.starts[spot][counts], earlier.ends[spot][counts]
-        for row in rows if len(starts) else ():
-            near = starts[(starts < at[row]) & (at[row] - ends < length)]
-            if not len(near):
-                continue
-            unknown[row] = outcome not in earlier.mapped
-            if not unknown[row]:
+            perhaps &= _untold(earlier, spot)
+        for row in rows:
+            near = _near(earlier, spot, event, at[row], length)
+            if len(near):
                 since = at[rows]
                 found[row] = int(((since > near.min()) & (since <= at[row])).sum())
+            else:
+                unknown[row] = len(_near(earlier, spot, perhaps, at[row], length)) > 0
     return found, unknown
 
 
@@ -171,7 +174,7 @@ def after_conversation(
         inbound = own < 0
         fits = inbound | np.array([place in reached for place in own.tolist()], dtype=bool)
         talked = (earlier.outcomes[spot] == LIVE) | (inbound & earlier.answered[spot])
-        perhaps = fits & ~talked & earlier.answered[spot] & (LIVE not in earlier.mapped)
+        perhaps = fits & ~talked & _untold(earlier, spot)
         for which, told in ((fits & talked, True), (perhaps, False)):
             starts = earlier.starts[spot][which]
             if not len(starts):
@@ -188,6 +191,20 @@ def after_conversation(
 def microseconds(at: pd.Series) -> Ints:
     """Instants (UTC, no nulls) as microseconds since 1970."""
     found: Ints = at.dt.tz_localize(None).to_numpy(dtype="datetime64[us]").astype(np.int64)
+    return found
+
+
+def _untold(earlier: Earlier, spot: slice) -> Flags:
+    """Whether each call was answered and nobody says what came of it."""
+    told = [outcome in _TOLD for outcome in earlier.outcomes[spot].tolist()]
+    found: Flags = earlier.answered[spot] & ~np.array(told, dtype=bool)
+    return found
+
+
+def _near(earlier: Earlier, spot: slice, which: Flags, at: int, length: int) -> Ints:
+    """Starts of the calls before an instant that ended within a time of it."""
+    starts, ends = earlier.starts[spot][which], earlier.ends[spot][which]
+    found: Ints = starts[(starts < at) & (at - ends < length)]
     return found
 
 

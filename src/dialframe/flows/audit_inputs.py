@@ -25,7 +25,7 @@ _REQUEST_EVENT: Final = "disposition.logged"
 
 
 def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
-    """Call id to `dropped`, `live` or `machine`; None where no outcome says that a call was dropped."""
+    """Call id to `dropped`, `live` or `machine`; None where no outcome says any of the three."""
     meaning: dict[str, str] = {}
     for code in calls["disposition"].dropna().unique():
         named = taxonomy.outcome("disposition", code)
@@ -35,11 +35,11 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
             meaning[code] = "machine"
         elif named in _PERSONS:
             meaning[code] = "live"
-    if "dropped" not in meaning.values():
+    if not meaning:
         return None
     said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
-    said.index = pd.Index(calls["id"])
-    found = said[said.notna() & (calls["answered_at"].notna() | (said == "dropped")).to_numpy()]
+    told = said.notna() & (calls["answered_at"].notna() | (said == "dropped"))
+    found = said[told].set_axis(pd.Index(calls.loc[told, "id"]))
     return found[~found.index.duplicated()]
 
 

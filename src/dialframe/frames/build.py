@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dialframe.frames.columns import DTYPES, Column, Kind, Table
@@ -44,7 +45,8 @@ def from_records(
     """A frame from rows as the service sends them.
 
     Fields that the table does not name are kept together in `_extra` as JSON, where the table
-    has that column. Objects become JSON text; timestamps may be text or aware datetimes.
+    has that column. Objects become JSON text; timestamps may be text or aware datetimes, and text
+    that is none (30 February, a leap second) is null, its row stays.
 
     Args:
         table: The column table.
@@ -99,9 +101,25 @@ def _cell(value: Any, kind: Kind) -> Any:
 
 def _series(values: Sequence[Any], kind: Kind) -> pd.Series:
     if kind == "instant":
-        instants = pd.to_datetime(pd.Series(values, dtype=object), utc=True, format="ISO8601")
-        return instants.astype(DTYPES["instant"])
+        return _instants(pd.Series(values, dtype=object))
     return pd.Series(values, dtype=DTYPES[kind])
+
+
+def _instants(values: pd.Series) -> pd.Series:
+    """Instants in microseconds; what cannot be read is null.
+
+    One value that is no instant, or is out of reach of nanoseconds beside one that has them, stops
+    the whole column: then the values that are left out are read one by one.
+    """
+    try:
+        return pd.to_datetime(values, utc=True, format="ISO8601").astype(DTYPES["instant"])
+    except ValueError:
+        read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
+    read = read.astype(DTYPES["instant"])
+    for place in np.flatnonzero(read.isna() & values.notna()):
+        one = pd.to_datetime(values.iloc[[place]], utc=True, format="ISO8601", errors="coerce")
+        read.iloc[place] = one.astype(DTYPES["instant"]).iloc[0]
+    return read
 
 
 def _lookup(cell: Any, name: str) -> str | None:

@@ -2,17 +2,17 @@
 
 An area code is evidence of a place, not the place: numbers are ported and travel with people. So
 every zone that is possible is kept, and nothing here picks one. The candidates of a number of the
-United States are the union of
+United States or Canada are the union of
 
 - the zones of its whole area code (every central office code of it),
 - for an overlay the zones of the code that it lies on, because the zone data is coarser for it
-  (448 lies on 850, 364 on 270, 930 on 812, 458 on 541, 986 on 208), has none (729 on 423) or
-  another one (689, of Orlando, on 407),
+  (448 lies on 850, 364 on 270, 930 on 812, 458 on 541, 986 on 208; 778 on 250, 581 on 418), has
+  none (729 on 423) or another one (689, of Orlando, on 407; 474, of Saskatchewan, on 306),
 - what the phone number library says of the number itself,
-- the zones of a state or ZIP code that the account knows, whole.
+- in the United States the zones of a state or ZIP code that the account knows, whole.
 
 Elsewhere they are those of the library: of the number's prefix where it has a place, of the whole
-country where it is a mobile number.
+country where it is a mobile number. Where the library is known to be wrong, both are kept.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ NO_NUMBER: Final = "to_number"
 NO_ZONE: Final = "the number's time zone"
 
 FIXED, MOBILE, NO_LINE = "fixed", "mobile", "unknown"
+
+#: First digits to zones that the library leaves out there. It gives most of Queensland (07) the
+#: time of Sydney, which is an hour ahead in summer.
+_LEFT_OUT: Final = {"+617": ("Australia/Brisbane",)}
 
 # The library answers with every zone of the country code when it knows nothing narrower.
 _COUNTRY_WIDE: Final = 10
@@ -250,7 +254,8 @@ def _abroad(head: str, length: int, phone: str) -> Zones:
     if kind == PhoneNumberType.UNKNOWN and phonenumbers.is_possible_number(number):
         # Of the right length and in no block that is assigned: it may be anywhere in its country.
         found = TIMEZONE_DATA.get(str(number.country_code), ())
-    names = tuple(sorted(zone for zone in found if zone != "Etc/Unknown"))
+    more = _LEFT_OUT.get(head[:4], ()) if kind == PhoneNumberType.FIXED_LINE else ()
+    names = tuple(sorted({*found, *more} - {"Etc/Unknown"}))
     return _abroad_case(head, length, region if region.isalpha() else "", kind, names)
 
 
