@@ -174,3 +174,14 @@ def test_a_business_number_with_its_record_is_spared_where_the_rule_says_so() ->
         "violation"
     ]
     assert _audit([row], rules=["us"]).hours["grade"].tolist() == ["violation"]
+
+
+def test_a_call_that_the_person_asked_for_agreed_to_its_time() -> None:
+    """16 CFR 310.4(c) spares calls with prior consent; a request to be called then is one, with its record."""
+    row = hand.call("+12125550142", _at("2026-07-06 22:00", EAST), id="call_1")
+    record = pd.DataFrame({"code": ["requested"], "call_id": ["call_1"], "record": ["clb_17"]})
+
+    assert _audit([row], rules=["us"]).hours["grade"].tolist() == ["violation"]
+    asked = _audit([row], rules=["us"], exemptions=record).hours
+    assert asked["grade"].tolist() == ["pass"]
+    assert "exempt by record: requested" in asked["reason"].item()

@@ -106,14 +106,24 @@ class _Rule(Fact):
         return begun and (self.effective_to is None or day <= self.effective_to)
 
 
-class HoursRule(_Rule):
+class _TimeRule(_Rule):
+    """A rule on the time of a call."""
+
+    @property
+    def exempted_by(self) -> frozenset[str]:
+        """Codes of the records that lift this rule; whoever asked to be called then agreed to that time."""
+        own = frozenset(each.code for each in self.exemptions)
+        return own | {"requested"} if "consent" in own else own
+
+
+class HoursRule(_TimeRule):
     """When calls may start."""
 
     kind: Literal["calling_hours"]
     parameters: HoursParameters
 
 
-class HolidayRule(_Rule):
+class HolidayRule(_TimeRule):
     """Days on which no call may start."""
 
     kind: Literal["holiday"]
