@@ -94,3 +94,24 @@ def test_every_long_command_says_what_it_keeps() -> None:
         "webhooks listen", "assistant serve",
     ):  # fmt: skip
         assert notes.of(path).kept != general, path
+
+
+@pytest.mark.parametrize(("stopped", "heard"), [(True, False), (False, True)])
+def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
+    stopped: bool, heard: bool
+) -> None:
+    """A compiler that Ctrl-C broke off complains when it is thrown away; any other time that is told."""
+    program = (
+        "import sys\n"
+        "from dialframe.cli import course, run\n"
+        "class Half:\n"
+        "    def __del__(self): raise AttributeError('half made')\n"
+        "sys.unraisablehook = run._unraisable\n"
+        f"course.begin([]).stopped = {stopped}\n"
+        "Half()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+    )  # fmt: skip
+    assert ("half made" in done.stderr) is heard

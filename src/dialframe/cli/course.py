@@ -20,11 +20,13 @@ class Course:
     Attributes:
         as_json: Whether the answer is for a machine.
         answered: Whether the one JSON object stands on standard output.
+        stopped: Whether a person stopped it.
         step: The newest step that was heard of.
     """
 
     as_json: bool = False
     answered: bool = False
+    stopped: bool = False
     step: Progress | None = None
 
     @property

@@ -45,6 +45,7 @@ def main() -> NoReturn:
     # A caller may have closed them; what would be said is then for nobody, until the process ends.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    sys.unraisablehook = _unraisable
     try:
         status = run(sys.argv[1:])
         # What was asked is done: Ctrl-C at the very end would only spoil the status.
@@ -112,6 +113,12 @@ def _run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else OK
 
 
+def _unraisable(what: sys.UnraisableHookArgs) -> None:
+    """What a library left half made when it was stopped complains as it is thrown away: to nobody's use."""
+    if not course.current().stopped:
+        sys.__unraisablehook__(what)
+
+
 def _leave(status: int) -> NoReturn:
     """End with this status, whatever a library has made of Ctrl-C, and at once.
 
@@ -149,6 +156,7 @@ def _say(
 ) -> int:
     """One sentence on standard error and, where a machine asked, one object on standard output."""
     now = course.current()
+    now.stopped = status == INTERRUPTED
     if now.as_json and not now.answered:
         from dialframe.cli.face import answer
 
