@@ -47,6 +47,16 @@ def test_no_group_is_called_ahead_by_chance() -> None:
     assert words(shown("funnel_by")).startswith("No src is clearly ahead")
 
 
+def test_one_lucky_lead_heads_nothing() -> None:
+    """A group of one, all of it reached, does not stand in the heading beside larger ones."""
+    people = leads(*(lead(i, custom_fields={"src": "web" if i else "lucky"}) for i in range(90)))
+    picture = plots.funnel_by(
+        funnel(people, calls(call(0, answered=True, disposition="APPT")), by="src")
+    )
+    assert words(picture).startswith("0.0 % of the leads of web reach an appointment")
+    assert "lucky" in words(picture)
+
+
 def test_a_group_that_is_ahead() -> None:
     """A group beyond the others' uncertainty is named."""
     people = leads(

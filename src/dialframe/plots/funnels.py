@@ -26,6 +26,8 @@ _NARROWEST: Final = "\N{BLACK RIGHT-POINTING TRIANGLE}  "
 
 #: Groups drawn at most; the rest is named in the footer and stands in the table.
 MAX_GROUPS: Final = 12
+#: Groups below this do not stand in a heading.
+_FEW_LEADS: Final = 30
 
 # Where the columns of numbers stand, in units of the full bar.
 _COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.22, 1.84, 2.08, 2.09
@@ -190,17 +192,24 @@ def _foot(result: Funnel) -> str:
 
 
 def _comparison(table: _Groups, by: str) -> str:
-    """Which group is ahead at the last stage, if it is beyond the others' uncertainty."""
+    """Which group is ahead at the last stage, if it is beyond the others' uncertainty.
+
+    A group of a few leads heads nothing, as long as there are larger ones.
+    """
     last = STAGES[-1].name
-    rates = {group: float(rows[last]["of_loaded"]) for group, rows in table.items()}
+    large = {
+        g: rows for g, rows in table.items() if rows["loaded"]["count"] >= _FEW_LEADS
+    } or table
+    rates = {group: float(rows[last]["of_loaded"]) for group, rows in large.items()}
     best = max(rates, key=lambda group: rates[group])
     said = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
-    if len(table) == 1:
+    if len(large) == 1:
         return said
-    low, _ = _sure(table[best])
-    if low > max(_sure(table[group])[1] for group in table if group != best):
-        return f"{said}, more than of any other {_noun(by)}"
-    return f"No {_noun(by)} is clearly ahead: the intervals of appointments per lead overlap"
+    low, _ = _sure(large[best])
+    among = _noun(by) if len(large) == len(table) else f"{_noun(by)} of {_FEW_LEADS} leads or more"
+    if low > max(_sure(large[group])[1] for group in large if group != best):
+        return f"{said}, more than of any other {among}"
+    return f"No {among} is clearly ahead: the intervals of appointments per lead overlap"
 
 
 def _noun(by: str) -> str:
