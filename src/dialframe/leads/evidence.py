@@ -80,12 +80,6 @@ def country_share(column: pd.Series) -> float:
     return sum(read_region(cell) is not None for cell in cells) / len(cells) if cells else 0.0
 
 
-def phone_share(column: pd.Series, region: str | None) -> float:
-    """Share of the filled cells that are valid phone numbers as they stand, on the same sample."""
-    cells = _sample(column)
-    return _phone_share(cells, region) if cells else 0.0
-
-
 def _sample(column: pd.Series) -> list[str]:
     step = max(1, len(column) // SAMPLE_ROWS)
     texts = [str(cell).strip() for cell in column.iloc[::step].head(SAMPLE_ROWS)]
