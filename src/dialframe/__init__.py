@@ -11,44 +11,72 @@ Rooms are loaded when they are first used: importing the package loads neither p
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+# With underscores, so that an editor does not offer them as names of this package.
+import importlib as _importlib
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 if TYPE_CHECKING:
-    from dialframe import analytics, compliance, errors, leads, phones, sandbox, webhooks
+    from dialframe import (
+        analytics,
+        compliance,
+        errors,
+        leads,
+        phones,
+        plots,
+        reports,
+        sandbox,
+        suppression,
+        webhooks,
+        widgets,
+    )
     from dialframe.account import Account, connect
-    from dialframe.client import Client
+    from dialframe.client import AsyncClient, Client
+    from dialframe.flows.audit import audit
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Account",
+    "AsyncClient",
     "Client",
     "__version__",
     "analytics",
+    "audit",
     "compliance",
     "connect",
     "errors",
     "leads",
     "phones",
+    "plots",
+    "reports",
     "sandbox",
+    "suppression",
     "webhooks",
+    "widgets",
 ]
 
 if not TYPE_CHECKING:
     # Hidden from type checkers, so that a misspelt name is still an error to them.
     _NAMES = {
         "Account": "dialframe.account",
+        "AsyncClient": "dialframe.client",
         "Client": "dialframe.client",
+        "audit": "dialframe.flows.audit",
         "connect": "dialframe.account",
     }
-    _ROOMS = ("analytics", "compliance", "errors", "leads", "phones", "sandbox", "webhooks")
+    _ROOMS = frozenset(__all__) - {*_NAMES, "__version__"}
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> _Any:
         if name in _NAMES:
-            return getattr(importlib.import_module(_NAMES[name]), name)
+            return getattr(_importlib.import_module(_NAMES[name]), name)
         if name in _ROOMS:
-            return importlib.import_module(f"dialframe.{name}")
+            try:
+                return _importlib.import_module(f"dialframe.{name}")
+            except ModuleNotFoundError as error:
+                from dialframe import extras
+
+                raise ModuleNotFoundError(extras.in_words(error), name=error.name) from error
         raise AttributeError(f"module 'dialframe' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

@@ -2,4 +2,6 @@
 
 from dialframe.cli import main
 
-main()
+# A worker process of a server loads this file again, under another name.
+if __name__ == "__main__":
+    main()

@@ -27,11 +27,23 @@ class Settings:
         base_url: The service's base address; paths of the contract follow it.
         api_key: The credential; never part of the repr.
         store: Folder of the local store, or None for the platform's data folder.
+        origins: Where each setting comes from: `argument`, the name of a variable, or `default`.
     """
 
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     store: Path | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def called(self, name: str) -> str:
+        """A setting with where it comes from, for messages.
+
+        Example:
+            >>> Settings.from_environment({"DIALFRAME_BASE_URL": "x"}).called("base_url")
+            'base_url (from DIALFRAME_BASE_URL)'
+        """
+        origin = self.origins.get(name, "")
+        return f"{name} (from {origin})" if origin in ENVIRONMENT.values() else name
 
     @classmethod
     def from_environment(
@@ -51,11 +63,20 @@ class Settings:
             name: chosen[name] if chosen[name] is not None else environment.get(variable) or None
             for name, variable in ENVIRONMENT.items()
         }
+        origins = {
+            name: "argument"
+            if chosen[name] is not None
+            else variable
+            if found[name]
+            else "default"
+            for name, variable in ENVIRONMENT.items()
+        }
         folder = found["store"]
         return cls(
             base_url=_text(found["base_url"]),
             api_key=_text(found["api_key"]),
             store=None if folder is None else Path(folder),
+            origins=origins,
         )
 
 

@@ -1,4 +1,4 @@
-"""One tree of errors; knows what went wrong, never how to speak to the service.
+"""One tree of errors.
 
     DialframeError
     |- ConfigError             a setting, key or argument is missing or wrong (also a ValueError)
@@ -34,7 +34,13 @@ from dialframe.privacy import redact
 
 
 class DialframeError(Exception):
-    """Root of everything that dialframe raises on purpose."""
+    """Root of everything that dialframe raises on purpose.
+
+    Attributes:
+        partial: Of work in batches, the results that came before the error; empty otherwise.
+    """
+
+    partial: tuple[Any, ...] = ()
 
     def __init__(self, message: str) -> None:
         super().__init__(redact(message))
@@ -246,3 +252,8 @@ def _rebuild(
     error.args = args
     error.__dict__.update(state)
     return error
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe import errors
-from dialframe.contract import codes
+from dialframe.contract import error_codes
 
 # status and code, written out from the contract's Errors table.
 PROMISED = (
@@ -29,14 +29,14 @@ PROMISED = (
 
 def test_codes_are_those_of_the_contract() -> None:
     """Every code of the contract's table is a row with its statuses, and there is no other."""
-    found = {f"{','.join(map(str, row.statuses))} {row.code}" for row in codes.ALL}
+    found = {f"{','.join(map(str, row.statuses))} {row.code}" for row in error_codes.ALL}
 
     assert found == set(PROMISED)
-    assert len(codes.BY_CODE) == len(codes.ALL)
+    assert len(error_codes.BY_CODE) == len(error_codes.ALL)
 
 
-@pytest.mark.parametrize("row", codes.ALL, ids=lambda row: row.code)
-def test_code_has_a_family_and_advice(row: codes.Code) -> None:
+@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
+def test_code_has_a_family_and_advice(row: error_codes.Code) -> None:
     """Each code names an error class that exists and says what may be done."""
     assert row.family in errors.FAMILIES
     assert row.advice
@@ -45,9 +45,9 @@ def test_code_has_a_family_and_advice(row: codes.Code) -> None:
 
 def test_only_conflict_is_retried_among_the_409s() -> None:
     """Of the 409 answers, sending again helps with `conflict` alone."""
-    assert [row.code for row in codes.ALL if 409 in row.statuses and row.remedy == "retry"] == [
-        "conflict"
-    ]
+    assert [
+        row.code for row in error_codes.ALL if 409 in row.statuses and row.remedy == "retry"
+    ] == ["conflict"]
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_only_conflict_is_retried_among_the_409s() -> None:
 )
 def test_unknown_code_falls_back_to_its_status(code: str, status: int, family: str) -> None:
     """A code that the contract does not name yet still becomes the right family."""
-    assert codes.family_of(code, status) == family
+    assert error_codes.family_of(code, status) == family

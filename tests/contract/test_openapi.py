@@ -16,7 +16,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from contract.test_operations import PROMISED, UNSHOWN
 from dialframe import sandbox
 from dialframe.contract import operations
-from dialframe.contract.codes import BY_CODE
+from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.openapi import document
 from dialframe.contract.row import Operation
 

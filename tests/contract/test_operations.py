@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dialframe.contract import operations
-from dialframe.contract.access import SCOPES, SWITCHES
-from dialframe.contract.codes import BY_CODE
+from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.shape import Media, Nothing
 from dialframe.contract.row import Operation
+from dialframe.contract.scopes import SCOPES, SWITCHES
 
 # Written out from the contract's Scopes table and Endpoints, not from the rows.
 PROMISED = """

@@ -1,4 +1,4 @@
-"""Typed ids (contract, Conventions): a prefix plus a lower-case UUID; knows prefixes, not resources."""
+"""Typed ids (contract, Conventions): a prefix plus a lower-case UUID."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract as an OpenAPI 3.1 document, derived from its rows and shapes; knows no client and no server.
+"""The contract as an OpenAPI 3.1 document, derived from its rows and shapes.
 
 What it adds to a row is where each field travels and which headers come along (contract, Endpoints: Common
 request parts). Shapes become schemas in `schemas`, refusals become responses in `refusals`.
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dialframe.contract import limits, refusals
+from dialframe.contract import limits, openapi_refusals, webhook_signature
 from dialframe.contract.ids import REQUEST_ID
 from dialframe.contract.models.shape import Nothing
 from dialframe.contract.operations import ALL
@@ -118,7 +118,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     Args:
         base_url: The service's address, without `/v1`; by default a variable of the document.
     """
-    shapes = definitions(ALL)
+    shapes = definitions(ALL, (webhook_signature.Envelope,))
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:
         paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
@@ -133,6 +133,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
         "security": [{"bearer": []}],
         "tags": [{"name": name} for name in dict.fromkeys(_tag(row) for row in ALL)],
         "paths": dict(paths),
+        "webhooks": {kind: {"post": _pushed(kind)} for kind in webhook_signature.EVENT_DATA},
         "components": _components(shapes),
     }
     # The tables above are in it many times over; who edits a document must not edit them.
@@ -150,11 +151,15 @@ def _server(base_url: str) -> Schema:
 
 
 def _components(shapes: Mapping[str, Schema]) -> Schema:
-    shared = refusals.components(ALL)
-    bodies = {_body_name(row): _body(row, shapes) for row in ALL if refusals.takes_body(row)}
+    shared = openapi_refusals.components(ALL)
+    bodies = {
+        _body_name(row): _body(row, shapes) for row in ALL if openapi_refusals.takes_body(row)
+    }
     every = {**shapes, **bodies, **shared["schemas"]}
     answers = [name_of(row.response) for row in ALL]
-    used = closure(every, [*bodies, *answers, *shared["schemas"]])
+    used = closure(
+        every, [*bodies, *answers, *shared["schemas"], webhook_signature.Envelope.__name__]
+    )
     return {
         "securitySchemes": {
             "bearer": {
@@ -169,6 +174,48 @@ def _components(shapes: Mapping[str, Schema]) -> Schema:
         "headers": HEADERS,
         **shared,
         "schemas": {name: every[name] for name in sorted(used)},
+    }
+
+
+def _pushed(kind: str) -> Schema:
+    """An event as the service posts it to an endpoint (contract, Events: Delivery)."""
+    data = {
+        "type": "object",
+        "properties": {name: {} for name in webhook_signature.EVENT_DATA[kind]},
+    }
+    body = {
+        "allOf": [
+            reference(webhook_signature.Envelope.__name__),
+            {"properties": {"type": {"const": kind}, "data": data}},
+        ]
+    }
+    headers = {
+        webhook_signature.SIGNATURE_HEADER: "`sha256=<hex>` of `<timestamp>.<raw body>`; two during a rotation.",
+        webhook_signature.TIMESTAMP_HEADER: "Unix seconds when this attempt was signed.",
+        webhook_signature.EVENT_ID_HEADER: "The event; retries and replays keep it.",
+        webhook_signature.EVENT_HEADER: "The event's type.",
+        webhook_signature.DELIVERY_ID_HEADER: "The delivery; a replay has a new one.",
+    }
+    return {
+        "operationId": f"events.{kind}",
+        "summary": f"{kind} is delivered",
+        "tags": ["webhooks"],
+        "security": [],
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": True,
+                "description": text,
+                "schema": {"type": "string"},
+            }
+            for name, text in headers.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {
+            "2XX": {"description": "Received, within ten seconds."},
+            "default": {"description": "Sent again after 1, 5, 15, 60 and 240 minutes."},
+        },
     }
 
 
@@ -188,8 +235,12 @@ def _operation(row: Row, request: Schema) -> Schema:
         "tags": [_tag(row)],
         "security": [{"bearer": [row.scope] if row.scope else []}],
         "parameters": _parameters(row, request),
-        **({"requestBody": _request_body(row, request)} if refusals.takes_body(row) else {}),
-        "responses": {str(row.status): _success(row), **refusals.responses(row)},
+        **(
+            {"requestBody": _request_body(row, request)}
+            if openapi_refusals.takes_body(row)
+            else {}
+        ),
+        "responses": {str(row.status): _success(row), **openapi_refusals.responses(row)},
         **{name: value for name, value in marks.items() if value is not None},
     }
 
@@ -252,7 +303,7 @@ def _success(row: Row) -> Schema:
     names = ["X-Request-ID", "Cache-Control"]
     names += ["ETag"] if row.etag else []
     names += ["Idempotency-Replayed"] if row.changes_data else []
-    made: Schema = {"description": "Done.", "headers": refusals.headers(names)}
+    made: Schema = {"description": "Done.", "headers": openapi_refusals.headers(names)}
     if row.streamed:
         # Which kind of bytes the contract does not say.
         made["content"] = {"*/*": {}}

@@ -1,4 +1,4 @@
-"""The service's 45 operations, a row each; knows facts of the contract and nothing of who reads them.
+"""The service's 45 operations, a row each.
 
 Rule 1: a row holds what the contract says, and `source` names the section that says it.
 Rule 2: where the contract shows no shape, `assumed` is true and the shape is one that we chose; nothing may
@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from dialframe.contract.models import (
-    account,
-    appointments,
-    callbacks,
-    calls,
-    campaigns,
-    contact,
-    leads,
-    webhooks,
-)
+from dialframe.contract.models import call_models, lead_models, message_models, webhook_models
 from dialframe.contract.models.shape import Empty, Media, Nothing, Page
 from dialframe.contract.row import Operation
 
@@ -26,7 +17,7 @@ _UNSHOWN = "Endpoints: Operations whose payload is not fully shown"
 
 ME: Final = Operation(
     name="me", method="GET", path="/v1/me", scope=None,
-    request=Empty, response=account.Me,
+    request=Empty, response=message_models.Me,
     summary="Read who the key belongs to and what it may do.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
@@ -35,25 +26,25 @@ ME: Final = Operation(
 
 LEADS_LIST: Final = Operation(
     name="leads.list", method="GET", path="/v1/leads", scope="leads:read",
-    request=leads.LeadQuery, response=Page[leads.Lead], paged=True,
+    request=lead_models.LeadQuery, response=Page[lead_models.Lead], paged=True,
     summary="List leads, newest first.",
     source="Endpoints: Leads", refusals=("invalid_cursor",),
 )  # fmt: skip
 LEADS_GET: Final = Operation(
     name="leads.get", method="GET", path="/v1/leads/{lead_id}", scope="leads:read",
-    request=leads.LeadRef, response=leads.Lead, etag=True,
+    request=lead_models.LeadRef, response=lead_models.Lead, etag=True,
     summary="Read one lead.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 LEADS_HISTORY: Final = Operation(
     name="leads.history", method="GET", path="/v1/leads/{lead_id}/history", scope="leads:read",
-    request=leads.LeadHistoryQuery, response=Page[leads.LeadHistoryEntry], paged=True,
+    request=lead_models.LeadHistoryQuery, response=Page[lead_models.LeadHistoryEntry], paged=True,
     summary="List what happened to one lead.",
     source=_UNSHOWN, refusals=("not_found", "invalid_cursor"), assumed=True,
 )  # fmt: skip
 LEADS_IMPORT: Final = Operation(
     name="leads.import", method="POST", path="/v1/leads/import", scope="leads:write",
-    request=leads.LeadImport, response=leads.LeadImportAnswer, query=("campaign_id",),
+    request=lead_models.LeadImport, response=lead_models.LeadImportAnswer, query=("campaign_id",),
     key="required",
     summary="Import up to 200 leads into a campaign.",
     source="Endpoints: Leads",
@@ -61,7 +52,7 @@ LEADS_IMPORT: Final = Operation(
 )  # fmt: skip
 LEADS_CREATE: Final = Operation(
     name="leads.create", method="POST", path="/v1/leads", scope="leads:write",
-    request=leads.LeadCreate, response=leads.LeadCreated, key="required",
+    request=lead_models.LeadCreate, response=lead_models.LeadCreated, key="required",
     summary="Add one lead, optionally to be dialled first.",
     source="Endpoints: Leads",
     refusals=("insufficient_scope", "tier_not_enabled", "campaign_not_importable",
@@ -69,7 +60,7 @@ LEADS_CREATE: Final = Operation(
 )  # fmt: skip
 LEADS_UPDATE: Final = Operation(
     name="leads.update", method="PATCH", path="/v1/leads/{lead_id}", scope="leads:write",
-    request=leads.LeadUpdate, response=leads.Lead, key="optional", etag=True, if_match=True,
+    request=lead_models.LeadUpdate, response=lead_models.Lead, key="optional", etag=True, if_match=True,
     summary="Change a lead's name, e-mail or custom fields.",
     source="Endpoints: Leads", refusals=("not_found", "precondition_failed"),
 )  # fmt: skip
@@ -78,34 +69,34 @@ LEADS_UPDATE: Final = Operation(
 
 CAMPAIGNS_LIST: Final = Operation(
     name="campaigns.list", method="GET", path="/v1/campaigns", scope="campaigns:read",
-    request=campaigns.CampaignQuery, response=Page[campaigns.Campaign], paged=True,
+    request=lead_models.CampaignQuery, response=Page[lead_models.Campaign], paged=True,
     summary="List campaigns that are not archived.",
     source="Endpoints: Campaigns", refusals=("invalid_cursor",),
 )  # fmt: skip
 CAMPAIGNS_GET: Final = Operation(
     name="campaigns.get", method="GET", path="/v1/campaigns/{campaign_id}", scope="campaigns:read",
-    request=campaigns.CampaignRef, response=campaigns.Campaign,
+    request=lead_models.CampaignRef, response=lead_models.Campaign,
     summary="Read one campaign.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CAMPAIGNS_PROGRESS: Final = Operation(
     name="campaigns.progress", method="GET", path="/v1/campaigns/{campaign_id}/progress",
     scope="campaigns:read",
-    request=campaigns.CampaignRef, response=campaigns.CampaignProgress,
+    request=lead_models.CampaignRef, response=lead_models.CampaignProgress,
     summary="Read how far a campaign is.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CAMPAIGNS_PAUSE: Final = Operation(
     name="campaigns.pause", method="POST", path="/v1/campaigns/{campaign_id}/pause",
     scope="campaigns:pause",
-    request=campaigns.CampaignRef, response=campaigns.Campaign, key="required",
+    request=lead_models.CampaignRef, response=lead_models.Campaign, key="required",
     summary="Pause a running campaign.",
     source="Endpoints: Campaigns", refusals=("not_found", "campaign_not_running"),
 )  # fmt: skip
 CAMPAIGNS_RESUME: Final = Operation(
     name="campaigns.resume", method="POST", path="/v1/campaigns/{campaign_id}/resume",
     scope="campaigns:resume",
-    request=campaigns.CampaignRef, response=campaigns.Campaign, key="required",
+    request=lead_models.CampaignRef, response=lead_models.Campaign, key="required",
     summary="Resume a paused campaign: real calls start.",
     source="Endpoints: Campaigns",
     refusals=("tier_not_enabled", "not_found", "campaign_not_paused", "registry_stale_blocked",
@@ -116,40 +107,40 @@ CAMPAIGNS_RESUME: Final = Operation(
 
 CALLS_LIST: Final = Operation(
     name="calls.list", method="GET", path="/v1/calls", scope="calls:read",
-    request=calls.CallQuery, response=Page[calls.Call], paged=True,
+    request=call_models.CallQuery, response=Page[call_models.Call], paged=True,
     summary="List every call of the account, newest first.",
     source="Endpoints: Calls", refusals=("invalid_cursor",),
 )  # fmt: skip
 CALLS_GET: Final = Operation(
     name="calls.get", method="GET", path="/v1/calls/{call_id}", scope="calls:read",
-    request=calls.CallRef, response=calls.Call,
+    request=call_models.CallRef, response=call_models.Call,
     summary="Read one call.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CALLS_RECORDING: Final = Operation(
     name="calls.recording", method="GET", path="/v1/calls/{call_id}/recording",
     scope="recordings:read",
-    request=calls.CallRef, response=Media, streamed=True,
+    request=call_models.CallRef, response=Media, streamed=True,
     summary="Stream the recording of a call.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CALLS_TRANSCRIPT: Final = Operation(
     name="calls.transcript", method="GET", path="/v1/calls/{call_id}/transcript",
     scope="transcripts:read",
-    request=calls.CallRef, response=calls.Transcript,
+    request=call_models.CallRef, response=call_models.Transcript,
     summary="Read what was said in a call.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CALLS_SUMMARY: Final = Operation(
     name="calls.summary", method="GET", path="/v1/calls/{call_id}/summary",
     scope="summaries:read",
-    request=calls.CallRef, response=calls.CallSummary,
+    request=call_models.CallRef, response=call_models.CallSummary,
     summary="Read the summary of a call.",
     source="Resources: Call summary (partial); " + _UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 CALLS_START: Final = Operation(
     name="calls.start", method="POST", path="/v1/calls", scope="calls:originate",
-    request=calls.CallStart, response=calls.StartedCall, status=201, key="required",
+    request=call_models.CallStart, response=call_models.StartedCall, status=201, key="required",
     summary="Connect one of the account's agents with a customer.",
     source="Endpoints: Calls",
     refusals=("tier_not_enabled", "agent_unavailable", "dial_refused", "on_dnc", "blocked_country",
@@ -161,27 +152,27 @@ CALLS_START: Final = Operation(
 
 WEBHOOKS_LIST: Final = Operation(
     name="webhooks.list", method="GET", path="/v1/webhooks", scope="webhooks:read",
-    request=webhooks.WebhookQuery, response=Page[webhooks.WebhookEndpoint], paged=True,
+    request=webhook_models.WebhookQuery, response=Page[webhook_models.WebhookEndpoint], paged=True,
     summary="List webhook endpoints.",
     source=_UNSHOWN, refusals=("webhooks_disabled", "invalid_cursor"), assumed=True,
 )  # fmt: skip
 WEBHOOKS_CREATE: Final = Operation(
     name="webhooks.create", method="POST", path="/v1/webhooks", scope="webhooks:write",
-    request=webhooks.WebhookCreate, response=webhooks.WebhookCreated, status=201, key="required",
+    request=webhook_models.WebhookCreate, response=webhook_models.WebhookCreated, status=201, key="required",
     summary="Create a webhook endpoint; its secret is shown once.",
     source="Endpoints: Webhooks",
     refusals=("webhooks_disabled", "webhook_url_refused", "webhook_limit_reached"),
 )  # fmt: skip
 WEBHOOKS_GET: Final = Operation(
     name="webhooks.get", method="GET", path="/v1/webhooks/{webhook_id}", scope="webhooks:read",
-    request=webhooks.WebhookRef, response=webhooks.WebhookEndpoint,
+    request=webhook_models.WebhookRef, response=webhook_models.WebhookEndpoint,
     summary="Read one webhook endpoint.",
     source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
 )  # fmt: skip
 WEBHOOKS_UPDATE: Final = Operation(
     name="webhooks.update", method="PATCH", path="/v1/webhooks/{webhook_id}",
     scope="webhooks:write",
-    request=webhooks.WebhookUpdate, response=webhooks.WebhookEndpoint, key="optional",
+    request=webhook_models.WebhookUpdate, response=webhook_models.WebhookEndpoint, key="optional",
     summary="Change a webhook endpoint.",
     source="Endpoints: Webhooks",
     refusals=("webhooks_disabled", "not_found", "webhook_url_refused"),
@@ -189,40 +180,40 @@ WEBHOOKS_UPDATE: Final = Operation(
 WEBHOOKS_DELETE: Final = Operation(
     name="webhooks.delete", method="DELETE", path="/v1/webhooks/{webhook_id}",
     scope="webhooks:write",
-    request=webhooks.WebhookRef, response=Nothing, status=204, key="required",
+    request=webhook_models.WebhookRef, response=Nothing, status=204, key="required",
     summary="Delete a webhook endpoint.",
     source=_UNSHOWN, refusals=("webhooks_disabled", "not_found"), assumed=True,
 )  # fmt: skip
 WEBHOOKS_TEST: Final = Operation(
     name="webhooks.test", method="POST", path="/v1/webhooks/{webhook_id}/test",
     scope="webhooks:write",
-    request=webhooks.WebhookRef, response=webhooks.Replayed, status=202, key="required",
+    request=webhook_models.WebhookRef, response=webhook_models.Replayed, status=202, key="required",
     summary="Send a test event to a webhook endpoint.",
     source=_UNSHOWN, refusals=("webhooks_disabled", "not_found"), assumed=True,
 )  # fmt: skip
 WEBHOOKS_ROTATE_SECRET: Final = Operation(
     name="webhooks.rotate_secret", method="POST", path="/v1/webhooks/{webhook_id}/rotate-secret",
     scope="webhooks:write",
-    request=webhooks.WebhookRef, response=webhooks.SecretRotated, key="required",
+    request=webhook_models.WebhookRef, response=webhook_models.SecretRotated, key="required",
     summary="Make a new signing secret; the old one signs along for 24 hours.",
     source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
 )  # fmt: skip
 EVENTS_LIST: Final = Operation(
     name="events.list", method="GET", path="/v1/webhook-events", scope="webhooks:read",
-    request=webhooks.EventQuery, response=Page[webhooks.WebhookEventSummary], paged=True,
+    request=webhook_models.EventQuery, response=Page[webhook_models.WebhookEventSummary], paged=True,
     summary="List webhook events of the last 30 days.",
     source=_UNSHOWN, refusals=("webhooks_disabled", "invalid_cursor"), assumed=True,
 )  # fmt: skip
 EVENTS_GET: Final = Operation(
     name="events.get", method="GET", path="/v1/webhook-events/{event_id}", scope="webhooks:read",
-    request=webhooks.EventRef, response=webhooks.WebhookEvent,
+    request=webhook_models.EventRef, response=webhook_models.WebhookEvent,
     summary="Read one webhook event with its deliveries.",
     source="Endpoints: Webhooks", refusals=("webhooks_disabled", "not_found"),
 )  # fmt: skip
 EVENTS_REPLAY: Final = Operation(
     name="events.replay", method="POST", path="/v1/webhook-events/{event_id}/replay",
     scope="webhooks:write",
-    request=webhooks.EventReplay, response=webhooks.Replayed, status=202, key="required",
+    request=webhook_models.EventReplay, response=webhook_models.Replayed, status=202, key="required",
     summary="Send a webhook event again.",
     source="Endpoints: Webhooks",
     refusals=("webhooks_disabled", "not_found", "replay_limit_reached", "replay_unavailable",
@@ -233,19 +224,19 @@ EVENTS_REPLAY: Final = Operation(
 
 DNC_CHECK: Final = Operation(
     name="dnc.check", method="POST", path="/v1/dnc/check", scope="dnc:check",
-    request=contact.DncCheck, response=contact.DncAnswer,
+    request=message_models.DncCheck, response=message_models.DncAnswer,
     summary="Check up to 100 numbers against Do-Not-Call.",
     source="Endpoints: Do-Not-Call", refusals=("batch_too_large",),
 )  # fmt: skip
 DNC_ADD: Final = Operation(
     name="dnc.add", method="POST", path="/v1/dnc", scope="dnc:add",
-    request=contact.DncAdd, response=contact.DncEntry, status=201, key="required",
+    request=message_models.DncAdd, response=message_models.DncEntry, status=201, key="required",
     summary="Add a number to the account's Do-Not-Call list.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
 CONSENTS_RECORD: Final = Operation(
     name="consents.record", method="POST", path="/v1/consents", scope="consent:write",
-    request=contact.ConsentRecord, response=contact.Consent, status=201, key="required",
+    request=message_models.ConsentRecord, response=message_models.Consent, status=201, key="required",
     summary="Record evidence of consent.",
     source=_UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
 )  # fmt: skip
@@ -254,13 +245,13 @@ CONSENTS_RECORD: Final = Operation(
 
 CALLBACKS_LIST: Final = Operation(
     name="callbacks.list", method="GET", path="/v1/callbacks", scope="callbacks:read",
-    request=callbacks.CallbackQuery, response=Page[callbacks.Callback], paged=True,
+    request=call_models.CallbackQuery, response=Page[call_models.Callback], paged=True,
     summary="List one campaign's callbacks, newest created first.",
     source="Endpoints: Callbacks", refusals=("invalid_cursor",),
 )  # fmt: skip
 CALLBACKS_CREATE: Final = Operation(
     name="callbacks.create", method="POST", path="/v1/callbacks", scope="callbacks:write",
-    request=callbacks.CallbackCreate, response=callbacks.Callback, status=201, key="required",
+    request=call_models.CallbackCreate, response=call_models.Callback, status=201, key="required",
     summary="Schedule a callback; when due, the platform calls the lead.",
     source="Endpoints: Callbacks",
     refusals=("tier_not_enabled", "not_found", "on_dnc", "daily_cap_reached"),
@@ -268,14 +259,14 @@ CALLBACKS_CREATE: Final = Operation(
 CALLBACKS_CANCEL: Final = Operation(
     name="callbacks.cancel", method="POST", path="/v1/callbacks/{callback_id}/cancel",
     scope="callbacks:cancel",
-    request=callbacks.CallbackRef, response=callbacks.Callback, key="required",
+    request=call_models.CallbackRef, response=call_models.Callback, key="required",
     summary="Cancel a pending callback.",
     source="Endpoints: Callbacks", refusals=("not_found", "callback_not_pending"),
 )  # fmt: skip
 CALLBACKS_RESCHEDULE: Final = Operation(
     name="callbacks.reschedule", method="POST", path="/v1/callbacks/{callback_id}/reschedule",
     scope="callbacks:write",
-    request=callbacks.CallbackReschedule, response=callbacks.Callback, key="required",
+    request=call_models.CallbackReschedule, response=call_models.Callback, key="required",
     summary="Move a pending callback.",
     source="Endpoints: Callbacks",
     refusals=("tier_not_enabled", "not_found", "callback_not_pending"),
@@ -285,21 +276,21 @@ CALLBACKS_RESCHEDULE: Final = Operation(
 
 APPOINTMENTS_LIST: Final = Operation(
     name="appointments.list", method="GET", path="/v1/appointments", scope="appointments:read",
-    request=appointments.AppointmentQuery, response=Page[appointments.Appointment], paged=True,
+    request=call_models.AppointmentQuery, response=Page[call_models.Appointment], paged=True,
     summary="List appointments.",
     source=_UNSHOWN, refusals=("invalid_cursor",), assumed=True,
 )  # fmt: skip
 APPOINTMENTS_GET: Final = Operation(
     name="appointments.get", method="GET", path="/v1/appointments/{appointment_id}",
     scope="appointments:read",
-    request=appointments.AppointmentRef, response=appointments.Appointment, etag=True,
+    request=call_models.AppointmentRef, response=call_models.Appointment, etag=True,
     summary="Read one appointment.",
     source=_UNSHOWN, refusals=("not_found",), assumed=True,
 )  # fmt: skip
 APPOINTMENTS_CREATE: Final = Operation(
     name="appointments.create", method="POST", path="/v1/appointments",
     scope="appointments:write",
-    request=appointments.AppointmentCreate, response=appointments.Appointment, status=201,
+    request=call_models.AppointmentCreate, response=call_models.Appointment, status=201,
     key="required", etag=True,
     summary="Book an appointment; the customer may be texted.",
     source="Endpoints: Appointments", refusals=("tier_not_enabled", "blocked_country"),
@@ -307,7 +298,7 @@ APPOINTMENTS_CREATE: Final = Operation(
 APPOINTMENTS_CANCEL: Final = Operation(
     name="appointments.cancel", method="POST", path="/v1/appointments/{appointment_id}/cancel",
     scope="appointments:write",
-    request=appointments.AppointmentRef, response=appointments.Appointment, key="required",
+    request=call_models.AppointmentRef, response=call_models.Appointment, key="required",
     etag=True, if_match=True,
     summary="Cancel an appointment; the customer may be texted.",
     source="Endpoints: Appointments",
@@ -317,7 +308,7 @@ APPOINTMENTS_CANCEL: Final = Operation(
 APPOINTMENTS_RESCHEDULE: Final = Operation(
     name="appointments.reschedule", method="POST",
     path="/v1/appointments/{appointment_id}/reschedule", scope="appointments:write",
-    request=appointments.AppointmentReschedule, response=appointments.Appointment,
+    request=call_models.AppointmentReschedule, response=call_models.Appointment,
     key="required", etag=True,
     summary="Move an appointment.",
     source="States: Appointment; " + _UNSHOWN,
@@ -328,7 +319,7 @@ APPOINTMENTS_RESCHEDULE: Final = Operation(
 
 SMS_SEND: Final = Operation(
     name="sms.send", method="POST", path="/v1/sms", scope="messages:send",
-    request=contact.SmsSend, response=contact.SmsMessage, status=202, key="required",
+    request=message_models.SmsSend, response=message_models.SmsMessage, status=202, key="required",
     summary="Send a text message.",
     source="Endpoints: SMS",
     refusals=("tier_not_enabled", "on_dnc", "blocked_country", "message_refused",
@@ -338,19 +329,19 @@ SMS_SEND: Final = Operation(
 )  # fmt: skip
 SMS_DELIVERY_REPORTS: Final = Operation(
     name="sms.delivery_reports", method="GET", path="/v1/sms/delivery-reports", scope="sms:read",
-    request=contact.SmsReportQuery, response=Page[contact.SmsDeliveryReport], paged=True,
+    request=message_models.SmsReportQuery, response=Page[message_models.SmsDeliveryReport], paged=True,
     summary="List what became of text messages.",
     source=_UNSHOWN, refusals=("invalid_cursor",), assumed=True,
 )  # fmt: skip
 SMS_USAGE: Final = Operation(
     name="sms.usage", method="GET", path="/v1/sms/usage", scope="sms:read",
-    request=Empty, response=contact.SmsUsage,
+    request=Empty, response=message_models.SmsUsage,
     summary="Read how many text messages were sent.",
     source=_UNSHOWN, assumed=True,
 )  # fmt: skip
 WHATSAPP_SEND: Final = Operation(
     name="whatsapp.send", method="POST", path="/v1/whatsapp/messages", scope="whatsapp:send",
-    request=contact.WhatsAppSend, response=contact.WhatsAppMessage, status=202, key="required",
+    request=message_models.WhatsAppSend, response=message_models.WhatsAppMessage, status=202, key="required",
     summary="Send a WhatsApp message; refused for every account until it is announced.",
     source="What the service does; " + _UNSHOWN, refusals=("tier_not_enabled",), assumed=True,
 )  # fmt: skip
@@ -360,7 +351,7 @@ WHATSAPP_SEND: Final = Operation(
 REPORTS_DISPOSITIONS: Final = Operation(
     name="reports.dispositions", method="GET", path="/v1/reports/dispositions",
     scope="reports:read",
-    request=account.DispositionQuery, response=account.DispositionReport,
+    request=message_models.DispositionQuery, response=message_models.DispositionReport,
     summary="Read disposition counts of up to 92 days.",
     source="Limits: report date range; " + _UNSHOWN, assumed=True,
 )  # fmt: skip

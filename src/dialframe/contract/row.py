@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from dialframe.contract.access import BY_NAME as SCOPES_BY_NAME
 from dialframe.contract.models.shape import Answer, Request
+from dialframe.contract.scopes import BY_NAME as SCOPES_BY_NAME
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Answer)

@@ -1,4 +1,4 @@
-"""The shapes of requests and answers as JSON Schemas of an OpenAPI 3.1 document; knows shapes, not paths.
+"""The shapes of requests and answers as JSON Schemas of an OpenAPI 3.1 document.
 
 Rule 1: an answer is open. Fields may be added, so unknown ones are allowed; a set of values that may grow is
 text with its known values beside it, never a closed enum.
@@ -57,13 +57,20 @@ def reference(name: str, kind: str = "schemas") -> Schema:
     return {"$ref": f"#/components/{kind}/{name}"}
 
 
-def definitions(rows: Iterable[Operation[Any, Any]]) -> dict[str, Schema]:
+def definitions(
+    rows: Iterable[Operation[Any, Any]], pushed: Iterable[type[BaseModel]] = ()
+) -> dict[str, Schema]:
     """Schemas of all shapes of the rows, and of what they are made of, by name.
 
     A request's schema has all its fields, wherever they travel; see `only`.
+
+    Args:
+        rows: The operations.
+        pushed: Shapes that the service sends by itself.
     """
     known = tuple(rows)
     models = {row.request for row in known} | {row.response for row in known} - {Media, Nothing}
+    models |= set(pushed)
     _, top = models_json_schema(
         [(model, "validation") for model in sorted(models, key=name_of)],
         ref_template=f"{_SCHEMAS}{{model}}",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -18,6 +19,10 @@ from pydantic_core import core_schema
 
 from dialframe.contract import limits
 from dialframe.privacy import redact
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class Answer(BaseModel):
@@ -57,8 +62,10 @@ class _InstantShape:
         aware = core_schema.datetime_schema(tz_constraint="aware")
         words = core_schema.str_schema(strict=True, pattern=r"^\d{4}-\d\d-\d\d[T ]")
         ready = core_schema.datetime_schema(tz_constraint="aware", strict=True)
+        text = core_schema.chain_schema([words, aware])
         return core_schema.union_schema(
-            [core_schema.chain_schema([words, aware]), ready],
+            # JSON has no instants: there, `strict` would take any text, a number in it too.
+            [text, core_schema.json_or_python_schema(json_schema=text, python_schema=ready)],
             mode="left_to_right",
             custom_error_type="instant",
             custom_error_message="an instant was expected: ISO 8601 text with its timezone",
@@ -73,8 +80,10 @@ class _InstantShape:
 
 
 Instant = Annotated[datetime, _InstantShape]
-Integer = Annotated[int, Strict()]
-Number = Annotated[float, Strict()]
+Integer = Annotated[int, Strict(), Field(ge=-(2**63), le=2**63 - 1)]
+#: Behind the bounds of an integer of a request: JSON has one kind of number, so 300.0 is 300.
+WHOLE: Final = BeforeValidator(_whole)
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, Strict()]
 E164 = Annotated[str, StringConstraints(pattern=r"^\+[1-9][0-9]{6,14}$")]
 

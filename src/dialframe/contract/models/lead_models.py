@@ -1,4 +1,4 @@
-"""Leads (contract, Resources: Lead, Lead outcome objects; Endpoints: Leads)."""
+"""Shapes of leads and campaigns (contract, Resources: Lead, Campaign, Lead outcome objects)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field
 from dialframe.contract import limits
 from dialframe.contract.ids import CampaignId, LeadId
 from dialframe.contract.models.shape import (
+    WHOLE,
     Answer,
     Flag,
     Instant,
@@ -16,6 +17,45 @@ from dialframe.contract.models.shape import (
     ListQuery,
     Request,
 )
+
+CampaignStatus = Literal["draft", "ready", "running", "paused", "completed"]
+
+
+class Campaign(Answer):
+    """A campaign; archived ones are not listed."""
+
+    id: str
+    name: str
+    status: CampaignStatus | str
+    dialer_mode: str
+    created_at: Instant
+    updated_at: Instant | None
+    started_at: Instant | None
+    completed_at: Instant | None
+
+
+class CampaignProgress(Answer):
+    """Counts of a campaign's leads; its shape is assumed."""
+
+    campaign_id: str | None = None
+    status: str | None = None
+    leads_total: Integer | None = None
+    leads_by_status: dict[str, Integer] | None = None
+    attempts: Integer | None = None
+    calls_answered: Integer | None = None
+
+
+class CampaignQuery(ListQuery):
+    """Filters of the campaign list."""
+
+    status: CampaignStatus | None = None
+
+
+class CampaignRef(Request):
+    """One campaign by id."""
+
+    campaign_id: CampaignId
+
 
 LeadStatus = Literal["new", "contacted", "callback", "dnc", "completed"]
 ImportStatus = Literal["accepted", "duplicate", "on_dnc", "invalid", "blocked_country", "failed"]
@@ -123,7 +163,8 @@ class LeadCreate(LeadInput):
     ) = None
     dial_now: Flag | None = None
     dial_within_seconds: (
-        Annotated[Integer, Field(ge=limits.DIAL_WITHIN_S[0], le=limits.DIAL_WITHIN_S[1])] | None
+        Annotated[Integer, Field(ge=limits.DIAL_WITHIN_S[0], le=limits.DIAL_WITHIN_S[1]), WHOLE]
+        | None
     ) = None
 
 

@@ -1,4 +1,4 @@
-"""Calls (contract, Resources: Call record, Started call, Call summary; Endpoints: Calls)."""
+"""Shapes of calls, callbacks and appointments (contract, Resources: Call record to Appointment)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from dialframe.contract import limits
-from dialframe.contract.ids import CallId, CampaignId, LeadId
+from dialframe.contract.ids import AppointmentId, CallbackId, CallId, CampaignId, LeadId
 from dialframe.contract.models.shape import (
     E164,
+    WHOLE,
     Answer,
     Flag,
     Instant,
@@ -114,3 +115,101 @@ class CallSummary(Answer):
     schema_version: Integer
     not_generated_reason: str | None = None
     summary: dict[str, Any] | None = None
+
+
+CallbackStatus = Literal["pending", "completed", "cancelled"]
+
+
+class Callback(Answer):
+    """A call promised to a lead; `lead_id` is null when the lead was deleted after scheduling."""
+
+    id: str
+    lead_id: str | None
+    campaign_id: str
+    scheduled_at: Instant
+    status: CallbackStatus | str
+    notes: str | None
+    created_at: Instant
+
+
+class CallbackQuery(ListQuery):
+    """Callbacks of one campaign, newest created first."""
+
+    campaign_id: CampaignId
+    status: CallbackStatus | None = None
+
+
+class CallbackCreate(Request):
+    """A callback to be scheduled; when due, the platform calls the lead."""
+
+    lead_id: LeadId
+    scheduled_at: Instant
+    notes: Annotated[str, Field(max_length=limits.CALLBACK_NOTES_CHARS)] | None = None
+
+
+class CallbackRef(Request):
+    """One callback by id."""
+
+    callback_id: CallbackId
+
+
+class CallbackReschedule(Request):
+    """A new time for a pending callback."""
+
+    callback_id: CallbackId
+    scheduled_at: Instant
+
+
+Minutes = Annotated[
+    Integer, Field(ge=limits.APPOINTMENT_MINUTES[0], le=limits.APPOINTMENT_MINUTES[1]), WHOLE
+]
+Zone = Annotated[str, Field(max_length=limits.TIMEZONE_CHARS)]
+
+
+class Appointment(Answer):
+    """A booked appointment; it names neither the lead nor the call that it came from."""
+
+    id: str
+    status: str
+    scheduled_at: Instant
+    timezone: str | None
+    duration_minutes: Integer
+    service_type: str | None
+    contact_name: str | None
+    phone: str
+    email: str | None
+    notes: str | None
+    source: str
+    created_at: Instant
+    updated_at: Instant
+
+
+class AppointmentQuery(ListQuery):
+    """The appointment list; it takes no filters that the contract shows."""
+
+
+class AppointmentRef(Request):
+    """One appointment by id."""
+
+    appointment_id: AppointmentId
+
+
+class AppointmentCreate(Request):
+    """An appointment to be booked; no e-mail is accepted."""
+
+    phone: E164
+    scheduled_at: Instant
+    duration_minutes: Minutes | None = None
+    timezone: Zone | None = None
+    service_type: Annotated[str, Field(max_length=limits.APPOINTMENT_SERVICE_CHARS)] | None = None
+    contact_name: Annotated[str, Field(max_length=limits.APPOINTMENT_NAME_CHARS)] | None = None
+    notes: Annotated[str, Field(max_length=limits.APPOINTMENT_NOTES_CHARS)] | None = None
+
+
+class AppointmentReschedule(Request):
+    """A new time for an appointment; its shape is assumed."""
+
+    appointment_id: AppointmentId
+    scheduled_at: Instant
+    duration_minutes: Minutes | None = None
+    timezone: Zone | None = None

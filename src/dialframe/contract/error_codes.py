@@ -167,8 +167,11 @@ FAMILY_BY_STATUS: Final[dict[int, str]] = {
 
 
 def family_of(code: str, status: int) -> str:
-    """Class name of `dialframe.errors` for a code, falling back to its status, then to `ApiError`."""
-    if code in BY_CODE:
+    """Class name of `dialframe.errors` for a code, falling back to its status, then to `ApiError`.
+
+    A code with a status that it does not belong to is not believed: what is 500 is an outage.
+    """
+    if code in BY_CODE and status in BY_CODE[code].statuses:
         return BY_CODE[code].family
     if status in FAMILY_BY_STATUS:
         return FAMILY_BY_STATUS[status]

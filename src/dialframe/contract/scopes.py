@@ -1,4 +1,4 @@
-"""Scopes, tiers and switches (contract, Authentication); knows who may do what, not how keys look."""
+"""Scopes, tiers and switches (contract, Authentication)."""
 
 from __future__ import annotations
 

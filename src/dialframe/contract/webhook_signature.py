@@ -1,4 +1,4 @@
-"""Webhook envelope and signature (contract, Events); knows bytes and clocks handed in, not HTTP."""
+"""Webhook envelope and signature (contract, Events)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dialframe.contract import limits
 from dialframe.contract.models.shape import Answer, Flag, Instant, Integer
-from dialframe.contract.models.webhooks import EventType
+from dialframe.contract.models.webhook_models import EventType
 
 SIGNATURE_HEADER: Final = "Service-Signature"
 TIMESTAMP_HEADER: Final = "Service-Timestamp"

@@ -1,4 +1,4 @@
-"""Webhook endpoints, events and deliveries (contract, Resources and Endpoints: Webhooks)."""
+"""Shapes of webhook endpoints, events and deliveries (contract, Resources: Webhook endpoint to delivery)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ Url = Annotated[
 ]
 Events = Annotated[
     list[EventType],
-    Field(min_length=limits.WEBHOOK_EVENTS[0], max_length=limits.WEBHOOK_EVENTS[1]),
+    Field(
+        min_length=limits.WEBHOOK_EVENTS[0],
+        max_length=limits.WEBHOOK_EVENTS[1],
+        json_schema_extra={"uniqueItems": True},
+    ),
 ]
 Description = Annotated[str, Field(max_length=limits.WEBHOOK_DESCRIPTION_CHARS)]
 

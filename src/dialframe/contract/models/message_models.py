@@ -1,12 +1,14 @@
-"""Do-Not-Call, consent, SMS and WhatsApp (contract, Endpoints: Do-Not-Call, SMS; the rest assumed)."""
+"""Shapes of messages, Do-Not-Call checks, consents, reports and the account itself (contract, Resources)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import date
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dialframe.contract import limits
+from dialframe.contract.ids import CampaignId
 from dialframe.contract.models.shape import (
     E164,
     Answer,
@@ -138,3 +140,48 @@ class WhatsAppMessage(Answer):
     to: str | None = None
     status: str | None = None
     created_at: Instant | None = None
+
+
+class Me(Answer):
+    """Who the key belongs to and what it may do; its shape is assumed."""
+
+    client_id: str | None = None
+    client_name: str | None = None
+    credential_id: str | None = None
+    environment: str | None = None
+    scopes: list[str] | None = None
+    sending_key: Flag | None = None
+    switches: dict[str, Flag] | None = None
+    webhooks_enabled: Flag | None = None
+
+
+class DispositionQuery(Request):
+    """A range of UTC days, both included, at most 92; its shape is assumed."""
+
+    start_date: date
+    end_date: date
+    campaign_id: CampaignId | None = None
+
+    @model_validator(mode="after")
+    def _within_bounds(self) -> Self:
+        days = (self.end_date - self.start_date).days + 1
+        if not 1 <= days <= limits.REPORT_RANGE_DAYS:
+            raise ValueError(f"a report covers 1 to {limits.REPORT_RANGE_DAYS} days")
+        return self
+
+
+class DispositionCount(Answer):
+    """Calls of one day, campaign and disposition; its shape is assumed."""
+
+    date: str | None = None
+    campaign_id: str | None = None
+    disposition: str | None = None
+    calls: Integer | None = None
+
+
+class DispositionReport(Answer):
+    """Aggregated disposition counts; its shape is assumed."""
+
+    start_date: str | None = None
+    end_date: str | None = None
+    data: list[DispositionCount] | None = None

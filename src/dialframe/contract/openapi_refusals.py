@@ -1,4 +1,4 @@
-"""Which refusals an operation can answer with, as responses of an OpenAPI 3.1 document; knows codes, not paths.
+"""Which refusals an operation can answer with, as responses of an OpenAPI 3.1 document.
 
 A row names the refusals of its own; those that it shares with others (contract, Endpoints: "Every operation
 below can also answer the authentication and general errors") follow from what it takes.
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
-from dialframe.contract.codes import BY_CODE, Code
+from dialframe.contract.error_codes import BY_CODE, Code
 from dialframe.contract.row import Operation
 from dialframe.contract.schemas import Schema, reference
 

@@ -1,0 +1,205 @@
+"""Runs work in threads that always end: none of them keeps a process alive.
+
+The pools of the standard library are waited for when the interpreter ends. What hangs here (a disk, a
+name server, a listener that is not read) is left behind instead.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from dataclasses import dataclass
+from queue import Empty, Full, Queue, SimpleQueue
+from threading import Event, Thread
+from typing import Any, Final, Generic, TypeVar
+
+from dialframe.config import OnProgress, Progress
+
+__all__ = ["Job", "Worker", "alongside", "in_thread", "join", "side_by_side"]
+
+T = TypeVar("T")
+
+#: Jobs under way at once: with 10 requests a second and 1 s for an answer, so many fill the limit.
+THREADS: Final = 12
+#: How long jobs may take to put down what they have in hand, once they are given up.
+GRACE_S: Final = 2.0
+#: How often somebody is told that work goes on, and can stop it.
+_TICK_S: Final = 0.1
+
+#: Work that reports its progress, and ends early where the event is set.
+Job = Callable[[OnProgress, Event], T]
+
+
+def in_thread(work: Callable[[], object], name: str) -> Thread:
+    """Run work in a daemon thread with the caller's context variables.
+
+    Args:
+        work: What to do; what it raises is lost, so it should raise nothing.
+        name: Name of the thread.
+
+    Returns:
+        The thread, running.
+    """
+    thread = Thread(target=copy_context().run, args=(work,), name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def join(threads: Sequence[Thread], *, within_s: float = GRACE_S) -> None:
+    """Wait for threads that were asked to end, for so long at most in all."""
+    until_s = time.monotonic() + within_s
+    for thread in threads:
+        thread.join(max(0.0, until_s - time.monotonic()))
+
+
+def alongside(work: Callable[[OnProgress], T], on_progress: OnProgress, step: str) -> T:
+    """The result of work that may be left alone before its end, so it must change nothing.
+
+    Reading a large file is one call without steps. It is watched from beside: where `on_progress`
+    raises, the work is left alone, and its result is dropped.
+
+    Args:
+        work: Given a listener for its progress.
+        on_progress: Told of the latest step ten times a second, in the caller's thread.
+        step: What is told until the work reports a step.
+
+    Returns:
+        What the work returned; what it raised is raised.
+    """
+    latest = Progress(step, 0, None)
+
+    def listen(progress: Progress) -> None:
+        nonlocal latest
+        latest = progress
+
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work(listen))
+        except BaseException as error:
+            result.set_exception(error)
+
+    on_progress(latest)
+    in_thread(run, "dialframe-alongside")
+    while not wait([result], _TICK_S).done:
+        on_progress(latest)
+    return result.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished(Generic[T]):
+    """A job's result, and its place among the jobs."""
+
+    place: int
+    result: T
+
+
+_Report = Progress | _Finished[T] | BaseException
+
+
+def side_by_side(
+    jobs: Sequence[Job[T]], on_progress: OnProgress, *, stopped: Event | None = None
+) -> list[T]:
+    """Results of jobs run in threads, in the jobs' order.
+
+    Each job is given a listener and an event. The event is set when the others are given up: by the
+    first job's error, which is raised, or by the listener's own, as on Ctrl-C. The jobs then have two
+    seconds to end; one that hangs longer does not keep the process alive.
+
+    Args:
+        jobs: What to do.
+        on_progress: Told what the jobs report, in the caller's thread.
+        stopped: The event to use, where the jobs are part of something larger.
+    """
+    reports: SimpleQueue[_Report[T]] = SimpleQueue()
+    ending = stopped or Event()
+    waiting: SimpleQueue[tuple[int, Job[T]]] = SimpleQueue()
+    for numbered in enumerate(jobs):
+        waiting.put(numbered)
+    threads = [
+        in_thread(lambda: _run_jobs(waiting, reports, ending), "dialframe-job")
+        for _ in range(min(THREADS, len(jobs)))
+    ]
+    try:
+        return _collected(reports, len(jobs), on_progress)
+    except BaseException:
+        ending.set()
+        join(threads)
+        raise
+
+
+def _run_jobs(
+    waiting: SimpleQueue[tuple[int, Job[T]]], reports: SimpleQueue[_Report[T]], ending: Event
+) -> None:
+    while True:
+        try:
+            place, job = waiting.get_nowait()
+        except Empty:
+            return
+        try:
+            reports.put(_Finished(place, job(reports.put, ending)))
+        except BaseException as error:
+            reports.put(error)
+            return
+
+
+def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgress) -> list[T]:
+    """Pass progress on until every job has finished, or one of them failed."""
+    results: dict[int, T] = {}
+    while len(results) < jobs:
+        report = reports.get()
+        if isinstance(report, _Finished):
+            results[report.place] = report.result
+        elif isinstance(report, Progress):
+            on_progress(report)
+        else:
+            raise report
+    return [results[place] for place in sorted(results)]
+
+
+class Worker:
+    """Does jobs one after another in one daemon thread; a job that nobody waits for any more is skipped."""
+
+    def __init__(self, name: str, *, places: int) -> None:
+        """Start the thread.
+
+        Args:
+            name: Name of the thread.
+            places: Jobs that may wait.
+        """
+        self._jobs: Queue[tuple[Future[Any], Callable[[], Any]] | None] = Queue(places)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Callable[[], T]) -> Future[T]:
+        """The job's result or error, once it was its turn.
+
+        Raises:
+            queue.Full: Too many jobs wait already.
+        """
+        future: Future[T] = Future()
+        self._jobs.put_nowait((future, job))
+        return future
+
+    def close(self, *, within_s: float) -> None:
+        """Let what waits be done, for so long at most."""
+        try:
+            self._jobs.put(None, timeout=within_s)
+        except Full:
+            return
+        self._thread.join(within_s)
+
+    def _run(self) -> None:
+        while (entry := self._jobs.get()) is not None:
+            future, job = entry
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(job())
+            except BaseException as error:
+                # Whatever it is, it is for whoever waits for the result, and the next job has its turn.
+                future.set_exception(error)

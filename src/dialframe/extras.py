@@ -1,0 +1,52 @@
+"""Names the extra that brings a library which is not installed."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import PackageNotFoundError, requires
+
+__all__ = ["in_words", "needed"]
+
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([\w-]+)")
+#: For those who work on dialframe itself: nobody is sent there for one library.
+_NOT_FOR_USERS = "dev"
+
+
+def needed(library: str) -> tuple[str, ...]:
+    """The extras that bring a library; none where the base installation has it.
+
+    Args:
+        library: Name of the module as it is imported, `ipywidgets` for instance.
+
+    Example:
+        >>> needed("voila")
+        ('app',)
+        >>> needed("pandas")
+        ()
+    """
+    try:
+        lines = requires("dialframe") or []
+    except PackageNotFoundError:
+        return ()
+    name = library.partition(".")[0].replace("_", "-").lower()
+    extras = []
+    for line in lines:
+        extra = _EXTRA.search(line)
+        distribution = re.match(r"[\w.-]+", line)
+        if extra is None or distribution is None or extra[1] == _NOT_FOR_USERS:
+            continue
+        if distribution[0].replace("_", "-").lower() == name:
+            extras.append(extra[1])
+    return tuple(extras)
+
+
+def in_words(error: ModuleNotFoundError) -> str:
+    """What is missing and which command brings it.
+
+    Args:
+        error: What an import raised.
+    """
+    library = (error.name or "").partition(".")[0]
+    commands = [f"pip install 'dialframe[{extra}]'" for extra in needed(library)]
+    brings = " or ".join(commands or ["pip install dialframe"])
+    return f"the library {library} is not installed; {brings} brings it"

@@ -1,0 +1,378 @@
+"""Writes files that are whole or not there, and locks that end with their holder.
+
+A file gets its content under a name of its own beside its place, is flushed to the disk, and is then
+renamed (POSIX rename is atomic), so that its name never stands for half of it. Folders are built and
+renamed in the same way. Everything is readable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from dialframe.errors import StoreError
+
+__all__ = [
+    "FILE_MODE",
+    "FOLDER_MODE",
+    "LOCK",
+    "alone",
+    "exclusive",
+    "folder",
+    "noting_outputs",
+    "publish",
+    "shared",
+    "stage",
+    "staged_folder",
+    "sweep",
+    "write_bytes",
+    "write_text",
+]
+
+#: Files and folders with personal data are for their owner alone.
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+_SUFFIX: Final = ".tmp"
+#: Where the outputs of a command are noted; None where nobody asked.
+_NOTED: Final[ContextVar[list[Path] | None]] = ContextVar("dialframe_outputs", default=None)
+
+#: Name of the lock of a whole folder.
+LOCK: Final = ".dialframe.lock"
+#: A folder may be held by a process that is about to end: so often, and so far apart, it is asked for.
+_LOCK_TRIES: Final = 40
+_LOCK_PAUSE_S: Final = 0.05
+
+
+def folder(path: Path) -> Path:
+    """Make a folder for its owner alone where it is missing, parents too.
+
+    Args:
+        path: The folder.
+
+    Returns:
+        The same path.
+
+    Raises:
+        OSError: It cannot be made, or a file stands in its place.
+    """
+    for missing in (*reversed(path.parents), path):
+        # One by one: `parents=True` would make the parents with the mode of the process.
+        if not missing.exists():
+            missing.mkdir(mode=FOLDER_MODE, exist_ok=True)
+    if not path.is_dir():
+        raise NotADirectoryError(20, "Not a directory", str(path))
+    return path
+
+
+def write_bytes(content: bytes, path: Path) -> Path:
+    """Write a file whole, mode 0600, in the place of an older one of its name.
+
+    Args:
+        content: All of it.
+        path: Where; its folder is made where it is missing.
+
+    Returns:
+        The same path.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written; nothing is left behind.
+    """
+    folder(path.parent)
+    publish({path: stage(path, lambda file: file.write(content))})
+    return path
+
+
+def write_text(text: str, path: Path) -> Path:
+    """Write text as UTF-8, whole or not at all; see `write_bytes`.
+
+    Args:
+        text: All of it.
+        path: Where; its folder is made where it is missing.
+
+    Returns:
+        The same path.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written; nothing is left behind.
+    """
+    return write_bytes(text.encode(), path)
+
+
+def stage(target: Path, fill: Callable[[BinaryIO], object]) -> Path:
+    """Write a file whole and flushed under a name of its own beside its target.
+
+    Args:
+        target: Where it will stand after `publish`.
+        fill: Writes the content.
+
+    Returns:
+        Where the content is until then.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written; nothing is left behind.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent)
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        path.chmod(FILE_MODE)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def publish(staged: Mapping[Path, Path]) -> None:
+    """Rename staged files to their targets, in order.
+
+    Args:
+        staged: What `stage` returned, by target.
+
+    Raises:
+        OSError: A file cannot be renamed; what is not renamed yet is deleted.
+    """
+    try:
+        for target, path in staged.items():
+            path.replace(target)
+    finally:
+        for path in staged.values():
+            path.unlink(missing_ok=True)
+    for parent in {target.parent for target in staged}:
+        _flush_names(parent)
+    _tell_written(staged)
+
+
+def sweep(parent: Path, begin: str) -> None:
+    """Delete what a killed process staged for targets whose names begin so.
+
+    Only for a caller that holds the folder's lock (`alone`).
+
+    Args:
+        parent: The folder.
+        begin: Beginning of the targets' names.
+    """
+    for path in parent.glob(f".{glob.escape(begin)}.*{_SUFFIX}"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Build a folder beside its place and give it its name as a whole, when the block ends well.
+
+    An older folder of that name stays good until the new one is whole, and is deleted after it.
+
+    Args:
+        target: Where the folder will stand.
+        replace: Whether an older folder, or file, of that name may be replaced.
+
+    Yields:
+        An empty folder to write into.
+
+    Raises:
+        FileExistsError: Something stands there and `replace` is off; nothing was written.
+        OSError: The disk is full or the folder cannot be written; what stood there is untouched.
+    """
+    occupied = target.exists() and not (target.is_dir() and not any(target.iterdir()))
+    if occupied and not replace:
+        raise FileExistsError(17, "it exists already", str(target))
+    folder(target.parent)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
+    try:
+        yield staging
+        for path in staging.rglob("*"):
+            _flush(path)
+        _swap(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    _flush_names(target.parent)
+    _tell_written([target])
+
+
+@contextmanager
+def noting_outputs() -> Iterator[list[Path]]:
+    """Note every file and folder that gets its final name while the block runs, in this context.
+
+    Yields:
+        The list that they are added to.
+    """
+    written: list[Path] = []
+    token = _NOTED.set(written)
+    try:
+        yield written
+    finally:
+        _NOTED.reset(token)
+
+
+def _tell_written(paths: Iterable[Path]) -> None:
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.extend(path.absolute() for path in paths)
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put a finished folder where an older one may stand; a failure puts the older one back."""
+    if not target.exists():
+        new.replace(target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_SUFFIX, dir=target.parent))
+    target.replace(old / target.name)
+    try:
+        new.replace(target)
+    except BaseException:
+        (old / target.name).replace(target)
+        old.rmdir()
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    """Bring a file's bytes to the disk."""
+    if path.is_file():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _flush_names(parent: Path) -> None:
+    """Bring a folder's names to the disk; a system that cannot open a folder does so in its own time."""
+    with suppress(OSError):
+        descriptor = os.open(parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold the lock of a file, alone, while the block runs; the system frees it when the holder dies.
+
+    Args:
+        path: The lock file; made with mode 0600 and left in its place.
+        wait: Whether to wait for another holder.
+
+    Yields:
+        True when the lock is held; False when somebody else has it and `wait` is off.
+
+    Raises:
+        StoreError: The lock file cannot be made.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}; choose another folder") from error
+    try:
+        yield _lock(descriptor, wait=wait)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Hold the lock of a file together with others, so that nobody has it alone while the block runs.
+
+    Where the lock file can be neither made nor opened nobody else can take it either, and on a system
+    without shared locks an open file cannot be deleted: there the block runs without.
+
+    Args:
+        path: The lock file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, FILE_MODE)
+    except OSError:
+        yield
+        return
+    try:
+        _lock_shared(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def alone(where: Path, lock: str = LOCK) -> Iterator[None]:
+    """Be the only process that writes into a folder while the block runs.
+
+    Args:
+        where: The folder; made where it is missing.
+        lock: Name of the lock file in it; it is deleted afterwards.
+
+    Raises:
+        StoreError: Another process is at work there.
+        OSError: The folder cannot be made.
+    """
+    file = folder(where) / lock
+    with ExitStack() as held:
+        for _ in range(_LOCK_TRIES):
+            if _acquired(file, held):
+                break
+            time.sleep(_LOCK_PAUSE_S)
+        else:
+            raise StoreError(
+                f"another run is writing into {where}; wait for its end, or choose another folder"
+            )
+        try:
+            yield
+        finally:
+            # A system that cannot delete an open file leaves it there, without a lock.
+            with suppress(OSError):
+                file.unlink()
+
+
+def _acquired(file: Path, held: ExitStack) -> bool:
+    """Whether the lock is ours, and is that of the file which others will look at."""
+    with ExitStack() as attempt:
+        if not attempt.enter_context(exclusive(file, wait=False)):
+            return False
+        # Whoever held it before deleted the file: then what is locked has no name any more, and the
+        # lock of the name is still free.
+        with exclusive(file, wait=False) as still_free:
+            if still_free:
+                return False
+        held.enter_context(attempt.pop_all())
+    return True
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock_shared(descriptor: int) -> None:
+        """Nothing: the system keeps open files."""
+
+    def _lock(descriptor: int, *, wait: bool) -> bool:
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+            except OSError:
+                if not wait:
+                    return False
+            else:
+                return True
+
+else:
+    import fcntl
+
+    def _lock_shared(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+
+    def _lock(descriptor: int, *, wait: bool) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
