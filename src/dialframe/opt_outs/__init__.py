@@ -1,0 +1,63 @@
+"""Whether a person has refused to be called: notes, dispositions, flags and screening codes, read.
+
+Ten languages; the phrases, answers and codes are tables with sources beside this file.
+
+Example:
+    >>> from dialframe import opt_outs
+    >>> opt_outs.is_refusal("will sue if we call again")
+    True
+"""
+
+from dialframe.opt_outs.answers import (
+    Answer,
+    is_answer,
+    plain_yes,
+    read_answer,
+    read_consent,
+    read_screening,
+)
+from dialframe.opt_outs.remarks import (
+    Remark,
+    Scope,
+    Stance,
+    is_refusal,
+    prohibits,
+    read_remark,
+    read_stance,
+    scope_of,
+)
+from dialframe.opt_outs.words import (
+    ResultCode,
+    is_suspect,
+    phrase_set,
+    plain,
+    result_codes,
+    suspect_pattern,
+    text_parts,
+    word_set,
+)
+
+__all__ = [
+    "Answer",
+    "Remark",
+    "ResultCode",
+    "Scope",
+    "Stance",
+    "is_answer",
+    "is_refusal",
+    "is_suspect",
+    "phrase_set",
+    "plain",
+    "plain_yes",
+    "prohibits",
+    "read_answer",
+    "read_consent",
+    "read_remark",
+    "read_screening",
+    "read_stance",
+    "result_codes",
+    "scope_of",
+    "suspect_pattern",
+    "text_parts",
+    "word_set",
+]

@@ -1,0 +1,164 @@
+"""Yes, no and neither in the cells of columns of prohibitions, permissions and screening results.
+
+The same word can be opposite in the kinds of column, so each kind has its own reading: `不可` (not
+allowed) is a refusal in both, a date is the day of the opt-out in the one and no answer in the
+other. Any word that no table knows is unclear, and whoever is unclear is not called.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from dialframe.opt_outs.remarks import read_stance
+from dialframe.opt_outs.words import answer_set, codes_by_text, fold, phrase_set, plain, word_set
+
+Answer = Literal["yes", "no", "blank", "unclear"]
+
+_EXPLAINED: Final = re.compile(r"\s[-–—]+\s|[,;:(]")
+_CHANNELS: Final = re.compile(r"[;,/|+&]")
+_WHOLE: Final = (".0", ".00")
+_LONGEST_CHARS: Final = 4000
+#: A day, with or without the time, as lists and databases write it.
+_DATE: Final = re.compile(
+    r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?:[t ]\d.*)?|\d{1,2}[-/. ]\d{1,2}[-/. ]\d{2,4}(?: \d.*)?"
+    r"|\d{1,2}[-. ]?[^\W\d_]{3,9}\.?,?[-. ]?\d{2,4}|[^\W\d_]{3,9}\.? \d{1,2},? \d{4}|(?:19|20)\d{6}"
+    r"|(?:19|20)\d{2}(?:-\d{2})?"
+)
+
+
+def read_answer(cell: str) -> Answer:
+    """What an opt-out cell says: yes is do not call; anything unknown is unclear, never no.
+
+    Args:
+        cell: A cell of a column such as `Do Not Call`. A date is the day of the opt-out.
+
+    Returns:
+        `yes`, `no`, `blank` or `unclear`.
+
+    Example:
+        >>> read_answer("Ja"), read_answer("not listed"), read_answer("2024-05-01")
+        ('yes', 'no', 'yes')
+    """
+    word = _word(cell)
+    if word in answer_set("blank") or not word:
+        return "blank"
+    if (
+        word in answer_set("yes")
+        or word in answer_set("opted_out")
+        or word in answer_set("listed")
+        or _DATE.fullmatch(word)
+    ):
+        return "yes"
+    if (
+        word in answer_set("no")
+        or word in answer_set("opted_in")
+        or word in answer_set("unlisted")
+    ):
+        return "no"
+    stance = read_stance(cell)
+    if stance in ("yes", "no"):
+        return "yes" if stance == "yes" else "no"
+    return _first_word(cell) if stance is None else "unclear"
+
+
+def read_consent(cell: str) -> Answer:
+    """What a consent cell says: yes is may call.
+
+    Args:
+        cell: A cell of a column such as `Consent to call`.
+
+    Returns:
+        `yes`, `no`, `blank` or `unclear`.
+
+    Example:
+        >>> read_consent("Phone; E-mail"), read_consent("email only"), read_consent("withdrawn")
+        ('yes', 'no', 'no')
+    """
+    word = _word(cell)
+    if word in answer_set("refuses"):
+        return "no"
+    if word in answer_set("blank") or not word:
+        return "blank"
+    if (
+        word in answer_set("yes")
+        or word in answer_set("opted_in")
+        or word in answer_set("consents")
+    ):
+        return "yes"
+    if plain(word) in phrase_set("unwished"):
+        return "no"
+    if (
+        word in answer_set("no")
+        or word in answer_set("opted_out")
+        or read_stance(cell) in ("yes", "unclear")
+    ):
+        return "no"
+    first = _first_word(cell)
+    return _of_channels(word) if first == "unclear" else first
+
+
+def read_screening(cell: str) -> Answer:
+    """What a result of a screening service says: yes is on a list.
+
+    Args:
+        cell: A cell of a column such as `DNC Scrub Result`: a code of `result_codes`, or words.
+
+    Returns:
+        `yes`, `no`, `blank` or `unclear`, the last for every code that no table knows.
+
+    Example:
+        >>> read_screening("D"), read_screening("C"), read_screening("W")
+        ('yes', 'no', 'unclear')
+    """
+    word = _word(cell)
+    if word in answer_set("passed"):
+        return "no"
+    meaning = codes_by_text().get(word)
+    if meaning is not None:
+        return {"do_not_call": "yes", "clear": "no", "unclear": "unclear"}[meaning]  # type: ignore[return-value]
+    return read_answer(cell)
+
+
+def is_answer(cell: str) -> bool:
+    """Whether the cell is a known answer of either kind, in so many words."""
+    word = _word(cell)
+    return any(word in answer_set(name) for name in ("yes", "no", "opted_out", "opted_in"))
+
+
+def plain_yes(cell: str) -> bool:
+    """Whether the cell is a yes that is nothing else, wherever it stands: `yes`, not `1` or `x`."""
+    return _word(cell) in answer_set("plain_yes")
+
+
+def _first_word(cell: str) -> Answer:
+    """`Yes - requested in May`, `No, ok to call`: the answer before the explanation."""
+    first, *rest = _EXPLAINED.split(cell[:_LONGEST_CHARS].strip(), maxsplit=1)
+    word = _word(first)
+    # A single letter or mark before a dash may be a grade or a bullet.
+    others = word_set("other_channels")
+    if not rest or len(word) < len("no") or others.intersection(plain(rest[0]).split()):
+        return "unclear"
+    return "yes" if word in answer_set("yes") else "no" if word in answer_set("no") else "unclear"
+
+
+def _of_channels(word: str) -> Answer:
+    """`Phone; E-mail` allows calls, `SMS, E-mail` does not, anything else is unclear."""
+    parts = [part.strip() for part in _CHANNELS.split(word) if part.strip()]
+    known = answer_set("consents") | answer_set("refuses")
+    if len(parts) < 2 or any(part not in known for part in parts):
+        return "unclear"
+    calls = {plain(part) for part in parts} & _CALL_CHANNELS
+    return "yes" if calls else "no"
+
+
+_CALL_CHANNELS: Final = frozenset(
+    {"call", "calls", "phone", "telephone", "voice", "telefon", "telefono", "telefone", "telefoon"}
+    | {"anruf", "llamadas", "appels", "ligacoes", "telefonate", "bellen", "telefonicznie"}
+)
+
+
+def _word(cell: str) -> str:
+    text = cell[:_LONGEST_CHARS].strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f")
+    word = " ".join(fold(text).strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f").split())
+    return next((word.removesuffix(end) for end in _WHOLE if word.endswith(end)), word)

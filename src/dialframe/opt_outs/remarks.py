@@ -1,0 +1,264 @@
+"""What a cell says about calling the person, whatever column it stands in.
+
+A cell is taken apart at its punctuation, and each piece is looked up in `phrases.toml`. A
+prohibition in so many words counts anywhere (`do not call`); the state of a person (`DNC`, `opted
+out`) is taken back by `not` before it or `no` behind it, and what concerns e-mail alone forbids no
+call. Ordinary sentences about calls (`did not call back`) say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final, Literal
+
+from dialframe.opt_outs.words import (
+    is_suspect,
+    phrase_set,
+    phrases_by_first,
+    plain,
+    text_parts,
+    word_set,
+)
+
+#: What a cell can say; each is a reason code.
+Remark = Literal["opt_out", "opt_out_unclear", "deceased", "wrong_number"]
+#: What of it counts in a column: anything; of names, no single word that may be one; of things and
+#: of other channels, only prohibitions of calls in so many words; of wishes, more than anything.
+Scope = Literal["any", "names", "calls", "wishes"]
+Stance = Literal["yes", "no", "unclear"]
+
+_LONGEST_CHARS: Final = 4000
+_PIECES: Final = re.compile(r"[,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
+_LINKS: Final = re.compile(r"(?:https?://|www\.)\S*|[^\s@]{1,100}@\S*")
+_ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
+_APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
+_REMOVAL_WORDS: Final = 9
+#: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
+_DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_FIGURES: Final = re.compile(r"\d")
+_NEGATED_VERBS: Final = frozenset({"not", "nicht", "niet", "inte", "ej", "nie", "ikke", "non"})
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a disposition, status or note says that the person must not be called.
+
+    A doubtful word (`Blocked`) counts as a refusal, since in doubt nobody is called. A dead person
+    and a wrong number are no refusals; `read_remark` tells them apart.
+
+    Args:
+        text: A disposition of a dialer, a status, or a note in prose, in any of ten languages.
+
+    Returns:
+        True where somebody refused calls, asked for no contact, or threatened with the law.
+
+    Example:
+        >>> is_refusal("Threatened legal action"), is_refusal("DNC"), is_refusal("No answer")
+        (True, True, False)
+    """
+    return read_remark(text) in ("opt_out", "opt_out_unclear")
+
+
+def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
+    """What the cell says about calling the person, None for nothing.
+
+    Args:
+        cell: Any text. One in which `suspect_pattern` finds nothing, and one of digits and
+            punctuation alone, says nothing.
+        scope: What of it counts (`scope_of`).
+
+    Returns:
+        A reason code, or None.
+
+    Example:
+        >>> read_remark("niet meer bellen"), read_remark("Do not call before 9am")
+        ('opt_out', 'opt_out_unclear')
+    """
+    if not is_suspect(cell[:_LONGEST_CHARS]):
+        return None
+    pieces = list(_pieces(cell))
+    stances = [_stance(tokens, scope) for tokens in pieces]
+    if "yes" in stances:
+        return "opt_out"
+    parts = _parts_in(cell)
+    if "opt_out" in parts:
+        return "opt_out"
+    bare = [_bare(tokens) for tokens in pieces]
+    if scope != "calls" and (phrase_set("deceased").intersection(bare) or "deceased" in parts):
+        return "deceased"
+    if scope in ("any", "wishes"):
+        if phrase_set("wrong").intersection(bare) or "wrong_number" in parts:
+            return "wrong_number"
+        if _is_doubtful(cell, bare):
+            return "opt_out_unclear"
+    return "opt_out_unclear" if "unclear" in stances else None
+
+
+def read_stance(cell: str) -> Stance | None:
+    """Whether a text of an opt-out column says that the person refused, or that they did not.
+
+    Args:
+        cell: The text: `DNC` and `asked to be removed` are a yes, `not on DNC` and `DNC: no` a no.
+
+    Returns:
+        `yes`, `no`, `unclear` for a prohibition under a condition, None for any other text.
+    """
+    if "opt_out" in _parts_in(cell):
+        return "yes"
+    whole = _stance(plain(cell.replace(":", " ")).split(), "any")
+    if whole == "no":
+        return "no"
+    stances = [_stance(tokens, "any") for tokens in _pieces(cell)]
+    wanted: tuple[Stance, ...] = ("yes", "unclear", "no")
+    return next((stance for stance in wanted if stance in stances), None)
+
+
+def scope_of(header: str) -> Scope:
+    """What of a remark counts in the column: in names of things and of other channels, less.
+
+    Args:
+        header: Name of the column.
+    """
+    tokens = set(plain(header).split())
+    if tokens & word_set("wishes") or (tokens & word_set("ways") and tokens & word_set("ways_of")):
+        return "wishes"
+    if plain("連絡方法") in plain(header).replace(" ", ""):
+        return "wishes"
+    if tokens & word_set("calls"):
+        return "any"
+    if tokens & word_set("persons"):
+        return "names"
+    return "calls" if tokens & (word_set("things") | word_set("mail_words")) else "any"
+
+
+def prohibits(tokens: Sequence[str]) -> Stance | None:
+    """What the words of a header or of one piece of a cell say; see `read_stance`."""
+    return _stance(tokens, "any")
+
+
+def _parts_in(cell: str) -> set[str]:
+    """What the parts of the table say that stand in a text without blanks between its words."""
+    if cell.isascii():
+        return set()
+    text = plain(cell[:_LONGEST_CHARS]).replace(" ", "")
+    return {says for part, says in text_parts().items() if part in text}
+
+
+def _pieces(cell: str) -> Iterator[list[str]]:
+    text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", cell[:_LONGEST_CHARS]))
+    denied = _denials(text)
+    for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
+        if tokens := plain(piece).split():
+            yield tokens
+
+
+def _denials(text: str) -> str:
+    """The text with `DNC: no` as one piece, so that the answer stays beside its question."""
+    return re.sub(r"[:：](?=\s*\w{1,9}\s*(?:$|[,;|.]))", " ", text)
+
+
+def _bare(tokens: Sequence[str]) -> str:
+    """The piece without digits and fillers."""
+    fillers = word_set("fillers")
+    return " ".join(token for token in tokens if token not in fillers and not token.isdecimal())
+
+
+def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
+    """Whether the cell is a doubtful word and nothing else but perhaps a day.
+
+    `Baja 01/02/2024` may be a refusal, `BAJA, 1` is the ground floor of a house.
+    """
+    words = [piece for piece in bare if piece]
+    if not words or not phrase_set("doubtful").issuperset(words):
+        return False
+    return not _FIGURES.search(_DAY.sub("", cell))
+
+
+def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
+    found: list[Stance] = []
+    for start, stop, kind in _hits(tokens):
+        if scope == "calls" and (kind not in ("calls", "threats") or stop - start < 2):
+            continue
+        found.append(_weigh(tokens, start, stop, kind))
+    for wanted in ("yes", "unclear", "no"):
+        if wanted in found:
+            return wanted
+    words = {_bare(tokens), " ".join(tokens)}
+    if scope == "wishes" and words & phrase_set("unwished"):
+        return "yes"
+    if scope in ("any", "wishes") and words & phrase_set("whole"):
+        return "yes"
+    if scope == "any" and words & _only_other_channels():
+        return "unclear"
+    return None
+
+
+@cache
+def _only_other_channels() -> frozenset[str]:
+    """`Email only` where nobody asked for a wish: it may be one."""
+    ways = re.compile(r"\b(?:e mail|email|mail|courriel|correo|e post|epost|sms|whatsapp)\b")
+    return frozenset(
+        phrase for phrase in phrase_set("unwished") if ways.search(phrase) and " " in phrase
+    )
+
+
+def _hits(tokens: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Phrases of the tables in the piece: begin, end, kind; the longest at each place."""
+    phrases = phrases_by_first()
+    if (removal := _removal(tokens)) is not None:
+        yield removal
+    for start, token in enumerate(tokens):
+        for phrase, kind in phrases.get(token, ()):
+            if tuple(tokens[start : start + len(phrase)]) == phrase:
+                yield start, start + len(phrase), kind
+                break
+
+
+def _removal(tokens: Sequence[str]) -> tuple[int, int, str] | None:
+    """`Remove him from the list`, whoever and whichever list."""
+    take, remove = word_set("take"), word_set("remove")
+    starts = [at for at, token in enumerate(tokens) if token in remove or token in take]
+    for start in starts:
+        behind = list(tokens[start : start + _REMOVAL_WORDS])
+        ends = [at for at, token in enumerate(behind) if token in word_set("lists")]
+        away = frozenset({"off"}) if tokens[start] in take else word_set("from")
+        if ends and away.intersection(behind[: ends[-1]]):
+            return start, start + ends[-1] + 1, "contact"
+    return None
+
+
+def _weigh(tokens: Sequence[str], start: int, stop: int, kind: str) -> Stance:
+    """What a phrase says in its sentence."""
+    if kind == "threats":
+        return "yes"
+    if _is_denied(tokens, stop) or (kind == "states" and _is_negated(tokens, start)):
+        return "no"
+    before = tokens[start - 1] if start else ""
+    if before == "to" and start > 1:
+        before = tokens[start - 2]
+    if kind == "states" and before in word_set("offers"):
+        return "no"
+    if tokens[start] in _NEGATED_VERBS and before in word_set("happened"):
+        return "no"
+    if tokens[start] == "never" and list(tokens[stop : stop + 1]) == ["back"]:
+        return "no"
+    others = word_set("other_channels").intersection(tokens)
+    if kind != "calls" and others and not word_set("calls").intersection(tokens):
+        return "no"
+    conditional = stop < len(tokens) and tokens[stop] in word_set("conditions")
+    return "unclear" if conditional and kind != "states" else "yes"
+
+
+def _is_negated(tokens: Sequence[str], start: int) -> bool:
+    for token in reversed(tokens[:start]):
+        if token in word_set("negators"):
+            return True
+        if token not in word_set("between"):
+            return False
+    return False
+
+
+def _is_denied(tokens: Sequence[str], stop: int) -> bool:
+    behind = [token for token in tokens[stop:] if token not in ("list", "status", "flag", "is")]
+    return bool(behind) and behind[0] in word_set("denials") and len(behind) == 1

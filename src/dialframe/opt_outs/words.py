@@ -1,0 +1,248 @@
+"""The tables of refusals: phrases, words and answers in ten languages, and codes of scrubbing services."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+import unicodedata
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal, NamedTuple
+
+#: What a code of a scrubbing service or dialer says of the number.
+CodeMeaning = Literal["clear", "do_not_call", "unclear"]
+
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
+_WORDS: Final = re.compile(r"[^\W_]+")
+#: Letters that have no decomposition and are still a plain letter with something added.
+_STROKES: Final = str.maketrans(
+    {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ı": "i"}
+)
+
+
+class ResultCode(NamedTuple):
+    """What one code of a scrubbing service or dialer means.
+
+    Attributes:
+        system: The service or dialer.
+        code: Its code, as it writes it.
+        says: `do_not_call`, `clear` or `unclear`.
+        meaning: In words.
+        source: Where the service says so.
+    """
+
+    system: str
+    code: str
+    says: CodeMeaning
+    meaning: str
+    source: str
+
+
+def fold(text: str) -> str:
+    """The text without accents and capitals."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKD", text.translate(_STROKES))
+    return "".join(char for char in folded if not unicodedata.combining(char)).casefold()
+
+
+def plain(text: str) -> str:
+    """The text in plain words: no accents, capitals or punctuation; camel case taken apart.
+
+    Args:
+        text: A header, a cell, or a piece of one.
+
+    Returns:
+        Words parted by single blanks.
+
+    Example:
+        >>> plain("E-Mail_Adresse"), plain("CellPhone1"), plain("Nie dzwonić!")
+        ('e mail adresse', 'cell phone 1', 'nie dzwonic')
+    """
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
+        text = "".join(char for char in decomposed if not unicodedata.combining(char))
+    return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).casefold()))
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The words of one table of `words.toml`."""
+    return frozenset(_table("words.toml")[name]["words"].split())
+
+
+@cache
+def answer_set(name: str) -> frozenset[str]:
+    """The answers of one table of `answers.toml`, without accents."""
+    words = str(_table("answers.toml")[name]["words"]).split("|")
+    return frozenset(fold(word).strip(" \n\ufe0f") for word in words)
+
+
+@cache
+def phrase_set(kind: str) -> frozenset[str]:
+    """The phrases of one kind in all languages, in plain words.
+
+    Args:
+        kind: `calls`, `contact`, `threats`, `states`, `whole`, `doubtful`, `unwished`,
+            `deceased` or `wrong`.
+    """
+    found: set[str] = set()
+    for group in _table("phrases.toml")["phrases"]:
+        if group["kind"] == kind:
+            found.update(_expanded(group["phrases"]))
+    return frozenset(found)
+
+
+@cache
+def phrases_by_first() -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """Prohibitions that count anywhere in a text, by their first word, the longest first."""
+    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for kind in ("states", "calls", "contact", "threats"):
+        for phrase in phrase_set(kind):
+            tokens = tuple(phrase.split())
+            by_first.setdefault(tokens[0], []).append((tokens, kind))
+    return {
+        first: tuple(sorted(phrases, key=lambda phrase: -len(phrase[0])))
+        for first, phrases in by_first.items()
+    }
+
+
+@cache
+def text_parts() -> dict[str, str]:
+    """What parts of texts without blanks between words say: `opt_out`, `deceased`, `wrong_number`."""
+    return {
+        plain(part).replace(" ", ""): group["says"]
+        for group in _table("phrases.toml")["parts"]
+        for part in group["parts"].split("|")
+    }
+
+
+@cache
+def suspect_pattern() -> str:
+    """A regular expression that finds something in every cell that refuses.
+
+    It has no look-around, so that Arrow's engine, linear in the text, can search whole columns. A
+    cell in which it finds nothing says nothing.
+    """
+    latin = ("".join(map(_letter_class, anchor)) for anchor in _anchors())
+    others = sorted(word_set("anchors_of_other_scripts"))
+    return "(?i)" + "|".join([*latin, *others, _ODD_LETTERS])
+
+
+@cache
+def result_codes() -> tuple[ResultCode, ...]:
+    """What scrubbing services and dialers answer, as a table with sources.
+
+    Returns:
+        One row per system and code.
+
+    Example:
+        >>> next(code.says for code in result_codes() if code.code == "D")
+        'do_not_call'
+    """
+    with resources.files(__package__).joinpath("result_codes.csv").open(encoding="utf-8") as file:
+        return tuple(ResultCode(**row) for row in csv.DictReader(file))  # type: ignore[arg-type]
+
+
+@cache
+def codes_by_text() -> dict[str, CodeMeaning]:
+    """What each code says, without capitals; the worst of what several systems mean by it."""
+    worst: dict[str, CodeMeaning] = {}
+    order = ("clear", "unclear", "do_not_call")
+    for row in result_codes():
+        known = worst.get(row.code.lower(), "clear")
+        worst[row.code.lower()] = max(row.says, known, key=order.index)
+    return worst
+
+
+@cache
+def _table(name: str) -> dict[str, Any]:
+    text = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _expanded(text: str) -> list[str]:
+    """Phrases written as `stop (|the )calls | never call`, each alternative a phrase."""
+    phrases = (" ".join(phrase.split()) for part in _split(text) for phrase in _alternatives(part))
+    return [phrase for phrase in phrases if phrase]
+
+
+def _alternatives(text: str) -> list[str]:
+    """A phrase with each of its alternatives in brackets, which may hold brackets again."""
+    begin = text.find("(")
+    if begin < 0:
+        return [text]
+    stop, depth = begin, 0
+    for stop in range(begin, len(text)):
+        depth += (text[stop] == "(") - (text[stop] == ")")
+        if not depth:
+            break
+    middles = [each for part in _split(text[begin + 1 : stop]) for each in _alternatives(part)]
+    ends = _alternatives(text[stop + 1 :])
+    return [text[:begin] + middle + end for middle in middles for end in ends]
+
+
+def _split(text: str) -> list[str]:
+    """The parts between `|` outside brackets."""
+    parts, depth, begin = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "|" and not depth:
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [*parts, text[begin:]]
+
+
+def is_suspect(text: str) -> bool:
+    """Whether `suspect_pattern` may find something in the text; for one text, much faster.
+
+    Args:
+        text: Any cell.
+
+    Returns:
+        False only where the text says nothing about calls.
+
+    Example:
+        >>> is_suspect("Do not call"), is_suspect("New York")
+        (True, False)
+    """
+    folded = fold(text)
+    return not folded.isascii() or _plain_anchors().search(folded) is not None
+
+
+@cache
+def _plain_anchors() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(re.escape(anchor).replace(r"\ ", r"[\s_-]*") for anchor in _anchors())
+    )
+
+
+@cache
+def _anchors() -> tuple[str, ...]:
+    return (*sorted(word_set("anchors")), "d n c", "do not")
+
+
+_SPELLINGS: Final = {
+    "a": "aàáâãäåą",
+    "c": "cçć",
+    "d": "dđ",
+    "e": "eèéêëę",
+    "g": "gğ",
+    "i": "iìíîïı",
+    "l": "lł",
+    "n": "nñń",
+    "o": "oòóôõöøő",
+    "s": "sśş",
+    "u": "uùúûüű",
+    "z": "zźżž",
+}
+#: Letters of full width and accents that stand behind their letter: always worth a look.
+_ODD_LETTERS: Final = "[\uff21-\uff5a\u0300-\u036f\uff61-\uff9f]"
+
+
+def _letter_class(char: str) -> str:
+    """A letter in every spelling that `plain` makes one."""
+    if char == " ":
+        return r"[\s_-]*"
+    return f"[{_SPELLINGS[char]}]" if char in _SPELLINGS else re.escape(char)

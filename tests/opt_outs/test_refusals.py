@@ -1,0 +1,201 @@
+"""Dispositions, notes and codes by which somebody is not called again, and those by which one is."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.opt_outs import is_refusal, read_remark, read_screening, result_codes, scope_of
+
+#: Notes and dispositions by language.
+REFUSALS = {
+    "en": (
+        "Threatened legal action",
+        "will sue if we call again",
+        "Threatened to sue",
+        "said he would contact his lawyer",
+        "reported us to the ICO",
+        "lose my number",
+        "asked us to stop",
+        "sick of these calls",
+        "Take me off your list!",
+        "do not ever call",
+        "DNC - Internal",
+        "DNCL",
+        "TCPA litigator",
+        "Remove number from the list",
+        "Please stop all calls",
+        "No cold calling",
+        "objects to telemarketing",
+        "requested deletion of data, GDPR request",
+        "cease & desist received - cease and desist",
+        "DO_NOT_CALL",
+        "doNotCall",
+        "Hard DNC",
+    ),
+    "es": (
+        "no volver a llamar",
+        "pide que no le vuelvan a llamar",
+        "amenaza con denunciar",
+        "dejen de molestar",
+        "no quiere recibir más llamadas",
+        "darle de baja de la lista",
+    ),
+    "fr": (
+        "ne plus rappeler",
+        "menace de porter plainte",
+        "ne souhaite plus être contactée",
+        "arrêtez de m'appeler, stop appels",
+        "demande de suppression de vos fichiers",
+        "droit d'opposition",
+    ),
+    "de": (
+        "bitte nicht mehr anrufen",
+        "droht mit Anwalt",
+        "Beschwerde bei der Bundesnetzagentur",
+        "wünscht keine Anrufe",
+        "aus der Liste streichen",
+        "Rufen Sie mich nie wieder an",
+    ),
+    "pt": (
+        "não ligar mais",
+        "ameaçou processar",
+        "vai ao Procon",
+        "parem de ligar",
+        "pediu remoção da lista",
+        "não quer ser contatado",
+    ),
+    "it": (
+        "non chiamare più",
+        "minaccia azioni legali",
+        "non vuole essere chiamato",
+        "iscritto al Registro delle Opposizioni",
+        "cancellare dalla lista",
+        "basta telefonate",
+    ),
+    "nl": (
+        "niet bellen",
+        "niet meer bellen a.u.b.",
+        "Bel-me-niet",
+        "wil niet meer gebeld worden",
+        "dreigt met advocaat",
+        "stop met bellen",
+    ),
+    "pl": (
+        "nie dzwonić",
+        "proszę więcej nie dzwonić",
+        "grozi sądem",
+        "nie życzy sobie telefonów",
+        "prosi o usunięcie danych",
+        "brak zgody na kontakt",
+    ),
+    "sv": (
+        "ring ej",
+        "ring inte mer",
+        "vill inte bli uppringd",
+        "undanber sig samtal",
+        "hotar med polisanmälan",
+        "NIX",
+    ),
+    "ja": (
+        "二度と電話しないでほしいとのこと",
+        "架電NG",
+        "再勧誘禁止",
+        "訴えると言われた",
+        "消費者センターに通報すると言われた",
+        "営業電話お断り",
+    ),
+}
+#: Notes and dispositions that forbid nothing.
+ORDINARY = {
+    "en": (
+        "No answer",
+        "Left voicemail",
+        "didn't call back",
+        "Callback requested",
+        "Not interested",
+        "Email only bounced once",
+        "spoke to Sue for ten minutes",
+        "call again in May",
+        "could not be reached by phone",
+        "will go away next week",
+        "Legal Action Centre",
+        "last contact: never",
+        "no phone on file",
+        "wants to call us",
+        "Sold",
+        "complaint about billing",
+        "no calls yet",
+    ),
+    "es": ("no contesta", "llamar mañana", "no estaba en casa", "planta baja"),
+    "fr": ("à rappeler lundi", "pas de réponse", "n'a pas rappelé", "absent"),
+    "de": ("nicht erreicht", "konnte nicht telefonieren", "ruft zurück", "bisher keine Anrufe"),
+    "pt": ("não atende", "ligar amanhã", "não estava", "caixa postal"),
+    "it": ("non risponde", "richiamare domani", "segreteria telefonica", "occupato"),
+    "nl": (
+        "nog niet gebeld",
+        "geen gehoor",
+        "niet bereikt",
+        "belt zelf terug",
+        "nog geen contact",
+    ),
+    "pl": ("nie odbiera", "zadzwonić jutro", "poczta głosowa", "zajęte"),
+    "sv": ("inget svar", "ring på måndag", "telefonsvarare", "blev inte uppringd"),
+    "ja": ("不在", "留守電", "再架電希望", "折り返し希望"),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [(each, text) for each, texts in REFUSALS.items() for text in texts]
+)
+def test_a_refusal_is_known_in_ten_languages(language, text):
+    """In prose, in dispositions, and as a threat with the law."""
+    assert is_refusal(text), language
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [(each, text) for each, texts in ORDINARY.items() for text in texts]
+)
+def test_an_ordinary_outcome_is_no_refusal(language, text):
+    """Calls that reached nobody, and words that only look like a refusal."""
+    assert not is_refusal(text), language
+
+
+@pytest.mark.parametrize("row", result_codes(), ids=lambda row: f"{row.system} {row.code}")
+def test_a_code_of_a_screening_service_is_read_as_the_service_says(row):
+    """In a column of results; the worst where two services mean different things."""
+    answer = read_screening(row.code)
+
+    assert row.source
+    assert answer == {"do_not_call": "yes", "clear": "no", "unclear": "unclear"}[row.says]
+
+
+def test_a_code_that_no_table_knows_is_unclear():
+    """So that nobody is called for whom it may mean no."""
+    assert read_screening("Q7") == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [
+        ("Preferred contact method", "Email only"),
+        ("Contact method", "only by e-mail"),
+        ("Bevorzugter Kontaktweg", "nur per E-Mail"),
+        ("Canal preferido", "solo correo electrónico"),
+        ("Mode de contact", "uniquement par courriel"),
+        ("Voorkeur", "alleen per e-mail"),
+        ("Forma de contato", "somente por email"),
+        ("Preferowany kontakt", "tylko mail"),
+        ("Canale preferito", "solo via email"),
+        ("Contact by", "no phone"),
+    ],
+)
+def test_a_wish_for_another_channel_alone_forbids_calls(header, cell):
+    """In the column that asks for it."""
+    assert read_remark(cell, scope_of(header)) == "opt_out"
+
+
+def test_the_ground_floor_is_no_refusal():
+    """`Baja` with a number of a house is an address, with a day perhaps an opt-out."""
+    assert read_remark("BAJA, 1") is None
+    assert read_remark("Baja") == "opt_out_unclear"
+    assert read_remark("baja 01/02/2024") == "opt_out_unclear"

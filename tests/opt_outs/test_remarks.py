@@ -1,0 +1,192 @@
+"""What a cell says about calling the person: prohibitions are found, ordinary sentences are not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialframe.opt_outs import (
+    phrase_set,
+    plain,
+    read_remark,
+    read_stance,
+    scope_of,
+    suspect_pattern,
+)
+
+#: Finds something in every cell that refuses.
+SUSPECT = re.compile(suspect_pattern())
+
+#: Cell and what it says.
+SAID = [
+    *(("DO NOT CALL", "opt_out"), ("Don't call!", "opt_out"), ("dont-call", "opt_out")),
+    *(("D.N.C.", "opt_out"), ("ＤＮＣ", "opt_out"), ("Status: DNC", "opt_out")),
+    *(("Add to DNC", "opt_out"), ("put on do-not-call list", "opt_out"), ("DNC'd", "opt_out")),
+    *(("OptedOut", "opt_out"), ("OPT-OUT 3/2/24", "opt_out"), ("Opted  out", "opt_out")),
+    *(
+        ("Stop", "opt_out"),
+        ("vip;dnc;gold", "opt_out"),
+        ("Refused - Do Not Call Again", "opt_out"),
+    ),
+    ("Customer said DO NOT CALL again", "opt_out"),
+    ("please remove her from the calling list", "opt_out"),
+    ("asked to be taken off our list", "opt_out"),
+    *(("No phone calls", "opt_out"), ("Keine Anrufe!", "opt_out"), ("Suppressed", "opt_out")),
+    ("customer not happy dnc", "opt_out"),
+    ("is on the national do not call registry", "opt_out"),
+    ("Requested no further calls", "opt_out"),
+    *(("No llamar", "opt_out"), ("Pide que no le llamen más", "opt_out")),
+    *(("No quiere que la llamemos", "opt_out"), ("lista Robinson", "opt_out")),
+    *(("Ne pas appeler SVP", "opt_out"), ("Ne souhaite plus être contacté", "opt_out")),
+    *(("inscrit Bloctel", "opt_out"), ("bitte nicht mehr anrufen", "opt_out")),
+    ("Kunde möchte nicht mehr angerufen werden", "opt_out"),
+    ("hat Einwilligung widerrufen", "opt_out"),
+    *(("Pediu para não ligar mais", "opt_out"), ("NÃO PERTURBE", "opt_out")),
+    ("solicitou remoção da lista", "opt_out"),
+    *(
+        ("架電禁止", "opt_out"),
+        ("お客様より電話しないでとのこと", "opt_out"),
+        ("架電NG", "opt_out"),
+    ),
+    *(("removed", "opt_out_unclear"), ("Blocked", "opt_out_unclear"), ("Baja", "opt_out_unclear")),
+    ("Do not call before 9am", "opt_out_unclear"),
+    ("nicht anrufen vor 9 Uhr", "opt_out_unclear"),
+    *(("Deceased", "deceased"), ("verstorben", "deceased"), ("死亡", "deceased")),
+    *(("Wrong Number", "wrong_number"), ("Number disconnected", "wrong_number")),
+    *(("faux numéro", "wrong_number"), ("番号違い", "wrong_number")),
+]
+#: Cells that say nothing against a call.
+INNOCENT = [
+    *(
+        "did not call back",
+        "called, no answer",
+        "call back later",
+        "please call after 5",
+        "Do call",
+    ),
+    *("Could not be contacted", "not on DNC", "DNC: no", "DNC scrubbed", "never opted out"),
+    *(
+        "opted out of email",
+        "Email opt-out",
+        "do not email",
+        "Do not contact by email",
+        "opted in",
+    ),
+    *("You may opt out at any time", "reply to opt out: how to opt out", "not interested", "busy"),
+    *("voicemail", "no answer", "Bus stop", "wife is deceased", "https://x.example/dnc", ""),
+    *("donotcall@example.com", "Do Not Call: No", "not on the national do not call registry"),
+    *(
+        "Data suppressed by CMS",
+        "they never call back",
+        "has no marketing team",
+        "no phone calls yet",
+    ),
+    *("taken from the conference list", "konnte nicht angerufen werden", "sin llamadas todavía"),
+    *("no contesta", "llamar mañana", "à rappeler", "pas de réponse", "Rückruf vereinbart"),
+    *(
+        "nicht erreicht",
+        "não atende",
+        "不在",
+        "再架電希望",
+        "212-555-0142",
+        "New",
+        "No longer works here",
+    ),
+]
+
+
+@pytest.mark.parametrize(("cell", "said"), SAID)
+def test_a_prohibition_is_read(cell, said):
+    """In six languages, in any case, alone, among tags and in a sentence."""
+    assert read_remark(cell) == said
+    assert SUSPECT.search(cell)
+
+
+@pytest.mark.parametrize("cell", INNOCENT)
+def test_an_ordinary_sentence_says_nothing(cell):
+    """Calls that were made, e-mail alone, and prohibitions that are taken back."""
+    assert read_remark(cell) is None
+
+
+@pytest.mark.parametrize(
+    "table", ["calls", "contact", "threats", "states", "whole", "doubtful", "deceased"]
+)
+def test_every_phrase_of_the_tables_is_read(table):
+    """Also in capitals and with a full stop; so the quick pattern misses none."""
+    missed = [
+        phrase
+        for phrase in sorted(phrase_set(table))
+        for text in (phrase, phrase.upper(), f"{phrase.capitalize()}.")
+        if read_remark(text) is None or not SUSPECT.search(text)
+    ]
+
+    assert missed == []
+
+
+def test_wrong_numbers_of_the_table_are_read():
+    """As a whole cell; in a sentence they are no statement about the number."""
+    assert [each for each in phrase_set("wrong") if read_remark(each) != "wrong_number"] == []
+    assert read_remark("he gave us a wrong number of seats") is None
+
+
+def test_columns_of_things_and_of_other_channels_say_less():
+    """A firm may be called DNC; `do not call` is one in any column."""
+    for header in ("Company", "Street", "Email Status", "Campaign"):
+        assert scope_of(header) == "calls"
+        assert read_remark("DNC Plumbing", scope_of(header)) is None
+        assert read_remark("unsubscribed", scope_of(header)) is None
+        assert read_remark("do not call", scope_of(header)) == "opt_out"
+    assert scope_of("Notes") == scope_of("Call Status") == "any"
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [("Lead Owner", "Robinson"), ("Prioridad", "Baja"), ("Order Status", "Removed")],
+)
+def test_a_word_of_refusal_may_be_a_name_or_a_rank(header, cell):
+    """Where it is about somebody or something else."""
+    assert read_remark(cell, scope_of(header)) is None
+    assert read_remark(cell, scope_of("Status")) is not None
+
+
+def test_a_column_of_wishes_says_more():
+    """No contact is a wish there, and the outcome of a call elsewhere."""
+    assert read_remark("No contact", scope_of("Contact Preference")) == "opt_out"
+    assert read_remark("No contact", scope_of("Last Result")) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "stance"),
+    [("DNC since May", "yes"), ("not on DNC", "no"), ("架電NG", "yes"), ("maybe", None)],
+)
+def test_an_opt_out_column_is_answered_in_words(cell, stance):
+    """Yes, no, or nothing that is known."""
+    assert read_stance(cell) == stance
+
+
+def test_every_phrase_stands_in_plain_words():
+    """As cells are before they are compared with it."""
+    kinds = ("calls", "contact", "threats", "states", "whole", "unwished", "wrong")
+
+    assert [each for kind in kinds for each in phrase_set(kind) if plain(each) != each] == []
+
+
+@given(st.text(max_size=60))
+def test_any_text_can_be_read(cell):
+    """Nothing that stands in a cell stops the cleaning; what is no suspect says nothing."""
+    said = read_remark(cell)
+
+    assert said is None or SUSPECT.search(cell)
+
+
+@given(
+    st.sampled_from(sorted(phrase_set("calls"))[::50]),
+    st.sampled_from(["hello", "vip", "2024-01-02", "Ann, NY"]),
+)
+def test_a_prohibition_counts_beside_anything(phrase, text):
+    """Before it or behind it, between separators."""
+    assert read_remark(f"{text}; {phrase}") in ("opt_out", "opt_out_unclear")
+    assert read_remark(f"{phrase} | {text}") in ("opt_out", "opt_out_unclear")
