@@ -1,0 +1,584 @@
+"""The suppression list: numbers that this firm must not call, with source, day and reason of each.
+
+One SQLite file beside the store. Nothing in it is overwritten: every addition, removal and push is a row
+of its own, and the newest addition or removal of a number says whether it is on the list. A number is
+found by the SHA-256 of its E.164 form, so that lists of hashes and lists of numbers meet; a forgotten
+number is held as a keyed hash alone, which nobody can undo without the key.
+
+    from datetime import UTC, date, datetime
+    from pathlib import Path
+    from dialframe.suppression import Entry, SuppressionList
+
+    suppressed = SuppressionList.beside(Path("store"))
+    added = Entry("+12025550142", reason="opt_out", source="autumn.csv", on=date(2026, 10, 1))
+    suppressed.add([added], datetime.now(UTC))
+    suppressed.check(["+12025550142"])
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import sqlite3
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from dialframe import sqlite
+from dialframe.errors import ConfigError, StoreError
+from dialframe.files import write_text
+from dialframe.privacy import mask
+
+#: Name of the file in the folder of the store.
+FILE_NAME: Final = "suppression.sqlite"
+#: An E.164 number.
+E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
+
+__all__ = ["Action", "Barred", "Change", "Entry", "SuppressionList", "digest_of", "forget_key"]
+
+Action = Literal["add", "remove", "push"]
+
+_SCHEMA_VERSION: Final = 1
+_WAIT_S: Final = 30.0
+_MARK_BYTES: Final = 16
+_KEY_BYTES: Final = 32
+#: Rows that are written or looked up at once.
+_ROWS: Final = 10_000
+
+_SCHEMA: Final = """
+    create table if not exists changes (
+        seq integer primary key,
+        action text not null check (action in ('add', 'remove', 'push')),
+        digest blob not null,     -- SHA-256 of the E.164 text
+        number integer,           -- digits of the E.164 number; null where only its hash is known
+        reason text not null,
+        source text not null,
+        "on" text not null,       -- the day of the request, ISO 8601
+        at text not null          -- when this row was written, UTC
+    );
+    create index if not exists changes_digest on changes (digest, seq);
+    create table if not exists entries (
+        digest blob primary key,
+        seq integer not null references changes (seq),
+        number integer
+    ) without rowid;
+    create index if not exists entries_number on entries (number) where number is not null;
+    create table if not exists forgotten (mark blob primary key, at text not null) without rowid;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A number that must not be called.
+
+    Attributes:
+        phone: E.164, or None where only its hash is known.
+        reason: Why, as a code: `opt_out`, `registry`, `complaint`, `consent_withdrawn`...
+        source: Where it comes from: a file's name, `audit`, a person.
+        on: The day of the request, or of the list that says so.
+        digest: SHA-256 of the E.164 text; made from `phone` where that is given.
+        added_at: When it came onto the list, UTC; None before it does.
+    """
+
+    phone: str | None
+    reason: str
+    source: str
+    on: date
+    digest: bytes = b""
+    added_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.phone is not None:
+            if E164.fullmatch(self.phone) is None:
+                raise ConfigError(f"{mask(self.phone)} is no E.164 number; write +12025550142")
+            object.__setattr__(self, "digest", digest_of(self.phone))
+        elif len(self.digest) != hashlib.sha256().digest_size:
+            raise ConfigError("an entry needs a number or its SHA-256")
+
+    def __repr__(self) -> str:
+        return (
+            f"Entry({self.shown}, reason={self.reason!r}, source={self.source!r}, on={self.on!s})"
+        )
+
+    @property
+    def shown(self) -> str:
+        """The number, masked; the beginning of its hash where only that is known."""
+        return mask(self.phone) if self.phone else f"sha256:{self.digest.hex()[:8]}..."
+
+
+class Change(NamedTuple):
+    """What happened to a number on the list.
+
+    Attributes:
+        action: `add`, `remove` or `push` (sent to the service).
+        reason: Why, such as `opt_out`.
+        source: Who or what asked for it, such as a file.
+        on: Day of the request.
+        at: When it was written down, UTC.
+    """
+
+    action: Action
+    reason: str
+    source: str
+    on: date
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """Numbers of one or more lists, for looking up many at once.
+
+    Attributes:
+        numbers: Digits of E.164 numbers, in order.
+        digests: SHA-256 of E.164 numbers of which only that is known.
+        marks: Keyed hashes of forgotten numbers.
+        key: The key of those.
+    """
+
+    numbers: array[int] = field(default_factory=lambda: array("q"))
+    digests: frozenset[bytes] = frozenset()
+    marks: frozenset[bytes] = frozenset()
+    key: bytes = field(default=b"", repr=False)
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether a number has to be hashed to be found."""
+        return bool(self.digests or self.marks)
+
+    def __len__(self) -> int:
+        return len(self.numbers) + len(self.digests) + len(self.marks)
+
+    def __contains__(self, number: int) -> bool:
+        place = bisect_left(self.numbers, number)
+        if place < len(self.numbers) and self.numbers[place] == number:
+            return True
+        if not self.is_hashed:
+            return False
+        phone = f"+{number}"
+        if self.digests and digest_of(phone) in self.digests:
+            return True
+        return bool(self.marks) and _mark(self.key, phone) in self.marks
+
+    def joined(self, other: Barred) -> Barred:
+        """The numbers of both; only one of the two may hold forgotten numbers.
+
+        Args:
+            other: Numbers of another list.
+
+        Returns:
+            A new value; both stay as they were.
+        """
+        return Barred(
+            array("q", sorted({*self.numbers, *other.numbers})),
+            self.digests | other.digests,
+            self.marks or other.marks,
+            self.key or other.key,
+        )
+
+
+class SuppressionList:
+    """The list of one firm in one file; every method opens it, does its work whole, and closes it.
+
+    Args:
+        path: The file; made by the first addition, with mode 0600.
+        key: Key of forgotten numbers (`forget_key`); needed where there are some.
+    """
+
+    def __init__(self, path: Path, *, key: bytes | None = None) -> None:
+        self.path = path
+        self._key = key
+
+    @classmethod
+    def beside(cls, store: Path, *, key: bytes | None = None) -> SuppressionList:
+        """The list in the folder of a store; no file is made before something is added.
+
+        Args:
+            store: Folder of the store.
+            key: The key of forgotten numbers, where there are any.
+
+        Returns:
+            The list.
+        """
+        return cls(store / FILE_NAME, key=key)
+
+    def add(self, entries: Iterable[Entry], now: datetime) -> int:
+        """Put numbers on the list; one that is on it already stays as it is.
+
+        Args:
+            entries: What is to be added.
+            now: The present, UTC.
+
+        Returns:
+            How many are new.
+
+        Raises:
+            StoreError: The file is damaged or cannot be written.
+        """
+        new = 0
+        with self._writing() as connection:
+            for entry in entries:
+                known = connection.execute(
+                    "select 1 from entries where digest = ?", (entry.digest,)
+                ).fetchone()
+                if known is None and not self._is_forgotten(connection, entry):
+                    _put(connection, "add", entry, now)
+                    new += 1
+        return new
+
+    def remove(self, phones: Iterable[str], *, reason: str, source: str, now: datetime) -> int:
+        """Take numbers off the list; what stood there before stays as history.
+
+        Args:
+            phones: E.164.
+            reason: Why they may be called again; must not be empty.
+            source: Whose word that is.
+            now: The present, UTC.
+
+        Returns:
+            How many were on the list.
+
+        Raises:
+            ConfigError: There is no reason.
+            StoreError: The file is damaged or cannot be written.
+        """
+        if not reason.strip():
+            raise ConfigError("taking a number off the suppression list needs a reason")
+        removed = 0
+        with self._writing() as connection:
+            for phone in phones:
+                entry = Entry(phone, reason, source, now.date())
+                on_list = connection.execute(
+                    "select 1 from entries where digest = ?", (entry.digest,)
+                ).fetchone()
+                if on_list is not None:
+                    _put(connection, "remove", entry, now)
+                    removed += 1
+        return removed
+
+    def check(self, phones: Sequence[str]) -> list[Entry | None]:
+        """Look numbers up.
+
+        A forgotten number has an entry without source: reason `forgotten`.
+
+        Args:
+            phones: Numbers in E.164.
+
+        Returns:
+            For each number, in order: its entry, or None where it is not on the list.
+
+        Raises:
+            StoreError: The list is damaged, or holds forgotten numbers and there is no key.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return [None] * len(phones)
+            self._check_key(connection)
+            return [self._find(connection, phone) for phone in phones]
+
+    def entries(self) -> Iterator[Entry]:
+        """What is on the list now.
+
+        Yields:
+            Entries, oldest first.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return
+            rows = connection.execute(
+                'select c.number, c.reason, c.source, c."on", c.digest, c.at '
+                "from entries e join changes c using (seq) order by c.seq"
+            )
+            while found := rows.fetchmany(_ROWS):
+                for row in found:
+                    yield _entry(row)
+
+    def history(self, phone: str) -> list[Change]:
+        """All that ever happened to a number.
+
+        Args:
+            phone: The number in E.164.
+
+        Returns:
+            Additions, removals and pushes, oldest first.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute(
+                'select action, reason, source, "on", at from changes where digest = ? order by seq',
+                (digest_of(phone),),
+            )
+            return [
+                Change(what, why, whose, date.fromisoformat(on), datetime.fromisoformat(at))
+                for what, why, whose, on, at in rows
+            ]
+
+    def barred(self) -> Barred:
+        """Everything on the list, for looking up many numbers.
+
+        Returns:
+            The numbers and hashes, in memory.
+
+        Raises:
+            StoreError: The list holds forgotten numbers and there is no key to find them by.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return Barred()
+            self._check_key(connection)
+            marks = [mark for (mark,) in connection.execute("select mark from forgotten")]
+            numbers = connection.execute(
+                "select number from entries where number is not null order by number"
+            )
+            digests = connection.execute("select digest from entries where number is null")
+            return Barred(
+                array("q", (number for (number,) in numbers)),
+                frozenset(digest for (digest,) in digests),
+                frozenset(marks),
+                self._key or b"",
+            )
+
+    def unpushed(self) -> list[Entry]:
+        """Entries that were not sent to the service since they were added.
+
+        Returns:
+            Those that have a number, not only a hash.
+        """
+        with self._reading() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute(
+                'select c.number, c.reason, c.source, c."on", c.digest, c.at '
+                "from entries e join changes c using (seq) where c.number is not null "
+                "and not exists (select 1 from changes p where p.digest = e.digest "
+                "and p.action = 'push' and p.seq > e.seq) order by c.seq"
+            )
+            return [_entry(row) for row in rows]
+
+    def pushed(self, entries: Iterable[Entry], now: datetime) -> None:
+        """Write down that entries were sent to the service.
+
+        Args:
+            entries: What was sent.
+            now: When, with a zone.
+        """
+        with self._writing() as connection:
+            for entry in entries:
+                _put(connection, "push", entry, now)
+
+    def forget(self, phone: str, now: datetime) -> int:
+        """Erase a number and its history, and leave a keyed hash by which it stays suppressed.
+
+        Where the number is not on the list nothing is written: forgetting suppresses nobody.
+
+        Args:
+            phone: E.164.
+            now: The present, UTC.
+
+        Returns:
+            How many rows were erased.
+
+        Raises:
+            ConfigError: There is no key.
+            StoreError: The file is damaged or cannot be written.
+        """
+        if not self.path.exists():
+            return 0
+        if self._key is None:
+            raise ConfigError("forgetting a number needs a key; see suppression.forget_key")
+        digest = digest_of(phone)
+        with self._writing() as connection:
+            listed = connection.execute("delete from entries where digest = ?", (digest,)).rowcount
+            erased = connection.execute("delete from changes where digest = ?", (digest,)).rowcount
+            if listed:
+                connection.execute(
+                    "insert or ignore into forgotten values (?, ?)",
+                    (_mark(self._key, phone), now.isoformat()),
+                )
+        # What was erased must not be found in pages that are free now.
+        with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
+            connection.execute("vacuum")
+        return erased
+
+    def __len__(self) -> int:
+        with self._reading() as connection:
+            if connection is None:
+                return 0
+            (count,) = connection.execute(
+                "select (select count(*) from entries) + (select count(*) from forgotten)"
+            ).fetchone()
+            return int(count)
+
+    def _check_key(self, connection: sqlite3.Connection) -> None:
+        some = connection.execute("select 1 from forgotten limit 1").fetchone()
+        if some is not None and self._key is None:
+            raise StoreError(
+                f"{self.path} holds forgotten numbers, and the key that they are known by is "
+                "missing; put it back, so that none of them is called"
+            )
+
+    def _find(self, connection: sqlite3.Connection, phone: str) -> Entry | None:
+        row = connection.execute(
+            'select c.number, c.reason, c.source, c."on", c.digest, c.at '
+            "from entries e join changes c using (seq) where e.digest = ?",
+            (digest_of(phone),),
+        ).fetchone()
+        if row is not None:
+            return _entry(row)
+        if self._key is None:
+            return None
+        mark = connection.execute(
+            "select at from forgotten where mark = ?", (_mark(self._key, phone),)
+        ).fetchone()
+        if mark is None:
+            return None
+        at = datetime.fromisoformat(mark[0])
+        return Entry(phone, "forgotten", "", at.date(), added_at=at)
+
+    def _is_forgotten(self, connection: sqlite3.Connection, entry: Entry) -> bool:
+        if self._key is None or entry.phone is None:
+            return False
+        mark = (_mark(self._key, entry.phone),)
+        return (
+            connection.execute("select 1 from forgotten where mark = ?", mark).fetchone()
+            is not None
+        )
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction; it is kept whole or not at all."""
+        try:
+            with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
+                _prepare(connection, self.path)
+                connection.execute("begin immediate")
+                try:
+                    yield connection
+                except BaseException:
+                    connection.execute("rollback")
+                    raise
+                connection.execute("commit")
+        except sqlite3.Error as problem:
+            raise _damaged(self.path, problem) from problem
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """The file as it is, or None where there is none."""
+        if not self.path.exists():
+            yield None
+            return
+        try:
+            with closing(sqlite.connect(self.path, read_only=True, busy_s=_WAIT_S)) as connection:
+                (version,) = connection.execute("pragma user_version").fetchone()
+                _check_version(version, self.path)
+                yield connection if version else None
+        except sqlite3.Error as problem:
+            raise _damaged(self.path, problem) from problem
+
+
+def digest_of(phone: str) -> bytes:
+    """SHA-256 of a number.
+
+    Args:
+        phone: The number in E.164; its `+` is hashed as well.
+
+    Returns:
+        32 bytes.
+
+    Example:
+        >>> digest_of('+12025550142').hex()[:12]
+        '409483139e44'
+    """
+    return hashlib.sha256(phone.encode()).digest()
+
+
+def forget_key(path: Path) -> bytes:
+    """The key of forgotten numbers from a file; made there, readable by its owner alone, where there is none.
+
+    Keep it apart from the list: with both, every number can be tried.
+
+    Args:
+        path: The file of the key.
+
+    Returns:
+        32 bytes.
+
+    Raises:
+        StoreError: The file holds no key.
+
+    Example:
+        >>> import tempfile
+        >>> file = Path(tempfile.mkdtemp()) / "forgotten.key"
+        >>> forget_key(file) == forget_key(file)
+        True
+    """
+    if not path.exists():
+        write_text(secrets.token_hex(_KEY_BYTES) + "\n", path)
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise StoreError(f"{path} holds no key of forgotten numbers; put the right file back")
+    return key
+
+
+def _mark(key: bytes, phone: str) -> bytes:
+    return hmac.digest(key, f"phone:{phone}".encode(), hashlib.sha256)[:_MARK_BYTES]
+
+
+def _put(connection: sqlite3.Connection, action: Action, entry: Entry, now: datetime) -> None:
+    number = None if entry.phone is None else int(entry.phone)
+    seq = connection.execute(
+        'insert into changes (action, digest, number, reason, source, "on", at) '
+        "values (?, ?, ?, ?, ?, ?, ?)",
+        (action, entry.digest, number, entry.reason, entry.source, entry.on.isoformat(),
+         now.isoformat()),
+    ).lastrowid  # fmt: skip
+    if action == "add":
+        connection.execute("insert into entries values (?, ?, ?)", (entry.digest, seq, number))
+    elif action == "remove":
+        connection.execute("delete from entries where digest = ?", (entry.digest,))
+
+
+def _entry(row: tuple[int | None, str, str, str, bytes, str]) -> Entry:
+    number, reason, source, on, digest, at = row
+    return Entry(
+        None if number is None else f"+{number}",
+        reason,
+        source,
+        date.fromisoformat(on),
+        digest,
+        datetime.fromisoformat(at),
+    )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    (version,) = connection.execute("pragma user_version").fetchone()
+    _check_version(version, path)
+    if not version:
+        connection.executescript(_SCHEMA)
+        connection.execute(f"pragma user_version = {_SCHEMA_VERSION}")
+
+
+def _check_version(version: int, path: Path) -> None:
+    if version > _SCHEMA_VERSION:
+        raise StoreError(f"{path} is of a newer dialframe; update this one")
+
+
+def _damaged(path: Path, problem: sqlite3.Error) -> StoreError:
+    return StoreError(
+        f"{path}: the suppression list cannot be used ({problem}); bring back a copy of it before "
+        "anybody is called"
+    )
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

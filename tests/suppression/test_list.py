@@ -1,0 +1,154 @@
+"""The suppression list keeps every word ever said about a number, and honors the last."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from dialframe.errors import ConfigError, StoreError
+from dialframe.suppression import Entry, SuppressionList, digest_of, forget_key
+
+NOW = datetime(2026, 10, 3, 12, tzinfo=UTC)
+DAY = date(2026, 10, 1)
+ADA, BOB, CY = "+12025550142", "+12025550143", "+442079460123"
+
+
+def entry(phone: str, **changes: object) -> Entry:
+    """An opt-out of a list."""
+    facts = {"reason": "opt_out", "source": "autumn.csv", "on": DAY} | changes
+    return Entry(phone, **facts)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def suppressed(tmp_path: Path) -> SuppressionList:
+    """An empty list."""
+    return SuppressionList.beside(tmp_path / "store")
+
+
+def test_an_empty_list_is_no_file_and_knows_nobody(suppressed: SuppressionList) -> None:
+    assert suppressed.check([ADA]) == [None]
+    assert len(suppressed) == 0
+    assert list(suppressed.entries()) == []
+    assert not suppressed.path.exists()
+
+
+def test_an_entry_comes_back_with_source_day_and_reason(suppressed: SuppressionList) -> None:
+    assert suppressed.add([entry(ADA), entry(CY, reason="complaint")], NOW) == 2
+    found = suppressed.check([CY, BOB, ADA])
+    assert [one and (one.phone, one.reason, one.source, one.on) for one in found] == [
+        (CY, "complaint", "autumn.csv", DAY),
+        None,
+        (ADA, "opt_out", "autumn.csv", DAY),
+    ]
+    assert found[0] is not None
+    assert found[0].added_at == NOW
+
+
+def test_a_number_is_added_once_and_keeps_its_first_word(suppressed: SuppressionList) -> None:
+    assert suppressed.add([entry(ADA), entry(ADA, source="winter.csv")], NOW) == 1
+    assert suppressed.add([entry(ADA, source="winter.csv")], NOW) == 0
+    assert [one.source for one in suppressed.entries()] == ["autumn.csv"]
+
+
+def test_removing_asks_for_a_reason_and_keeps_the_history(suppressed: SuppressionList) -> None:
+    suppressed.add([entry(ADA)], NOW)
+    with pytest.raises(ConfigError, match="needs a reason"):
+        suppressed.remove([ADA], reason=" ", source="Ada", now=NOW)
+    later = NOW + timedelta(days=2)
+    assert suppressed.remove([ADA, BOB], reason="new consent", source="Ada", now=later) == 1
+    assert suppressed.check([ADA]) == [None]
+    history = suppressed.history(ADA)
+    assert [(one.action, one.reason, one.source) for one in history] == [
+        ("add", "opt_out", "autumn.csv"),
+        ("remove", "new consent", "Ada"),
+    ]
+    suppressed.add([entry(ADA, source="again.csv")], later)
+    assert [one.source for one in suppressed.entries()] == ["again.csv"]
+
+
+def test_a_hash_and_a_number_meet(suppressed: SuppressionList) -> None:
+    """A list of SHA-256 suppresses the number, and the same number is not added twice."""
+    hashed = Entry(None, "registry", "hashes.csv", DAY, hashlib.sha256(ADA.encode()).digest())
+    assert suppressed.add([hashed], NOW) == 1
+    assert suppressed.add([entry(ADA)], NOW) == 0
+    assert suppressed.check([ADA, BOB])[0] is not None
+    barred = suppressed.barred()
+    assert (int(ADA) in barred, int(BOB) in barred) == (True, False)
+
+
+def test_many_numbers_are_looked_up_in_one_value(suppressed: SuppressionList) -> None:
+    suppressed.add([entry(ADA), entry(CY)], NOW)
+    barred = suppressed.barred()
+    assert len(barred) == 2
+    assert [int(phone) in barred for phone in (ADA, BOB, CY)] == [True, False, True]
+
+
+def test_what_was_pushed_is_not_pushed_again(suppressed: SuppressionList) -> None:
+    suppressed.add([entry(ADA), entry(BOB)], NOW)
+    first, second = suppressed.unpushed()
+    suppressed.pushed([first], NOW)
+    assert suppressed.unpushed() == [second]
+    suppressed.remove([ADA], reason="consent", source="Ada", now=NOW)
+    suppressed.add([entry(ADA)], NOW)
+    assert [one.phone for one in suppressed.unpushed()] == [BOB, ADA]
+
+
+def test_a_forgotten_number_leaves_a_keyed_hash_and_stays_suppressed(tmp_path: Path) -> None:
+    key = forget_key(tmp_path / "elsewhere" / "suppression.key")
+    known = SuppressionList.beside(tmp_path, key=key)
+    known.add([entry(ADA), entry(BOB)], NOW)
+    assert known.forget(ADA, NOW) == 1
+    content = known.path.read_bytes()
+    for trace in (ADA.encode(), int(ADA).to_bytes(6, "big"), digest_of(ADA)):
+        assert trace not in content
+    assert int(BOB).to_bytes(6, "big").lstrip(b"\0") in content
+    found = known.check([ADA])[0]
+    assert found is not None
+    assert (found.reason, found.source) == ("forgotten", "")
+    assert int(ADA) in known.barred()
+    assert known.add([entry(ADA)], NOW) == 0
+    with pytest.raises(StoreError, match=r"the key .* is missing"):
+        SuppressionList.beside(tmp_path).barred()
+
+
+def test_forgetting_somebody_who_is_not_listed_suppresses_nobody(tmp_path: Path) -> None:
+    known = SuppressionList.beside(tmp_path, key=b"k" * 32)
+    known.add([entry(BOB)], NOW)
+    assert known.forget(ADA, NOW) == 0
+    assert known.check([ADA]) == [None]
+
+
+def test_the_file_is_the_owners_alone(suppressed: SuppressionList) -> None:
+    suppressed.add([entry(ADA)], NOW)
+    assert stat.S_IMODE(suppressed.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(suppressed.path.parent.stat().st_mode) == 0o700
+
+
+def test_numbers_are_masked_in_words(suppressed: SuppressionList) -> None:
+    assert ADA not in repr(entry(ADA))
+    with pytest.raises(ConfigError) as caught:
+        entry("202 555 0142")
+    assert "0142" not in str(caught.value).split(";")[0]
+
+
+def test_a_damaged_file_is_an_error_and_never_an_empty_list(suppressed: SuppressionList) -> None:
+    suppressed.add([entry(ADA)], NOW)
+    suppressed.path.write_bytes(b"nonsense" * 1000)
+    with pytest.raises(StoreError, match="cannot be used"):
+        suppressed.barred()
+    with pytest.raises(StoreError, match="cannot be used"):
+        suppressed.add([entry(BOB)], NOW)
+
+
+def test_an_addition_is_kept_whole_or_not_at_all(suppressed: SuppressionList) -> None:
+    def broken() -> object:
+        yield entry(ADA)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        suppressed.add(broken(), NOW)  # type: ignore[arg-type]
+    assert suppressed.check([ADA]) == [None]
