@@ -79,16 +79,17 @@ def test_extra_columns_stand_behind() -> None:
 
 
 def test_text_that_is_no_instant_is_null_and_its_row_stays() -> None:
-    """A leap second, 30 February, nonsense; and neither they nor nanoseconds cost another row its time."""
-    told = [
+    """30 February, nonsense; and neither they nor nanoseconds nor a leap second cost a row its time."""
+    texts = [
         "2016-12-31T23:59:60Z", "2026-02-30T12:00:00Z", "garbage", None,
         "2024-02-29T12:00:00Z", "2026-10-05T15:00:00.123456789Z", "9999-12-31T23:59:59Z",
     ]  # fmt: skip
-    frame = frames.from_records(frames.CALLS, [{"id": "call_1", "created_at": at} for at in told])
+    frame = frames.from_records(frames.CALLS, [{"id": "call_1", "created_at": at} for at in texts])
 
-    assert frame["id"].tolist() == ["call_1"] * len(told)
+    assert frame["id"].tolist() == ["call_1"] * len(texts)
     assert frame["created_at"].dtype == "datetime64[us, UTC]"
-    assert frame["created_at"].isna().tolist() == [True] * 4 + [False] * 3
+    assert frame["created_at"].isna().tolist() == [False] + [True] * 3 + [False] * 3
+    assert frame["created_at"].iloc[0].isoformat() == "2016-12-31T23:59:59.999999+00:00"
     assert frame["created_at"].iloc[5].isoformat() == "2026-10-05T15:00:00.123456+00:00"
     assert frame["created_at"].iloc[6].isoformat() == "9999-12-31T23:59:59+00:00"
 

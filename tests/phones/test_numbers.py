@@ -75,7 +75,7 @@ def test_no_values_give_the_same_columns():
 
 def test_a_series_keeps_its_index():
     """The answer can be joined to the frame whose column was asked about."""
-    frame = normalise(pd.Series(["212-555-0142", None], index=["b", "a"]))
+    frame = normalise(pd.Series(["212-555-0142", None], index=["b", "a"]), "US")
 
     assert frame.index.tolist() == ["b", "a"]
 
@@ -90,7 +90,9 @@ def test_missing_values_are_null_in_every_column_but_the_reason():
 
 def test_numbers_are_the_digits_that_a_person_sees():
     """A column of floats or integers is read as it is shown, not with `.0` behind it."""
-    frame = normalise([2125550142.0, 2125550142, np.int64(2125550142), np.float64(2125550142)])
+    frame = normalise(
+        [2125550142.0, 2125550142, np.int64(2125550142), np.float64(2125550142)], "US"
+    )
 
     assert set(frame["e164"]) == {"+12125550142"}
 
@@ -210,7 +212,7 @@ def test_agrees_with_phonenumbers(text):
 
 def test_a_repeated_value_costs_once():
     """The same text a hundred thousand times is parsed one time."""
-    frame = normalise(["212-555-0142"] * 100_000)
+    frame = normalise(["212-555-0142"] * 100_000, "US")
 
     assert set(frame["e164"]) == {"+12125550142"}
     assert len(frame) == 100_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from phonenumbers import phonenumberutil
 
 from dialframe.phones import scanner
@@ -18,18 +17,29 @@ def test_every_state_has_a_next_state_for_every_class():
     assert steps.max() == scanner.STATES.index("hand")
 
 
-@pytest.mark.parametrize("character", CHARACTERS)
-def test_characters_beyond_ascii_are_what_phonenumbers_takes_them_for(character):
-    """Digits have their value, marks are punctuation, junk is neither."""
-    cls, digit = CHARACTERS[character]
-    is_mark = phonenumberutil._SEPARATOR_PATTERN.fullmatch(character) is not None
+def test_characters_beyond_ascii_are_what_phonenumbers_takes_them_for():
+    """All of the basic plane: digits have their value, junk is trimmed, aliens make no number."""
+    wrong = [char for char, (cls, digit) in CHARACTERS.items() if not _is_right(char, cls, digit)]
 
+    assert wrong == []
+    assert len(CHARACTERS) > 60_000
+
+
+def _is_right(char: str, cls: str, digit: int) -> bool:
+    if cls == "odd":
+        return True  # phonenumbers itself looks at it
+    is_mark = phonenumberutil._SEPARATOR_PATTERN.fullmatch(char) is not None
+    is_plus = phonenumberutil._PLUS_CHARS_PATTERN.match(char) is not None
+    starts = phonenumberutil._VALID_START_CHAR_PATTERN.match(char) is not None
+    trimmed = phonenumberutil._UNWANTED_END_CHAR_PATTERN.fullmatch(char) is not None
+    viable = phonenumberutil._VALID_PHONE_NUMBER_PATTERN.fullmatch(f"212555{char}0142") is not None
     if cls == "digit":
-        assert phonenumberutil.normalize_digits_only(character) == str(digit)
-    else:
-        assert phonenumberutil.normalize_digits_only(character) == ""
-    assert is_mark == (cls == "mark")
-    assert (phonenumberutil._PLUS_CHARS_PATTERN.match(character) is not None) == (cls == "plus")
+        return starts and phonenumberutil.normalize_digits_only(char) == str(digit)
+    if starts != (cls == "plus"):
+        return False
+    if cls in ("mark", "plus"):
+        return is_mark == (cls == "mark") and is_plus == (cls == "plus")
+    return not is_mark and not is_plus and not viable and trimmed == (cls == "junk")
 
 
 def test_the_keypad_is_that_of_phonenumbers():

@@ -1,4 +1,4 @@
-"""Column tables and the frames made from them; knows pandas, not HTTP and not disk."""
+"""Column tables and the frames made from them."""
 
 from dialframe.frames.build import custom_field, empty, from_columns, from_records
 from dialframe.frames.columns import (
@@ -32,3 +32,8 @@ __all__ = [
     "from_columns",
     "from_records",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

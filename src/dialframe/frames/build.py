@@ -1,4 +1,4 @@
-"""DataFrames with a schema that never depends on the data; knows column tables, not where rows come from."""
+"""DataFrames with a schema that never depends on the data."""
 
 from __future__ import annotations
 
@@ -9,13 +9,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dialframe import instants
 from dialframe.frames.columns import DTYPES, Column, Kind, Table
 
 _BLANK_JSON: tuple[Any, ...] = (None, {}, "")
 
 
 def empty(table: Table, extra: Sequence[Column] = ()) -> pd.DataFrame:
-    """A frame of no rows with the table's columns and dtypes, and those of `extra` behind them."""
+    """A frame of no rows with the table's columns and dtypes, and those of `extra` behind them.
+
+    Args:
+        table: The column table.
+        extra: Further columns behind the table's own.
+
+    Returns:
+        No rows, every column with its dtype.
+
+    Example:
+        >>> from dialframe.frames import CAMPAIGNS
+        >>> len(empty(CAMPAIGNS))
+        0
+    """
     return from_columns(table, {}, extra)
 
 
@@ -31,6 +45,11 @@ def from_columns(
 
     Returns:
         One row per value, columns in the table's order, dtypes as in `columns.DTYPES`.
+
+    Example:
+        >>> from dialframe.frames import CAMPAIGNS
+        >>> from_columns(CAMPAIGNS, {"name": ["Autumn"]})["name"].tolist()
+        ['Autumn']
     """
     columns = [*table.columns, *extra]
     length = max((len(column) for column in values.values()), default=0)
@@ -46,7 +65,7 @@ def from_records(
 
     Fields that the table does not name are kept together in `_extra` as JSON, where the table
     has that column. Objects become JSON text; timestamps may be text or aware datetimes, and text
-    that is none (30 February, a leap second) is null, its row stays.
+    that is none (30 February) is null, its row stays.
 
     Args:
         table: The column table.
@@ -55,6 +74,12 @@ def from_records(
 
     Returns:
         One row per record, in the order given.
+
+    Example:
+        >>> from dialframe.frames import CAMPAIGNS
+        >>> rows = from_records(CAMPAIGNS, [{"name": "Autumn", "created_at": "2026-09-30T08:00:00Z"}])
+        >>> rows["created_at"].dt.hour.tolist()
+        [8]
     """
     columns = [*table.columns, *extra]
     named = {column.name for column in columns}
@@ -77,9 +102,14 @@ def custom_field(leads: pd.DataFrame, name: str) -> pd.Series:
 
     Returns:
         `str` series on the index of `leads`, named after the field.
+
+    Example:
+        >>> leads = pd.DataFrame({"custom_fields": ['{"lead_source":"web"}', None]})
+        >>> custom_field(leads, "lead_source").tolist()
+        ['web', nan]
     """
-    found = [_lookup(cell, name) for cell in leads["custom_fields"]]
-    return pd.Series(found, index=leads.index, dtype="str", name=name)
+    cells = [_lookup(cell, name) for cell in leads["custom_fields"]]
+    return pd.Series(cells, index=leads.index, dtype="str", name=name)
 
 
 def as_json(value: object) -> str:
@@ -117,8 +147,12 @@ def _instants(values: pd.Series) -> pd.Series:
         read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
     read = read.astype(DTYPES["instant"])
     for place in np.flatnonzero(read.isna() & values.notna()):
-        one = pd.to_datetime(values.iloc[[place]], utc=True, format="ISO8601", errors="coerce")
-        read.iloc[place] = one.astype(DTYPES["instant"]).iloc[0]
+        alone = pd.to_datetime(values.iloc[[place]], utc=True, format="ISO8601", errors="coerce")
+        at = alone.astype(DTYPES["instant"]).iloc[0]
+        if pd.isna(at) and isinstance(values.iloc[place], str):
+            # Leap seconds and the midnight that ends a day, which pandas refuses.
+            at = instants.parse(values.iloc[place])
+        read.iloc[place] = pd.NaT if at is None else at
     return read
 
 

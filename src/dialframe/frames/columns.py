@@ -1,4 +1,4 @@
-"""The tables that people work with, column by column; knows dtypes and units, not where rows come from."""
+"""The tables that people work with, column by column."""
 
 from __future__ import annotations
 

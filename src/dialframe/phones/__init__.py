@@ -1,6 +1,6 @@
-"""Phone numbers to E.164 and what a numbering plan says of them; knows nothing of files or leads."""
+"""Phone numbers to E.164 and what a numbering plan says of them."""
 
-from dialframe.phones.numbers import COLUMNS, normalise
+from dialframe.phones.numbers import COLUMNS, normalise, normalize
 from dialframe.phones.reading import (
     TYPES,
     Reading,
@@ -16,5 +16,11 @@ __all__ = [
     "check_region",
     "is_placeholder",
     "normalise",
+    "normalize",
     "read_number",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

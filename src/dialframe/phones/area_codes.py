@@ -1,4 +1,4 @@
-"""Area codes of the North American plan and states of the United States, as packaged tables; knows no number.
+"""Area codes of the North American plan and states of the United States, as packaged tables.
 
 Tables: `data/area_codes.csv`, made from the phone number library over all central office codes
 (zones, region, and the state that its geocoder names most often) and held to it by a test;

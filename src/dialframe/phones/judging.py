@@ -1,4 +1,4 @@
-"""What a person is told of a text that is no valid number, compiled; the twin of `reading.judged`."""
+"""Finds the reason why a text is no valid number, compiled; does the same as `reading.judged`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,28 @@ from dialframe.phones import outcomes
 from dialframe.phones.scanning import SCANNED_BYTES
 
 _ASCII: Final = 128
+_WIDE_DIGIT: Final = 2
+_ALIEN: Final = 4
 _ZERO: Final = 48
 _PLUS_SIGN: Final = 43
 
 
 @numba.njit
 def judged(data, start, stop, status, wide, no_home):
-    """The outcome that tells a person more than the parse does: see `numbers.read_number`."""
-    if wide:
+    """The outcome that is more useful to a person than the parse's: see `numbers.read_number`."""
+    if wide & _WIDE_DIGIT:
         return outcomes.HANDED_OVER
     digits = same = up = down = 0
     first = previous = np.intp(-9)
     blank, exponent = True, False
     for at in range(start, stop):
         byte = data[at]
-        if byte >= _ASCII or stop - start > SCANNED_BYTES:
+        if stop - start > SCANNED_BYTES:
             return outcomes.HANDED_OVER
+        if byte >= _ASCII:
+            if wide == 0:
+                return outcomes.HANDED_OVER
+            continue
         if not (byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31):
             blank = False
         if byte | 0x20 == 101:
@@ -40,9 +46,11 @@ def judged(data, start, stop, status, wide, no_home):
             down = down + 1 if digit == (previous + 9) % 10 and digits > 0 else 1
             previous = digit
             digits += 1
-    if blank:
+    if wide and not wide & _ALIEN and (blank or exponent):
+        return outcomes.HANDED_OVER  # its wide characters may be blanks
+    if blank and not wide:
         return outcomes.MISSING
-    if exponent and _is_scientific(data, start, stop):
+    if exponent and not wide and _is_scientific(data, start, stop):
         return outcomes.PRECISION_LOST
     if _is_placeholder(digits, same, up, down, first):
         return outcomes.PLACEHOLDER

@@ -1,4 +1,4 @@
-"""A column of texts to numbers in one pass over its bytes, compiled; knows the tables, not Arrow.
+"""A column of texts to numbers in one pass over its bytes, compiled.
 
 Importing this module loads numba. The tables are constants of the compiled code, which is why the
 code on disk carries the fingerprint of its tables: `loaded` compiles anew where they differ.
@@ -58,7 +58,7 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
         nulls: Which rows are missing.
         homes: Places of the regions at home, one each or one for all.
         stride: 1 where there is a home for each row, 0 where there is one for all.
-        judge: Whether to tell placeholders, lost digits and ambiguous regions from the text.
+        judge: Whether to look for placeholders, lost digits and ambiguous regions.
         outcome: One of `outcomes` for each row.
         kind: `PhoneNumberType` of each row that was read, `NO_TYPE` of others.
         region: Place of the region of each row, or `NOWHERE`.

@@ -1,4 +1,4 @@
-"""The world's numbering plans as integer tables, compiled from the installed phonenumbers; knows no text.
+"""The world's numbering plans as integer tables, compiled from the installed phonenumbers.
 
 Three machines, all flat arrays of next states by digit (16 columns, so that a row is a shift):
 

@@ -1,4 +1,4 @@
-"""Phone numbers to E.164, one row of facts each; knows the world's numbering plans, not where a number came from."""
+"""Phone numbers to E.164, one row of facts each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dialframe.errors import ConfigError
 from dialframe.phones.reading import Reading, check_region, read_number
-from dialframe.phones.tiers import Column, is_fast, is_loaded, read_column, to_arrow
+from dialframe.phones.tiers import Column, pays, read_column, to_arrow
 
 #: Columns of `normalise` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
@@ -27,14 +27,11 @@ COLUMNS: Final[dict[str, str]] = {
     "reason": "str",
 }
 
-#: From so many values on, the compiled kernel is worth the half second that it takes to load.
-MANY: Final = 20_000
-
 _EXACT_FLOAT: Final = 2**53
 
 
 def normalise(
-    values: Iterable[object], region: str | Sequence[str | None] | None = "US"
+    values: Iterable[object], region: str | Sequence[str | None] | None = None
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
 
@@ -47,7 +44,8 @@ def normalise(
     Args:
         values: Texts; None, NaN and blank text are missing.
         region: ISO 3166 region whose national format numbers without `+` have, one for all or
-            one for each value; None accepts international numbers only.
+            one for each value; None, the default, accepts international numbers only, since a
+            number that does not say its country may be one of many.
 
     Returns:
         One row per value in the order given, with the index of `values` where it has one:
@@ -74,11 +72,15 @@ def normalise(
         raise ConfigError(
             f"there are {len(regions)} regions for {len(values)} values; pass one each, or one for all"
         )
-    if (len(values) >= MANY and is_fast()) or is_loaded():
+    if pays(len(values)):
         texts = _arrow(values)
         if texts is not None:
             return _column_frame(read_column(texts, regions), index)
     return _read_each([_text(value) for value in values], regions, index)
+
+
+#: The same, as it is written in the United States.
+normalize = normalise
 
 
 def _read_each(

@@ -1,4 +1,4 @@
-"""What can come of reading a phone number, as small integers with their reason codes; knows no text."""
+"""What can come of reading a phone number, as small integers with their reason codes."""
 
 from __future__ import annotations
 

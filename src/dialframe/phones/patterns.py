@@ -1,4 +1,4 @@
-"""Regular expressions of numbering plans as automata over digits; knows what metadata writes, not what it means.
+"""Regular expressions of numbering plans as automata over digits.
 
 A pattern is a chain of nodes, and a *continuation* is what is left of it to match. `leaves` lists
 the next steps of a continuation in the order in which a backtracking engine tries them. As sets,

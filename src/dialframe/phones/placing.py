@@ -1,4 +1,4 @@
-"""Where many numbers may be, at once: numbers as integers, and a position in a short list of cases for each; knows no law.
+"""Where many numbers may be, at once: numbers as integers, and a position in a short list of cases for each.
 
 Twenty million numbers have a few thousand prefixes, those of North America its area codes. Each prefix is looked up once, by
 `zones.of_number`; a row costs the reading of its digits and one look into a table.

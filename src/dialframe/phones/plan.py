@@ -1,4 +1,4 @@
-"""The compiled numbering plans of the installed phonenumbers, kept on disk; knows files, not numbers."""
+"""The compiled numbering plans of the installed phonenumbers, kept on disk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def load_plan(folder: Path | None = None) -> Plan:
     Where the disk does not take or give it, it is compiled in memory each time.
 
     Args:
-        folder: Where to keep it, `cache_folder()` unless told.
+        folder: Where to keep it; `cache_folder()` if not given.
     """
     path = (folder or cache_folder()) / f"numbering-{phonenumbers.__version__}-{LAYOUT}.npz"
     try:

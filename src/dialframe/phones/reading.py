@@ -42,7 +42,7 @@ class Reading(NamedTuple):
 
     Attributes:
         e164: The number in E.164, only where it is valid, so that nobody dials another.
-        valid: Whether the numbering plan knows it; None for a missing value.
+        valid: Whether it is a number of the numbering plan; None for a missing value.
         possible: Whether its length is one that its country uses; None for a missing value.
         region: ISO 3166 region, `001` for a number of no country, None where it is not known.
         type: A value of `TYPES`; None where the text cannot be read as a number at all.
@@ -59,20 +59,41 @@ class Reading(NamedTuple):
     reason: str | None = None
 
 
+#: Readings of late: a list is read once to find its columns and once more to judge its records.
+_known: Final[dict[tuple[str, str | None], Reading]] = {}
+_MOST_KNOWN: Final = 20_000
+
+
 def read_number(text: str | None, region: str | None) -> Reading:
     """Read one text as a phone number; the scalar form of `normalise`.
-
-    >>> read_number("020 7946 0018", "GB").e164
-    '+442079460018'
-    >>> read_number("020 7946", "GB").reason
-    'invalid_phone'
 
     Args:
         text: The text, None or blank where it is missing.
         region: A known ISO 3166 region or None.
+
+    Returns:
+        The number and what the numbering plan says of it, or the reason why it is none.
+
+    Example:
+        >>> read_number("020 7946 0018", "GB").e164
+        '+442079460018'
+        >>> read_number("020 7946", "GB").reason
+        'invalid_phone'
     """
     if text is None or not text.strip():
         return Reading(reason=REASONS[outcomes.MISSING])
+    reading = _known.get((text, region))
+    if reading is None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        reading = _known[text, region] = _read(text, region)
+        if reading.e164 is not None:
+            # A number is asked about again in its final form, by whoever counts countries.
+            _known[reading.e164, None] = reading._replace(extension=None)
+    return reading
+
+
+def _read(text: str, region: str | None) -> Reading:
     re_util.enable_pattern_cache()
     try:
         number = phonenumbers.parse(text, region)
@@ -98,7 +119,7 @@ def read_number(text: str | None, region: str | None) -> Reading:
 
 
 def judged(text: str, region: str | None, outcome: int) -> int:
-    """The outcome that tells a person more than the parse of an invalid number does."""
+    """The outcome that is more useful to a person than the parse of an invalid number."""
     if _SCIENTIFIC.fullmatch(text):
         return outcomes.PRECISION_LOST
     if is_placeholder(text, loose=True):
@@ -111,8 +132,18 @@ def judged(text: str, region: str | None, outcome: int) -> int:
 def check_region(region: str | None) -> str | None:
     """The region in capitals, or None for None.
 
+    Args:
+        region: ISO 3166 region in upper or lower case, or None.
+
+    Returns:
+        The region, which has a numbering plan.
+
     Raises:
         ConfigError: No numbering plan is known under this name.
+
+    Example:
+        >>> check_region('gb')
+        'GB'
     """
     if region is None:
         return None
@@ -130,6 +161,13 @@ def is_placeholder(text: str, *, loose: bool = False) -> bool:
         text: The phone number as text.
         loose: Also accept a country or area code before the repeated or counting digits; only
             safe for numbers that are known to be invalid.
+
+    Returns:
+        True for a placeholder; letters and blanks around the digits do not count.
+
+    Example:
+        >>> is_placeholder('0000000'), is_placeholder('020 7946 0018')
+        (True, False)
     """
     digits = "".join(char for char in text if char.isdecimal())
     if len(digits) < _PLACEHOLDER_DIGITS:

@@ -1,4 +1,4 @@
-"""The scanner's table at work on bytes, compiled: text to digits, plus and extension; knows no plan."""
+"""The scanner's table at work on bytes, compiled: text to digits, plus and extension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HANDED: Final = -1
 #: Digits of an extension that are taken; longer ones are handed over.
 EXTENSION_ROOM: Final = 9
 #: Longer texts are handed over.
-SCANNED_BYTES: Final = 60
+SCANNED_BYTES: Final = 120
 #: Digits before anything else that make a text a number.
 VIABLE: Final = 3
 
@@ -42,6 +42,7 @@ for _character, (_name, _value) in scanner.wide_characters().items():
     JUNK,
     ODD,
     SEMICOLON,
+    ALIEN,
 ) = range(len(scanner.CLASSES))
 (LEAD, AT_PLUS, OPEN, BODY, SLASHED, WORDS, AT_XT, AT_LABEL, GAP, EXT, DONE, AT_COMMA, SEMI, AUTO, PAUSE, TAIL, NEVER,
  HAND) = range(len(scanner.STATES))  # fmt: skip
@@ -53,6 +54,15 @@ _PLAIN[list(b" -.()[]/")] = 1
 
 _PLAIN_BYTES: Final = 40
 _ASCII: Final = 128
+#: Emoji, U+1F300 to U+1FAFF, are F0 9F 8C to F0 9F AB.
+_FOUR_BYTES: Final = 0xF0
+_EMOJI: Final = 0x9F
+_FIRST_EMOJI: Final = 0x0C
+_LAST_EMOJI: Final = 0x2B
+#: What a text has beyond ASCII: anything, digits, letters or numerals of other scripts.
+_HAS_WIDE: Final = 1
+_HAS_WIDE_DIGIT: Final = 2
+_HAS_ALIEN: Final = 4
 _ZERO: Final = 48
 _PLUS_SIGN: Final = 43
 _SEMICOLON: Final = 59
@@ -68,40 +78,45 @@ def plain(data, start, stop, digits):
     start += np.intp(plus)
     count, odd = 0, np.uint8(0)
     if stop - start > _PLAIN_BYTES:
-        return HANDED, False, False, 0, 0
+        return HANDED, False, 0, 0, 0
     for at in range(start, stop):
         byte = data[at]
         digits[count] = byte - _ZERO
         count += np.intp(_PLAIN[byte] == 0)
         odd |= _PLAIN[byte]
     if odd > 1 or count < VIABLE:
-        return HANDED, False, False, 0, 0
-    return count, plus, False, 0, 0
+        return HANDED, False, 0, 0, 0
+    return count, plus, 0, 0, 0
 
 
 @numba.njit
 def scan(data, start, stop, digits):
-    """Walk the scanner's table; returns digits kept, plus, beyond ASCII, extension and its length."""
+    """Walk the scanner's table; returns digits kept, plus, what is beyond ASCII, extension and its length."""
     if stop - start > SCANNED_BYTES:
-        return HANDED, False, False, 0, 0
+        return HANDED, False, 0, 0, 0
     state, at, kept, letters, ext, ext_digits = LEAD, start, 0, 0, 0, 0
-    plus = wide = False
+    plus = False
+    wide = 0
     last = before_last = np.intp(-9)
     while at < stop:
         cls, width, digit = _token(data, at, stop)
         if data[at] >= _ASCII:
-            wide = True
-            if AT_LABEL <= state <= PAUSE:
-                return HANDED, False, False, 0, 0
+            wide |= _HAS_WIDE
+            if cls == DIGIT:
+                wide |= _HAS_WIDE_DIGIT
+            elif cls == ALIEN:
+                wide |= _HAS_ALIEN
+            if AT_LABEL <= state <= PAUSE or (cls == ODD and data[at] >= _FOUR_BYTES):
+                return HANDED, False, 0, 0, 0
         if cls == LABEL and data[at] == _SEMICOLON and state != BODY:
-            return HANDED, False, False, 0, 0
+            return HANDED, False, 0, 0, 0
         if state == BODY and kept < VIABLE and LABEL <= cls <= HASH:
             # Three digits come first; only an `x` may be punctuation among them.
             state = NEVER if cls in (LETTER, HASH) else HAND
         else:
             state = _NEXT[state, cls]
         if state == HAND:
-            return HANDED, False, False, 0, 0
+            return HANDED, False, 0, 0, 0
         if state == AT_PLUS:
             plus = True
         elif cls == DIGIT and state <= WORDS:
@@ -121,15 +136,15 @@ def scan(data, start, stop, digits):
     if (
         state in (AT_LABEL, GAP, AUTO, PAUSE)
         or ext_digits > EXTENSION_ROOM
-        or (letters >= _VANITY and wide)
+        or (letters >= _VANITY and wide & _HAS_WIDE_DIGIT != 0)
     ):
-        return HANDED, False, False, 0, 0
+        return HANDED, False, 0, 0, 0
     if letters > 0:
         kept = _spelt(digits, kept, letters >= _VANITY)
     if kept == 2:
         # Two digits are a number only if nothing stands between and around them.
-        if wide or ext_digits > 0:
-            return HANDED, False, False, 0, 0
+        if wide != 0 or ext_digits > 0:
+            return HANDED, False, 0, 0, 0
         if plus or last - before_last != 1:
             kept = 0
     return kept, plus, wide, ext, ext_digits
@@ -159,6 +174,9 @@ def _token(data, at, stop):
             char = np.intp(byte & 0xF) << 12 | np.intp(data[at + 1] & 0x3F) << 6
             char |= np.intp(data[at + 2] & 0x3F)
             return np.intp(_WIDE_CLASS[char]), 3, np.intp(_WIDE_DIGIT[char])
+        if byte == _FOUR_BYTES and at + 3 < stop and data[at + 1] == _EMOJI:
+            char = np.intp(data[at + 2] & 0x3F)
+            return (JUNK if _FIRST_EMOJI <= char <= _LAST_EMOJI else ODD), 4, 0
         return ODD, 1, 0
     cls = np.intp(_CLASS[byte])
     if cls == SEMICOLON:

@@ -1,4 +1,4 @@
-"""Candidate time zones and regions of a phone number; knows numbering plans and states, not where a person is today.
+"""Candidate time zones and regions of a phone number.
 
 An area code is evidence of a place, not the place: numbers are ported and travel with people. So
 every zone that is possible is kept, and nothing here picks one. The candidates of a number of the
