@@ -38,7 +38,7 @@ def settings(sandbox: Sandbox) -> Iterator[Sandbox]:
 @pytest.fixture
 def other(sandbox: Sandbox) -> Iterator[Api]:
     """A second client of the account with every scope and a data set of its own."""
-    from dialframe.contract.access import SCOPES
+    from dialframe.contract.scopes import SCOPES
 
     made = sandbox.console.create_client(
         "other", scopes=[scope.name for scope in SCOPES], sending=True

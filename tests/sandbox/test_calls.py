@@ -98,7 +98,7 @@ def start(api: Api, **fields: object) -> Json:
 
 
 def test_started_call(free: Sandbox, api: Api) -> None:
-    """Dialling; the agent is held, the call is listed, and nothing but an entry was sent."""
+    """Dialing; the agent is held, the call is listed, and nothing but an entry was sent."""
     campaign = free.console.create_campaign(free.client_id, "c")["id"]
     started = start(api, campaign_id=campaign)
     assert started["status"] == "dialing"

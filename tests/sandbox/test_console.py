@@ -184,7 +184,7 @@ def test_account_settings_are_merged(http: Http) -> None:
         "balance", "daily_cap", "spend_cap", "per_minute_cap", "blocked_countries",
         "sanctioned_countries", "calling_hours", "consent_required", "registry_stale",
         "block_stale_registry", "dnc_screen_available", "rate_limits",
-        "allow_loopback_webhooks", "ip_allow",
+        "allow_loopback_webhooks", "ip_allow", "dialer",
     } == set(before)  # fmt: skip
     hours = {"start": "08:00", "end": "21:00"}
     changed = ok(http("PUT", "/account", {"balance": 12.5, "calling_hours": hours}))

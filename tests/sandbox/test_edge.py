@@ -6,15 +6,17 @@ import asyncio
 import http.client
 import json
 import socket
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from dialframe.contract.ids import REQUEST_ID
 from dialframe.sandbox import Sandbox
-from dialframe.sandbox.edge import Edge
+from dialframe.sandbox.http.app import Edge
 from sandbox.calling import Api, refused
 
 
@@ -124,3 +126,50 @@ def test_line_goes_on_after_refusals(sandbox: Sandbox, api: Api) -> None:
     assert statuses == [413, 404, 401]
     connection.close()
     refused(api.get("/v1/me%0A"), 404, "route_not_available")
+
+
+def test_foreign_hosts_are_refused(sandbox: Sandbox, api: Api) -> None:
+    """A name that was made to lead here gets nothing, not even the console or its documents."""
+    port = sandbox.base_url.rpartition(":")[2]
+    for path in ("/v1/me", "/console/account", "/openapi.json", "/mcp"):
+        for host in (
+            "evil.example",
+            f"evil.example:{port}",
+            "127.0.0.1.evil.example",
+            "x.localhost.",
+        ):
+            answer = api.send("GET", path, headers={"Host": host})
+            refused(answer, 400, "validation_failed")
+    for host in (f"localhost:{port}", f"127.0.0.1:{port}", f"LOCALHOST:{port}", "[::1]", "box"):
+        assert api.send("GET", "/v1/me", headers={"Host": host}).status_code == 200
+
+
+def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
+    """The OpenAPI description with its webhooks, and a page for the type of every problem."""
+    document = api.http.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    assert document["servers"] == [{"url": sandbox.base_url}]
+    assert set(document["webhooks"]) == {
+        "call.completed", "ai_call.completed", "disposition.logged", "appointment.booked",
+        "appointment.moved", "appointment.cancelled", "webhook.test",
+    }  # fmt: skip
+    made = document["components"]["schemas"]["WebhookCreate"]["properties"]["events"]
+    assert made["uniqueItems"] is True
+    problem = api.get("/v1/nowhere").json()
+    page = httpx.get(problem["type"], trust_env=False)
+    assert page.status_code == 200
+    assert "route_not_available" in page.text
+    assert api.http.get("/docs/errors/no-such-thing").status_code == 404
+
+
+def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a request is not waited for; a connection that is used stays open."""
+    monkeypatch.setattr("dialframe.sandbox.http.app.HEADERS_S", 0.3)
+    host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as slow:
+        slow.sendall(b"GET /v1/me HTTP/1.1\r\nHost: localhost\r\n")
+        assert slow.recv(100) == b""
+    with httpx.Client(base_url=sandbox.base_url, trust_env=False) as client:
+        for _ in range(3):
+            assert client.get("/v1/me").status_code == 401
+            time.sleep(0.4)

@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from dialframe.contract import codes, operations
+from dialframe.contract import error_codes, operations
 from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
 from sandbox.calling import Api, ok, phone, refused
 
 
-@pytest.mark.parametrize("code", [row.code for row in codes.ALL])
+@pytest.mark.parametrize("code", [row.code for row in error_codes.ALL])
 def test_every_error_of_the_contract_can_be_had(settings: Sandbox, api: Api, code: str) -> None:
     """By its code alone, once, with `Retry-After` on every 429 and 503."""
     settings.console.arm_fault("me", code=code)
-    refused(api.get("/v1/me"), codes.BY_CODE[code].statuses[0], code)
+    refused(api.get("/v1/me"), error_codes.BY_CODE[code].statuses[0], code)
     ok(api.get("/v1/me"))
 
 

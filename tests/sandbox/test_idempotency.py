@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
 
 import pytest
 
+from dialframe.errors import ConfigError
 from dialframe.sandbox import Sandbox
 from sandbox.calling import Api, ok, phone, refused
 
@@ -222,3 +225,57 @@ def test_if_match_is_part_of_the_request(sandbox: Sandbox, api: Api) -> None:
     tag = {"If-Match": api.get(path).headers["ETag"]}
     refused(api.send("PATCH", path, body, key="m", headers=tag), 409, "idempotency_conflict")
     ok(api.send("PATCH", path, body, key="m2", headers=tag))
+
+
+def test_an_unknown_outcome_stays_until_it_is_reconciled(sandbox: Sandbox, api: Api) -> None:
+    """Every retry answers 409, days later too; another request with the key is a conflict."""
+    console, me = sandbox.console, sandbox.client_id
+    campaign = console.create_campaign(me, "u", status="paused")["id"]
+    body = {"campaign_id": campaign, "phone": phone()}
+    console.arm_fault("leads.create", code="outcome_unknown")
+    key = f"unknown/{uuid.uuid4()}"
+    for _ in range(3):
+        refused(api.post("/v1/leads", body, key=key), 409, "outcome_unknown")
+    console.advance_clock(3 * 86_400)
+    refused(api.post("/v1/leads", body, key=key), 409, "outcome_unknown")
+    other = {**body, "phone": phone()}
+    refused(api.post("/v1/leads", other, key=key), 409, "idempotency_conflict")
+    assert api.walk("/v1/leads", campaign_id=campaign) == []
+
+
+@pytest.mark.parametrize("outcome", ["done", "not_done"])
+def test_reconciling_ends_an_unknown_outcome(
+    sandbox: Sandbox, api: Api, outcome: Literal["done", "not_done"]
+) -> None:
+    """Done: the answer is replayed. Not done: the retry is the first request. One lead either way."""
+    console, me = sandbox.console, sandbox.client_id
+    campaign = console.create_campaign(me, "u", status="paused")["id"]
+    body = {"campaign_id": campaign, "phone": phone()}
+    console.arm_fault("leads.create", code="outcome_unknown")
+    key = f"unknown/{uuid.uuid4()}"
+    refused(api.post("/v1/leads", body, key=key), 409, "outcome_unknown")
+    answer = console.reconcile(key, outcome)
+    assert (answer["outcome"], answer["status"]) == (outcome, 200 if outcome == "done" else None)
+    retried = api.post("/v1/leads", body, key=key)
+    assert ok(retried)["status"] == "accepted"
+    assert ("Idempotency-Replayed" in retried.headers) is (outcome == "done")
+    assert len(api.walk("/v1/leads", campaign_id=campaign)) == 1
+    with pytest.raises(ConfigError, match="unconfirmed"):
+        console.reconcile(key, outcome)
+
+
+def test_reconciling_over_http(sandbox: Sandbox, api: Api) -> None:
+    """200 with the outcome, 404 for a key that nobody asks about, 422 for another word."""
+    console, me = sandbox.console, sandbox.client_id
+    campaign = console.create_campaign(me, "u", status="paused")["id"]
+    console.arm_fault("leads.create", code="outcome_unknown")
+    api.post("/v1/leads", {"campaign_id": campaign, "phone": phone()}, key="once")
+    token = {"Authorization": f"Bearer {sandbox.console_token}"}
+
+    def reconcile(key: str, outcome: str) -> int:
+        path = f"/console/writes/{key}/reconcile"
+        return api.http.post(path, json={"outcome": outcome}, headers=token).status_code
+
+    assert reconcile("never", "done") == 404
+    assert reconcile("once", "perhaps") == 422
+    assert reconcile("once", "not_done") == 200

@@ -251,21 +251,21 @@ def test_dial_now(settings: Sandbox, api: Api, campaign: str) -> None:
     console, me = settings.console, settings.client_id
     running = console.create_campaign(me, "r", status="running")["id"]
 
-    def dialled(campaign_id: str, **more: object) -> Json:
+    def dialed(campaign_id: str, **more: object) -> Json:
         body = {"campaign_id": campaign_id, "phone": phone(), "dial_now": True, **more}
         return ok(api.post("/v1/leads", body))
 
-    answer = dialled(running, dial_within_seconds=60)
+    answer = dialed(running, dial_within_seconds=60)
     lead = ok(api.get(f"/v1/leads/{answer['lead_id']}"))
     assert answer["dial_now"]["status"] == "queued"
     assert lead["created_at"] < answer["dial_now"]["expires_at"]
     assert console.outbox(me)[-1]["to"] == lead["phone"]
     outcomes_seen = [
-        dialled(campaign)["dial_now"]["status"],
-        dialled(running, phone="x")["dial_now"]["status"],
+        dialed(campaign)["dial_now"]["status"],
+        dialed(running, phone="x")["dial_now"]["status"],
     ]
     console.update_account({"sending_suspended": True})
-    outcomes_seen.append(dialled(running)["dial_now"]["status"])
+    outcomes_seen.append(dialed(running)["dial_now"]["status"])
     assert outcomes_seen == ["campaign_not_running", "lead_not_accepted", "unavailable"]
 
 
@@ -399,3 +399,55 @@ def test_numbers_of_any_size_survive_in_custom_fields(api: Api, campaign: str) -
     answer = send(api, campaign, {"phone": phone(), "custom_fields": custom})
     lead = ok(api.get(f"/v1/leads/{answer['data'][0]['lead_id']}"))
     assert json.dumps(lead["custom_fields"]) == json.dumps(custom)
+
+
+def test_every_reason_of_an_import_can_be_had(sandbox: Sandbox) -> None:
+    """The contract's seven reasons, each from leads that deserve it."""
+    console = sandbox.console
+    made = console.create_client("reasons", scopes=["leads:write", "leads:read"])
+    client_id, api = made["client_id"], Api(sandbox.base_url, made["api_key"])
+    here, there = (
+        console.create_campaign(client_id, name, status="paused")["id"] for name in "ab"
+    )
+    console.add_field_rule(client_id, "full_name", required=True)
+    known, twice = phone(), phone()
+    ok(api.post("/v1/leads/import", {"leads": [{"phone": known, "full_name": "A"}]},
+                params={"campaign_id": here}))  # fmt: skip
+    taken = {"phone": phone(), "full_name": "A", "external_id": "taken"}
+    ok(api.post("/v1/leads/import", {"leads": [taken]}, params={"campaign_id": there}))
+    answer = send(
+        api, here,
+        {"phone": "12345", "full_name": "A"}, {"full_name": "A"}, {"phone": phone()},
+        {"phone": twice, "full_name": "A"}, {"phone": twice, "full_name": "A"},
+        {"phone": known, "full_name": "A"}, {**taken, "phone": phone()},
+        {"phone": "+80012345678", "full_name": "A"},
+    )  # fmt: skip
+    api.close()
+    assert outcomes(answer) == [
+        ("invalid", "invalid_phone"), ("invalid", "missing_phone"), ("invalid", "field_rule"),
+        ("accepted", None), ("duplicate", "duplicate_in_request"),
+        ("duplicate", "duplicate_in_campaign"), ("failed", "not_stored"),
+        ("failed", "unrecognised"),
+    ]  # fmt: skip
+
+
+def test_a_source_is_a_custom_field(sandbox: Sandbox, api: Api, campaign: str) -> None:
+    """With 20 others it is one too many, so that the lead can still be changed."""
+    sandbox.console.add_lead_source(sandbox.client_id, "web")
+    fields = {f"f{number}": number for number in range(20)}
+    body = {"campaign_id": campaign, "phone": phone(), "source": "web", "custom_fields": fields}
+    problem = refused(api.post("/v1/leads", body), 400, "validation_failed")
+    assert pointers(problem) == {"/custom_fields"}
+    del fields["f0"]
+    made = ok(api.post("/v1/leads", body))
+    path = f"/v1/leads/{made['lead_id']}"
+    assert len(ok(api.get(path))["custom_fields"]) == 20
+    assert ok(api.send("PATCH", path, {"custom_fields": {"f1": "changed"}}))
+
+
+def test_a_whole_number_may_have_a_point(api: Api, campaign: str) -> None:
+    """JSON has one kind of number: 300.0 is the integer 300, and 300.5 is none."""
+    body = {"campaign_id": campaign, "phone": phone(), "dial_within_seconds": 300.0}
+    assert ok(api.post("/v1/leads", body))["status"] == "accepted"
+    body = {**body, "phone": phone(), "dial_within_seconds": 300.5}
+    refused(api.post("/v1/leads", body), 400, "validation_failed")

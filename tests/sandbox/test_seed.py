@@ -17,7 +17,7 @@ import pytest
 from dialframe.contract.ids import PREFIXES
 from dialframe.errors import ConfigError
 from dialframe.sandbox.seed import REGISTRY_BLOCKS, SIZES, SyntheticAccount, generate
-from dialframe.sandbox.seed.places import ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES
 
 AS_OF = dt.date(2026, 11, 21)
 END = int(dt.datetime(2026, 11, 21, tzinfo=dt.UTC).timestamp()) * 1_000_000
@@ -173,16 +173,16 @@ def test_history_is_about_six_months() -> None:
 def test_every_campaign_state_is_there() -> None:
     """Six campaigns in the five states; at least three have calls, draft and ready have none."""
     campaigns = rows("campaigns")
-    dialled = Counter(call["campaign_id"] for call in rows("calls"))
+    dialed = Counter(call["campaign_id"] for call in rows("calls"))
     by_state = {campaign["status"]: campaign for campaign in campaigns}
     assert len(campaigns) == 6
     assert set(by_state) == {"draft", "ready", "running", "paused", "completed"}
-    assert sum(dialled[campaign["id"]] > 0 for campaign in campaigns) >= 3
-    assert dialled[by_state["draft"]["id"]] == dialled[by_state["ready"]["id"]] == 0
+    assert sum(dialed[campaign["id"]] > 0 for campaign in campaigns) >= 3
+    assert dialed[by_state["draft"]["id"]] == dialed[by_state["ready"]["id"]] == 0
 
 
 def test_campaign_times_fit_their_state() -> None:
-    """Started means dialled, completed alone has a completion, and calls stay inside."""
+    """Started means dialed, completed alone has a completion, and calls stay inside."""
     calls = defaultdict(list)
     for call in rows("calls"):
         if call["direction"] == "outbound":
@@ -333,7 +333,7 @@ def test_lead_states_follow_from_the_calls() -> None:
 
 
 def test_a_final_outcome_is_the_last() -> None:
-    """Nobody is dialled again after a final outcome, but for the planted calls."""
+    """Nobody is dialed again after a final outcome, but for the planted calls."""
     planted = {row["id"] for row in rows("ground_truth") if row["fault"].startswith("call_after")}
     late = {row["id"] for row in rows("ground_truth") if row["fault"] == "late_disposition"}
     for own in calls_of_leads().values():
@@ -342,7 +342,7 @@ def test_a_final_outcome_is_the_last() -> None:
 
 
 def test_next_attempts_are_promises() -> None:
-    """A next attempt is due where dialling goes on: callbacks, and running or paused campaigns."""
+    """A next attempt is due where dialing goes on: callbacks, and running or paused campaigns."""
     status = {campaign["id"]: campaign["status"] for campaign in rows("campaigns")}
     due = {
         row["lead_id"]: row["scheduled_at"]

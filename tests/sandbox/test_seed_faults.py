@@ -199,7 +199,7 @@ def test_too_often(case: Case) -> None:
 
 @every_case
 def test_seven_in_seven_days(case: Case) -> None:
-    """No number is dialled more than seven times in seven days."""
+    """No number is dialed more than seven times in seven days."""
     times = defaultdict(list)
     for call in outbound(case):
         before = times[call["to_number"]]
@@ -295,7 +295,7 @@ def test_share_of_missing_dispositions() -> None:
 
 @every_case
 def test_unanswered_calls_are_disposed_of(case: Case) -> None:
-    """The dialler logs every unanswered outbound call; an abandoned inbound one has no code."""
+    """The dialer logs every unanswered outbound call; an abandoned inbound one has no code."""
     for call in tables(case)["calls"]:
         if call["answered_at"] is None:
             assert (call["disposition"] is None) == (call["direction"] == "inbound")
@@ -358,7 +358,7 @@ def test_durations(case: Case) -> None:
 
 @every_case
 def test_phone_in_three_campaigns(case: Case) -> None:
-    """One number is a lead of three campaigns and dialled in each; every other number of one."""
+    """One number is a lead of three campaigns and dialed in each; every other number of one."""
     campaigns = defaultdict(list)
     for lead in tables(case)["leads"]:
         campaigns[lead["phone"]].append(lead["campaign_id"])
@@ -366,8 +366,8 @@ def test_phone_in_three_campaigns(case: Case) -> None:
     assert shared == planted(case, "phone_in_three_campaigns", resource="phone")
     (phone,) = shared
     assert len(set(campaigns[phone])) == len(campaigns[phone]) == 3
-    dialled = {call["campaign_id"] for call in outbound(case) if call["to_number"] == phone}
-    assert dialled == set(campaigns[phone])
+    dialed = {call["campaign_id"] for call in outbound(case) if call["to_number"] == phone}
+    assert dialed == set(campaigns[phone])
 
 
 @every_case

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.sandbox.seed import hours
-from dialframe.sandbox.seed.hours import DAY, HOUR, MINUTE, SECOND, ZONES
+from dialframe.sandbox.seed import dialing_calendar
+from dialframe.sandbox.seed.dialing_calendar import DAY, HOUR, MINUTE, SECOND, ZONES
 
-CALENDAR = hours.calendar(dt.date(2026, 11, 21), 365)
+CALENDAR = dialing_calendar.calendar(dt.date(2026, 11, 21), 365)
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -38,7 +38,7 @@ def test_local_times_become_utc_as_zoneinfo_says(zone: int, day: int, minute: in
 
 @given(volume=st.floats(0.0, 300.0))
 def test_volume_and_moment_are_inverses(volume: float) -> None:
-    """Going to the clock and back changes a volume by less than a second of dialling."""
+    """Going to the clock and back changes a volume by less than a second of dialing."""
     moment = CALENDAR.moment(np.array([volume]))
     assert abs(float(CALENDAR.volume(moment)[0]) - volume) < 1e-5
 
@@ -47,13 +47,13 @@ def test_volume_and_moment_are_inverses(volume: float) -> None:
 def test_moments_are_inside_the_hours(volume: float) -> None:
     """No volume falls on a Sunday, before 08:00 or after 20:57 local."""
     moment = CALENDAR.moment(np.array([volume]))
-    assert not hours.is_sunday(moment)[0]
+    assert not dialing_calendar.is_sunday(moment)[0]
     assert 8 * HOUR <= int(moment[0]) % DAY <= 20 * HOUR + 57 * MINUTE
 
 
 @given(volumes=st.lists(st.floats(0.0, 300.0), min_size=2, max_size=20))
 def test_moments_keep_their_order(volumes: list[float]) -> None:
-    """More dialling is never done by an earlier time."""
+    """More dialing is never done by an earlier time."""
     moments = CALENDAR.moment(np.array(sorted(volumes)))
     assert (np.diff(moments) >= 0).all()
 
@@ -63,19 +63,23 @@ def test_volume_is_spread_as_the_tables_say() -> None:
     first = float(CALENDAR.volume(array(CALENDAR.starts))[0])
     last = float(CALENDAR.volume(array(CALENDAR.ends))[0])
     local = CALENDAR.moment(np.linspace(first, last, 200_000, endpoint=False))
-    by_hour = np.bincount(hours.hour(local), minlength=24)[8:21] / len(local)
-    assert by_hour == pytest.approx(hours.HOURLY / hours.HOURLY.sum(), abs=0.002)
-    by_day = np.bincount(hours.weekday(local), minlength=7) / len(local)
-    assert by_day == pytest.approx(hours.WEEKDAILY / hours.WEEKDAILY.sum(), abs=0.005)
+    by_hour = np.bincount(dialing_calendar.hour(local), minlength=24)[8:21] / len(local)
+    assert by_hour == pytest.approx(
+        dialing_calendar.HOURLY / dialing_calendar.HOURLY.sum(), abs=0.002
+    )
+    by_day = np.bincount(dialing_calendar.weekday(local), minlength=7) / len(local)
+    assert by_day == pytest.approx(
+        dialing_calendar.WEEKDAILY / dialing_calendar.WEEKDAILY.sum(), abs=0.005
+    )
 
 
 def test_weekdays() -> None:
     """2026-11-21 is a Saturday and the day after it a Sunday."""
-    assert hours.weekday(array(CALENDAR.ends)).tolist() == [5]
-    assert hours.is_sunday(array(CALENDAR.ends + DAY)).tolist() == [True]
+    assert dialing_calendar.weekday(array(CALENDAR.ends)).tolist() == [5]
+    assert dialing_calendar.is_sunday(array(CALENDAR.ends + DAY)).tolist() == [True]
 
 
 def test_iso() -> None:
     """An instant is written with milliseconds and Z."""
     instant = dt.datetime(2026, 5, 4, 13, 30, 0, 250_000, tzinfo=dt.UTC)
-    assert hours.iso(int(instant.timestamp() * SECOND)) == "2026-05-04T13:30:00.250Z"
+    assert dialing_calendar.iso(int(instant.timestamp() * SECOND)) == "2026-05-04T13:30:00.250Z"

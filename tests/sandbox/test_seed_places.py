@@ -9,13 +9,13 @@ import pytest
 from phonenumbers import PhoneNumber, PhoneNumberType
 from phonenumbers.timezone import time_zones_for_number
 
-from dialframe.sandbox.seed.hours import ZONES
-from dialframe.sandbox.seed.places import (
+from dialframe.sandbox.seed.dialing_calendar import (
     LOCAL_CODES,
     ONE_ZONE,
     REGISTRY_BLOCKS,
     SEVERAL_ZONES,
     STRADDLING,
+    ZONES,
     Place,
 )
 

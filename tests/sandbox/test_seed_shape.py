@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from dialframe.sandbox.seed import generate
-from dialframe.sandbox.seed.places import ONE_ZONE, SEVERAL_ZONES
+from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES
 
 MACHINE = {"A", "AA", "PU"}
 RIGHT_PARTY = {"NI", "CALLBK", "NP", "NQ", "XFER", "DNC", "LB", "APPT", "SALE"}
@@ -154,7 +154,7 @@ def test_ring_times() -> None:
 
 
 def test_volume_by_hour_and_weekday() -> None:
-    """Dialling follows the called party's day: most at ten, little at eight in the evening."""
+    """Dialing follows the called party's day: most at ten, little at eight in the evening."""
     hours = Counter(call["local"].hour for call in dials())
     days = Counter(call["local"].weekday() for call in dials())
     assert hours.most_common(1)[0][0] in (10, 11, 14, 15)
@@ -197,8 +197,8 @@ def test_sources_differ() -> None:
     assert bad["purchased_b"] > 2 * bad["web_form"]
 
 
-def test_web_forms_are_dialled_soon() -> None:
-    """Half of the web forms are dialled within the hour, bought lists days later."""
+def test_web_forms_are_dialed_soon() -> None:
+    """Half of the web forms are dialed within the hour, bought lists days later."""
     waits = defaultdict(list)
     for call in dials():
         lead = call["lead"]

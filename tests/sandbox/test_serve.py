@@ -15,7 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -173,7 +173,7 @@ def test_what_cannot_be_used(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="another sandbox"):
             start(size="empty", data=tmp_path / "own")
         port = int(sandbox.base_url.rpartition(":")[2])
-        with pytest.raises(ConfigError, match="choose another port"):
+        with pytest.raises(ConfigError, match="choose another"):
             start(size="empty", port=port)
     (tmp_path / "file").write_text("x")
     with pytest.raises(ConfigError, match="is a file"):
@@ -197,7 +197,7 @@ def test_start_that_was_broken_off_leaves_no_half(tmp_path: Path) -> None:
         api.close()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_it(sign: signal.Signals) -> None:
     """Within two seconds and with status 0, also while a slow answer is under way."""
     with process() as (running, facts):
@@ -209,11 +209,11 @@ def test_signals_end_it(sign: signal.Signals) -> None:
         )
         assert armed.status_code == 201
 
-        def ask() -> None:
+        def wait_for_an_answer() -> None:
             with pytest.raises(httpx.TransportError):
                 api.get("/v1/me")
 
-        asking = threading.Thread(target=ask)
+        asking = threading.Thread(target=wait_for_an_answer)
         asking.start()
         time.sleep(0.3)
         began = time.monotonic()
@@ -317,3 +317,107 @@ def test_ipv6() -> None:
         api = Api(sandbox.base_url, sandbox.api_key)
         ok(api.get("/v1/me"))
         api.close()
+
+
+def test_it_ends_with_its_parent(tmp_path: Path) -> None:
+    """Killed without a word, the parent takes the sandbox with it: no orphan keeps a key."""
+    program = tmp_path / "sandbox.py"
+    program.write_text(PROGRAM)
+    parent = (
+        "import subprocess, sys, time\n"
+        f"started = subprocess.Popen([sys.executable, {str(program)!r}, 'empty', ''])\n"
+        "print(started.pid, file=sys.stderr, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    source = str(Path(__file__).parents[2] / "src")
+    running = subprocess.Popen(
+        [sys.executable, "-c", parent],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": source},
+    )
+    assert running.stdout is not None
+    assert running.stderr is not None
+    try:
+        pid = int(running.stderr.readline())
+        base_url = json.loads(running.stdout.readline())["base_url"]
+        running.kill()
+        running.wait()
+        until = time.monotonic() + 20
+        while _answers(base_url) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not _answers(base_url)
+        while _lives(pid) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not _lives(pid)
+    finally:
+        running.kill()
+        running.wait()
+        running.stdout.close()
+        running.stderr.close()
+
+
+def _answers(base_url: str) -> bool:
+    try:
+        httpx.get(f"{base_url}/v1/me", trust_env=False, timeout=5)
+    except httpx.TransportError:
+        return False
+    return True
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_killed_while_dialing_nothing_is_half_done(tmp_path: Path) -> None:
+    """Whenever it is killed: calls, attempts, outbox and events agree, and answers are replayed."""
+    chance, answers = random.Random(5), {}
+    campaign = ""
+    for turn in range(6):
+        with (
+            process(data=tmp_path / "d") as (running, facts),
+            closing(Api(facts["base_url"], facts["api_key"])) as api,
+            httpx.Client(base_url=facts["console_url"], trust_env=False, timeout=30) as console,
+        ):
+            console.headers["Authorization"] = f"Bearer {facts['console_token']}"
+            mine = f"/clients/{facts['client_id']}"
+            if not campaign:
+                settings = {"dialer": {"enabled": True, "hours": None}, "rate_limits": None}
+                assert console.put("/account", json=settings).status_code == 200
+                made = console.post(f"{mine}/campaigns", json={"name": "c", "status": "running"})
+                campaign = made.json()["id"]
+            for key, content in answers.items():
+                body = {"campaign_id": campaign, "phone": key}
+                replayed = api.post("/v1/leads", body, key=key)
+                assert replayed.headers["Idempotency-Replayed"] == "true"
+                assert replayed.content == content
+            for _ in range(10):
+                key = phone()
+                made = api.post("/v1/leads", {"campaign_id": campaign, "phone": key}, key=key)
+                answers[key] = made.content
+            calls = {call["id"] for call in api.walk("/v1/calls", limit=100)}
+            assert calls == {
+                entry["call_id"] for entry in console.get(f"{mine}/outbox").json()["data"]
+            }
+            leads = api.walk("/v1/leads", limit=100)
+            assert sum(lead["attempts"] for lead in leads) == len(calls)
+            assert turn < 2 or calls
+
+            def advance(console: httpx.Client = console) -> None:
+                try:
+                    # Six turns stay within the 24 hours for which an answer is kept (limits).
+                    for _ in range(100):
+                        console.post("/clock", json={"advance_seconds": 140})
+                except httpx.TransportError:
+                    pass
+
+            moving = threading.Thread(target=advance)
+            moving.start()
+            time.sleep(0.1 + 0.5 * chance.random())
+            running.kill()
+            moving.join()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.sandbox import webhook_urls
-from dialframe.sandbox.problems import Refusal
+from dialframe.sandbox.world import webhook_urls
+from dialframe.sandbox.world.refusals import Refusal
 
 
 def _public(host: str) -> list[str]:
@@ -78,3 +78,23 @@ def test_preview_never_shows_path_or_query() -> None:
     """Scheme and host stay, the rest is cut."""
     shown = webhook_urls.preview("https://hooks.example.com:8443/secret/path?token=abc")
     assert shown == "https://hooks.example.com:8443/..."
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "[64:ff9b::a00:1]", "[64:ff9b::127.0.0.1]", "[64:ff9b::169.254.169.254]",
+        "[64:ff9b:1:a00:0:100::]", "[2002:a00:1::]", "[2002:7f00:1::]", "[::ffff:10.0.0.1]",
+        "[::10.0.0.1]", "[::ffff:0:10.0.0.1]", "[2001:0:4136:e378:8000:63bf:f5ff:fffe]",
+    ],
+)  # fmt: skip
+def test_addresses_that_carry_a_private_one_are_private(host: str) -> None:
+    """NAT64, 6to4, Teredo, mapped, compatible and translated addresses lead where they point."""
+    with pytest.raises(Refusal):
+        webhook_urls.reach(f"https://{host}/hook", allow_loopback=True)
+
+
+def test_a_public_address_behind_nat64_is_public() -> None:
+    """What it carries is public, and so is it."""
+    url = "https://[64:ff9b::8.8.8.8]/hook"
+    assert webhook_urls.reach(url, allow_loopback=False) == "public"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from dialframe.contract.access import SCOPES
+from dialframe.contract.scopes import SCOPES
 from dialframe.sandbox import Sandbox
 from sandbox.calling import Api, Json, ok, phone, refused
 from sandbox.receiver import Delivery, Receiver

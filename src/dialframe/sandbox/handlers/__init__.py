@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialframe.sandbox.exchange import Bound
-from dialframe.sandbox.handlers import (
-    account,
-    appointments,
-    callbacks,
-    calls,
-    campaigns,
-    contact,
-    events,
-    leads,
-    webhooks,
-)
-
-_ROOMS: Final = (
-    account, leads, campaigns, calls, webhooks, events, contact, callbacks, appointments,
-)  # fmt: skip
+from dialframe.sandbox.handlers import bookings, calls, campaigns, contact, leads, webhooks
+from dialframe.sandbox.handlers.exchange import Handler
 
 #: Operation name to what answers it.
-HANDLERS: Final[dict[str, Bound]] = {
-    bound.operation.name: bound for room in _ROOMS for bound in room.HANDLERS
+HANDLERS: Final[dict[str, Handler]] = {
+    handler.operation.name: handler
+    for handlers in (campaigns, leads, calls, webhooks, contact, bookings)
+    for handler in handlers.HANDLERS
 }

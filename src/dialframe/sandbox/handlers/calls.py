@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from dialframe.contract import operations
-from dialframe.contract.models.calls import CallQuery, CallRef, CallStart
-from dialframe.sandbox import (
-    conversation,
-    identifiers,
-    instants,
-    lists,
-    live_calls,
-    outbox,
-    sending,
-)
-from dialframe.sandbox.conversation import Spoken
-from dialframe.sandbox.exchange import Ask, Json, Reply, answer, on
-from dialframe.sandbox.outbox import Sent
-from dialframe.sandbox.problems import FieldError, Refusal
-from dialframe.sandbox.resources import CALL, CAMPAIGN, LEAD
+from dialframe.contract.models.call_models import CallQuery, CallRef, CallStart
+from dialframe.sandbox.dialer import call_life, clockwork, sending
+from dialframe.sandbox.dialer.call_life import CalledParty
+from dialframe.sandbox.handlers import exchange
+from dialframe.sandbox.handlers.exchange import Context, Reply, answer, on
+from dialframe.sandbox.world import clock, conversation
+from dialframe.sandbox.world.conversation import Conversation
+from dialframe.sandbox.world.refusals import FieldError, Refusal
+from dialframe.sandbox.world.resources import CALL, CAMPAIGN, LEAD, Json
 
 READY: Final = "ready"
 
 
 @on(operations.CALLS_LIST)
-def list_calls(ask: Ask[CallQuery]) -> Reply:
+def list_calls(context: Context[CallQuery]) -> Reply:
     """Every call, `created_at` descending, then `id` descending."""
-    wanted = {"campaign_id": ask.request.campaign_id, "direction": ask.request.direction}
-    return lists.rows_of(ask, CALL, wanted)
+    wanted = {"campaign_id": context.request.campaign_id, "direction": context.request.direction}
+    return exchange.rows_of(context, CALL, wanted)
 
 
 @on(operations.CALLS_GET)
-def get_call(ask: Ask[CallRef]) -> Reply:
+def get_call(context: Context[CallRef]) -> Reply:
     """One call."""
-    return answer(CALL.find(ask.db, ask.client, ask.request.call_id))
+    return answer(CALL.find(context.db, context.client, context.request.call_id))
 
 
 @on(operations.CALLS_RECORDING)
-def recording(ask: Ask[CallRef]) -> Reply:
+def recording(context: Context[CallRef]) -> Reply:
     """A WAV file as long as the conversation; a call that nobody answered has none."""
-    spoken = _spoken(ask)
+    spoken = _spoken(context)
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
     length = str(conversation.wav_bytes(spoken))
@@ -49,33 +44,37 @@ def recording(ask: Ask[CallRef]) -> Reply:
 
 
 @on(operations.CALLS_TRANSCRIPT)
-def transcript(ask: Ask[CallRef]) -> Reply:
+def transcript(context: Context[CallRef]) -> Reply:
     """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
-    return answer(conversation.transcript(_spoken(ask)))
+    return answer(conversation.transcript(_spoken(context)))
 
 
 @on(operations.CALLS_SUMMARY)
-def summary(ask: Ask[CallRef]) -> Reply:
+def summary(context: Context[CallRef]) -> Reply:
     """A summary, ready a minute after the call; its content's place is assumed."""
-    return answer(conversation.summary(_spoken(ask), ask.now_us))
+    return answer(conversation.summary(_spoken(context), context.now_us))
 
 
 @on(operations.CALLS_START)
-def start(ask: Ask[CallStart]) -> Reply:
+def start(context: Context[CallStart]) -> Reply:
     """Dial a customer for one of the account's agents: here, note it and let it end by itself."""
-    wanted = ask.request
+    wanted = context.request
     if wanted.campaign_id is not None:
-        CAMPAIGN.find(ask.db, ask.client, wanted.campaign_id)
+        CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
     if wanted.lead_id is not None:
-        LEAD.find(ask.db, ask.client, wanted.lead_id)
-    extension = _ready_agent(ask)
-    caller_id = _caller_id(ask)
-    sending.country_reachable(ask, wanted.to, "/to")
-    sending.not_on_dnc(ask, wanted.to, "/to")
-    sending.contact_allowed(ask, wanted.to, "dial_refused")
-    sending.affordable(ask, "call")
-    sending.spend(ask, "call")
-    call_id = _dial(ask, extension, caller_id)
+        LEAD.find(context.db, context.client, wanted.lead_id)
+    extension = _ready_agent(context)
+    caller_id = _caller_id(context)
+    sending.country_reachable(context.sender, wanted.to, "/to")
+    sending.not_on_dnc(context.sender, wanted.to, "/to")
+    sending.contact_allowed(context.sender, wanted.to, "dial_refused")
+    sending.affordable(context.sender, "call")
+    called = CalledParty(wanted.to, wanted.campaign_id)
+    if wanted.lead_id is not None:
+        lead = call_life.lead_called(context.db, context.client, wanted.lead_id)
+        called = replace(lead, phone=wanted.to, campaign_id=wanted.campaign_id)
+    dialing = clockwork.context_at(context.sender)
+    call_id = call_life.place(dialing, called, "click", caller_id=caller_id, agent=extension)
     return answer(
         {
             "call_id": call_id,
@@ -86,36 +85,36 @@ def start(ask: Ask[CallStart]) -> Reply:
             "campaign_id": wanted.campaign_id,
             "lead_id": wanted.lead_id,
             "recording": True,
-            "created_at": instants.text(ask.now_us),
+            "created_at": clock.text(context.now_us),
         },
         status=201,
     )
 
 
-def _spoken(ask: Ask[CallRef]) -> Spoken:
-    call: Json = CALL.find(ask.db, ask.client, ask.request.call_id)
-    return conversation.spoken_of(ask.db, ask.client, call)
+def _spoken(context: Context[CallRef]) -> Conversation:
+    call: Json = CALL.find(context.db, context.client, context.request.call_id)
+    return conversation.conversation_of(context.db, context.client, call)
 
 
-def _ready_agent(ask: Ask[CallStart]) -> str:
-    column = "extension" if ask.request.agent_email is None else "email"
-    name = ask.request.agent_extension or ask.request.agent_email
-    found: tuple[str, Any] | None = ask.db.execute(
+def _ready_agent(context: Context[CallStart]) -> str:
+    column = "extension" if context.request.agent_email is None else "email"
+    name = context.request.agent_extension or context.request.agent_email
+    agent: tuple[str, Any] | None = context.db.execute(
         f"SELECT extension, state FROM agents WHERE client = ? AND {column} = ?"
         " ORDER BY state <> 'ready', extension",
-        (ask.client, name),
+        (context.client, name),
     ).fetchone()
-    if found is None or found[1] != READY:
+    if agent is None or agent[1] != READY:
         raise Refusal("agent_unavailable", "The agent is not signed in and ready.")
-    return found[0]
+    return agent[0]
 
 
-def _caller_id(ask: Ask[CallStart]) -> str:
-    owned = ask.db.execute(
-        "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (ask.client,)
+def _caller_id(context: Context[CallStart]) -> str:
+    owned = context.db.execute(
+        "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (context.client,)
     )
     numbers = [number for (number,) in owned]
-    wanted = ask.request.caller_id or (numbers[0] if numbers else None)
+    wanted = context.request.caller_id or (numbers[0] if numbers else None)
     if wanted not in numbers:
         problem = FieldError("/caller_id", "caller_id_not_registered")
         raise Refusal(
@@ -124,28 +123,6 @@ def _caller_id(ask: Ask[CallStart]) -> str:
             errors=(problem,),
         )
     return str(wanted)
-
-
-def _dial(ask: Ask[CallStart], extension: str, caller_id: str) -> str:
-    wanted, call_id = ask.request, identifiers.new("call")
-    live_calls.begin(
-        ask.db,
-        ask.client,
-        {
-            "id": call_id,
-            "direction": "outbound",
-            "from_number": caller_id,
-            "to_number": wanted.to,
-            "status": "dialing",
-            "created_at": ask.now_us,
-            "campaign_id": wanted.campaign_id,
-            "lead_id": wanted.lead_id,
-            "agent_extension": extension,
-        },
-    )
-    detail: Json = {"agent_extension": extension, "caller_id": caller_id}
-    outbox.add(ask.db, ask.client, Sent("call", wanted.to, ask.now_us, call_id, detail))
-    return call_id
 
 
 HANDLERS = (list_calls, get_call, recording, transcript, summary, start)

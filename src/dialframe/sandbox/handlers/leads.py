@@ -1,21 +1,272 @@
-"""Leads: reading, adding and changing them (contract, Endpoints: Leads)."""
+"""Leads: reading, adding and changing them (contract, Endpoints: Leads; Lead outcome objects).
+
+The checks of a lead that comes in, and their order, are the contract's: sanctioned destinations,
+phone validation, duplicates in the request and in the campaign, the account's field rules, the
+Do-Not-Call screen.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final
+
+from pydantic import Field
 
 from dialframe.contract import limits, operations
-from dialframe.contract.models.leads import LeadHistoryQuery, LeadQuery, LeadRef, LeadUpdate
-from dialframe.sandbox import admission, identifiers, instants, intake, lists, outbox, sending
-from dialframe.sandbox.exchange import Ask, Json, Reply, answer, on, taking
-from dialframe.sandbox.instants import SECOND_US
-from dialframe.sandbox.intake import CreateRow, ImportRows, Judged
-from dialframe.sandbox.lists import Source
-from dialframe.sandbox.loading import insert
-from dialframe.sandbox.outbox import Sent
-from dialframe.sandbox.problems import Refusal, invalid
-from dialframe.sandbox.resources import CAMPAIGN, LEAD, check_if_match, etag
+from dialframe.contract.ids import CampaignId
+from dialframe.contract.models.lead_models import (
+    CustomFields,
+    ExternalId,
+    LeadHistoryQuery,
+    LeadQuery,
+    LeadRef,
+    LeadUpdate,
+)
+from dialframe.contract.models.shape import WHOLE, Flag, Integer, Request
+from dialframe.sandbox.dialer import clockwork, sending
+from dialframe.sandbox.handlers import exchange
+from dialframe.sandbox.handlers.exchange import Context, Reply, Source, answer, on, taking
+from dialframe.sandbox.world import access, clock
+from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.database import insert
+from dialframe.sandbox.world.refusals import Refusal, invalid
+from dialframe.sandbox.world.resources import CAMPAIGN, LEAD, Json, check_if_match, etag
+
+_CUSTOM: Final = "custom_fields."
+#: Country of the networks that belong to none, such as +800 and +881.
+_NO_COUNTRY: Final = "001"
+#: Outcomes that a single add does not have, and what it answers instead.
+_SINGLE: Final[dict[str, tuple[str, str | None]]] = {
+    "not_stored": ("duplicate", "duplicate_in_campaign"),
+    "unrecognised": ("invalid", "invalid_phone"),
+}
+
+
+class LeadRow(Request):
+    """One lead as it comes: a missing or empty phone is an outcome of that lead, not of the request."""
+
+    external_id: ExternalId | None = None
+    phone: Annotated[str, Field(max_length=limits.PHONE_CHARS[1])] | None = None
+    first_name: Annotated[str, Field(max_length=limits.FIRST_NAME_CHARS)] | None = None
+    last_name: Annotated[str, Field(max_length=limits.LAST_NAME_CHARS)] | None = None
+    full_name: Annotated[str, Field(max_length=limits.FULL_NAME_CHARS)] | None = None
+    email: Annotated[str, Field(max_length=limits.EMAIL_CHARS)] | None = None
+    custom_fields: CustomFields | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The full name, or what first and last name make."""
+        parts = (self.first_name, self.last_name)
+        return self.full_name or " ".join(part for part in parts if part) or None
+
+
+class ImportRows(Request):
+    """A batch for one campaign."""
+
+    campaign_id: CampaignId
+    leads: Annotated[list[LeadRow], Field(min_length=1, max_length=limits.LEADS_PER_IMPORT)]
+
+
+class CreateRow(LeadRow):
+    """One lead with what only the single add takes."""
+
+    campaign_id: CampaignId
+    source: (
+        Annotated[str, Field(min_length=limits.SOURCE_CHARS[0], max_length=limits.SOURCE_CHARS[1])]
+        | None
+    ) = None
+    dial_now: Flag | None = None
+    dial_within_seconds: (
+        Annotated[Integer, Field(ge=limits.DIAL_WITHIN_S[0], le=limits.DIAL_WITHIN_S[1]), WHOLE]
+        | None
+    ) = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLead:
+    """What became of one lead.
+
+    Attributes:
+        phone: E.164 form of an accepted lead.
+        field: The first field that a field rule refused.
+        lead_id: The lead that is already there, of a duplicate in the campaign.
+    """
+
+    row: LeadRow = field(repr=False)
+    status: str = "accepted"
+    reason: str | None = None
+    phone: str = field(default="", repr=False)
+    field: str | None = None
+    lead_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """A rule of the account about one field."""
+
+    field: str
+    required: bool
+    pattern: str | None
+
+    def broken_by(self, row: LeadRow) -> bool:
+        """Whether a lead breaks it; the pattern is searched for, as JSON Schema does."""
+        value = self._value(row)
+        if value is None or value == "":
+            return self.required
+        text = value if isinstance(value, str) else json.dumps(value)
+        return self.pattern is not None and re.search(self.pattern, text) is None
+
+    def _value(self, row: LeadRow) -> Any:
+        if self.field.startswith(_CUSTOM):
+            return (row.custom_fields or {}).get(self.field.removeprefix(_CUSTOM))
+        return row.name if self.field == "full_name" else getattr(row, self.field)
+
+
+def judge(
+    db: sqlite3.Connection,
+    client: int,
+    campaign_id: str,
+    rows: Sequence[LeadRow],
+    sanctioned: frozenset[str],
+) -> list[JudgedLead]:
+    """One outcome per lead, in the order given."""
+    judged = [_by_number(row, sanctioned) for row in rows]
+    judged = _without_repeats(judged)
+    judged = _without_known(db, client, campaign_id, judged)
+    judged = _by_rules(_rules(db, client), judged)
+    return _by_list(db, client, judged)
+
+
+def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
+    if row.phone is None or not row.phone.strip():
+        return JudgedLead(row, "invalid", "missing_phone")
+    number = sending.read(row.phone)
+    if number is not None and number.country in sanctioned:
+        return JudgedLead(row, "blocked_country")
+    if number is None or not number.valid:
+        return JudgedLead(row, "invalid", "invalid_phone")
+    if number.country == _NO_COUNTRY:
+        # Whose hours and lists hold for it cannot be told.
+        return JudgedLead(row, "failed", "unrecognised")
+    return JudgedLead(row, phone=number.e164)
+
+
+def _without_repeats(judged: list[JudgedLead]) -> list[JudgedLead]:
+    phones: set[str] = set()
+    names: set[str] = set()
+    kept: list[JudgedLead] = []
+    for lead in judged:
+        if lead.status != "accepted":
+            kept.append(lead)
+            continue
+        again = lead.phone in phones or lead.row.external_id in names
+        kept.append(_refused(lead, "duplicate", "duplicate_in_request") if again else lead)
+        phones.add(lead.phone)
+        if lead.row.external_id is not None:
+            names.add(lead.row.external_id)
+    return kept
+
+
+def _without_known(
+    db: sqlite3.Connection, client: int, campaign_id: str, judged: list[JudgedLead]
+) -> list[JudgedLead]:
+    """Without numbers that the campaign has, and external ids that the client has.
+
+    An external id is unique per client: one that another campaign has cannot be stored again.
+    """
+    phones = json.dumps([lead.phone for lead in judged if lead.phone])
+    names = json.dumps([lead.row.external_id for lead in judged if lead.row.external_id])
+    by_phone = dict(
+        db.execute(
+            "SELECT phone, id FROM leads WHERE client = ? AND campaign_id = ?"
+            " AND phone IN (SELECT value FROM json_each(?))",
+            (client, campaign_id, phones),
+        )
+    )
+    rows = db.execute(
+        "SELECT external_id, id, campaign_id IS ? FROM leads WHERE client = ?"
+        " AND external_id IN (SELECT value FROM json_each(?))",
+        (campaign_id, client, names),
+    )
+    by_name = {name: (lead_id, bool(here)) for name, lead_id, here in rows}
+
+    def known(lead: JudgedLead) -> JudgedLead:
+        lead_id, here = by_name.get(lead.row.external_id, (None, True))
+        if lead.status != "accepted":
+            return lead
+        if known_id := by_phone.get(lead.phone) or (lead_id if here else None):
+            return _refused(lead, "duplicate", "duplicate_in_campaign", lead_id=known_id)
+        return lead if here else _refused(lead, "failed", "not_stored", lead_id=lead_id)
+
+    return [known(lead) for lead in judged]
+
+
+def _by_rules(rules: list[FieldRule], judged: list[JudgedLead]) -> list[JudgedLead]:
+    kept: list[JudgedLead] = []
+    for lead in judged:
+        broken = next((rule.field for rule in rules if rule.broken_by(lead.row)), None)
+        if lead.status == "accepted" and broken is not None:
+            kept.append(_refused(lead, "invalid", "field_rule", field=broken))
+        else:
+            kept.append(lead)
+    return kept
+
+
+def _by_list(db: sqlite3.Connection, client: int, judged: list[JudgedLead]) -> list[JudgedLead]:
+    phones = json.dumps([lead.phone for lead in judged if lead.status == "accepted"])
+    rows = db.execute(
+        "SELECT phone FROM dnc WHERE client = ? AND phone IN (SELECT value FROM json_each(?))",
+        (client, phones),
+    )
+    listed = {phone for (phone,) in rows}
+    return [
+        _refused(lead, "on_dnc", None)
+        if lead.status == "accepted" and lead.phone in listed
+        else lead
+        for lead in judged
+    ]
+
+
+def _refused(
+    lead: JudgedLead,
+    status: str,
+    reason: str | None,
+    *,
+    field: str | None = None,
+    lead_id: str | None = None,
+) -> JudgedLead:
+    return replace(lead, status=status, reason=reason, field=field, lead_id=lead_id)
+
+
+def _rules(db: sqlite3.Connection, client: int) -> list[FieldRule]:
+    rows = db.execute(
+        "SELECT field, required, pattern FROM field_rules WHERE client = ? ORDER BY number",
+        (client,),
+    )
+    return [FieldRule(name, bool(required), pattern) for name, required, pattern in rows]
+
+
+def values_of(lead: JudgedLead, *, campaign_id: str, lead_id: str, now_us: int) -> Json:
+    """Columns of a lead that is accepted."""
+    custom = lead.row.custom_fields
+    return {
+        "id": lead_id,
+        "campaign_id": campaign_id,
+        "external_id": lead.row.external_id,
+        "phone": lead.phone,
+        "full_name": lead.row.name,
+        "email": lead.row.email,
+        "status": "new",
+        "attempts": 0,
+        "custom_fields": None if custom is None else json.dumps(custom),
+        "created_at": now_us,
+        "updated_at": now_us,
+    }
+
 
 IMPORTABLE: Final = ("draft", "ready", "paused")
 
@@ -34,52 +285,52 @@ _HISTORY_COLUMNS: Final = (
 
 
 @on(operations.LEADS_LIST)
-def list_leads(ask: Ask[LeadQuery]) -> Reply:
+def list_leads(context: Context[LeadQuery]) -> Reply:
     """Leads, newest first."""
-    wanted = ask.request
+    wanted = context.request
     where = {
         "campaign_id": wanted.campaign_id,
         "status": wanted.status,
         "external_id": wanted.external_id,
     }
-    return lists.rows_of(ask, LEAD, where)
+    return exchange.rows_of(context, LEAD, where)
 
 
 @on(operations.LEADS_GET)
-def get_lead(ask: Ask[LeadRef]) -> Reply:
+def get_lead(context: Context[LeadRef]) -> Reply:
     """One lead."""
-    return _tagged(LEAD.find(ask.db, ask.client, ask.request.lead_id))
+    return _tagged(LEAD.find(context.db, context.client, context.request.lead_id))
 
 
 @on(operations.LEADS_HISTORY)
-def history(ask: Ask[LeadHistoryQuery]) -> Reply:
+def history(context: Context[LeadHistoryQuery]) -> Reply:
     """What happened to a lead, newest first; the entries' shape is assumed."""
-    LEAD.find(ask.db, ask.client, ask.request.lead_id)
+    LEAD.find(context.db, context.client, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
-    table = _HISTORY.format(client=ask.client, lead=ask.request.lead_id)
-    return lists.page(ask, Source(table, _HISTORY_COLUMNS, {}), _entry)
+    table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
+    return exchange.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
 
 
 @taking(operations.LEADS_IMPORT, ImportRows)
-def import_leads(ask: Ask[ImportRows]) -> Reply:
+def import_leads(context: Context[ImportRows]) -> Reply:
     """One result per lead, by its index."""
-    wanted = ask.request
-    campaign = CAMPAIGN.find(ask.db, ask.client, wanted.campaign_id)
+    wanted = context.request
+    campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
     _check_state(campaign, IMPORTABLE)
-    sending.screen_can_run(ask)
-    judged = _judge(ask, wanted.campaign_id, wanted.leads)
+    sending.screen_can_run(context.sender)
+    judged = _judge(context, wanted.campaign_id, wanted.leads)
     results = [
         {
             "index": index,
-            "external_id": one.row.external_id,
-            "status": one.status,
-            "reason": one.reason,
-            "field": one.field,
-            "lead_id": _stored(ask, one, wanted.campaign_id),
+            "external_id": lead.row.external_id,
+            "status": lead.status,
+            "reason": lead.reason,
+            "field": lead.field,
+            "lead_id": _stored(context, lead, wanted.campaign_id),
         }
-        for index, one in enumerate(judged)
+        for index, lead in enumerate(judged)
     ]
-    accepted = sum(one.status == "accepted" for one in judged)
+    accepted = sum(lead.status == "accepted" for lead in judged)
     summary = {
         "received": len(judged),
         "accepted": accepted,
@@ -89,37 +340,37 @@ def import_leads(ask: Ask[ImportRows]) -> Reply:
 
 
 @taking(operations.LEADS_CREATE, CreateRow)
-def create(ask: Ask[CreateRow]) -> Reply:
-    """Add one lead, if wanted at the front of a running campaign's dialling order."""
-    wanted = ask.request
+def create(context: Context[CreateRow]) -> Reply:
+    """Add one lead, if wanted at the front of a running campaign's dialing order."""
+    wanted = context.request
     if wanted.dial_now:
-        admission.may_start_calls(ask.caller)
-    campaign = CAMPAIGN.find(ask.db, ask.client, wanted.campaign_id)
+        sending.may_start_calls(context.caller)
+    campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
     _check_state(campaign, (*IMPORTABLE, "running"))
     if campaign["status"] == "running":
-        admission.may_start_calls(ask.caller)
-    sending.screen_can_run(ask)
-    one = _judged_single(ask)
-    lead_id = _stored(ask, one, wanted.campaign_id)
+        sending.may_start_calls(context.caller)
+    sending.screen_can_run(context.sender)
+    lead = _judged_single(context)
+    lead_id = _stored(context, lead, wanted.campaign_id)
     return answer(
         {
-            "status": one.status,
-            "reason": one.reason,
-            "field": one.field,
+            "status": lead.status,
+            "reason": lead.reason,
+            "field": lead.field,
             "lead_id": lead_id,
             "external_id": wanted.external_id,
             "campaign_id": wanted.campaign_id,
-            "dial_now": _dial_now(ask, one, lead_id, campaign),
+            "dial_now": _dial_now(context, lead, lead_id, campaign),
         }
     )
 
 
 @on(operations.LEADS_UPDATE)
-def update(ask: Ask[LeadUpdate]) -> Reply:
+def update(context: Context[LeadUpdate]) -> Reply:
     """Change name, e-mail or custom fields; what is not given stays."""
-    wanted, given = ask.request, ask.request.model_fields_set
-    lead = LEAD.find(ask.db, ask.client, wanted.lead_id)
-    check_if_match(ask.if_match, lead)
+    wanted, given = context.request, context.request.model_fields_set
+    lead = LEAD.find(context.db, context.client, wanted.lead_id)
+    check_if_match(context.if_match, lead)
     changes: Json = {
         name: getattr(wanted, name) for name in ("full_name", "email") if name in given
     }
@@ -133,8 +384,8 @@ def update(ask: Ask[LeadUpdate]) -> Reply:
         return _tagged(lead)
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
-    changes["updated_at"] = ask.now_us
-    return _tagged(LEAD.change(ask.db, ask.client, wanted.lead_id, changes))
+    changes["updated_at"] = context.now_us
+    return _tagged(LEAD.change(context.db, context.client, wanted.lead_id, changes))
 
 
 def _tagged(lead: Json) -> Reply:
@@ -144,7 +395,7 @@ def _tagged(lead: Json) -> Reply:
 def _entry(row: tuple[Any, ...]) -> Json:
     at_us, kind, call_id, status, disposition, hangup_cause = row
     return {
-        "at": instants.text(at_us),
+        "at": clock.text(at_us),
         "type": kind,
         "call_id": call_id,
         "status": status,
@@ -159,52 +410,59 @@ def _check_state(campaign: Json, allowed: tuple[str, ...]) -> None:
         raise Refusal("campaign_not_importable", detail)
 
 
-def _judge(ask: Ask[Any], campaign_id: str, rows: list[Any]) -> list[Judged]:
-    sanctioned = frozenset(ask.caller.settings.sanctioned_countries)
-    return intake.judge(ask.db, ask.client, campaign_id, rows, sanctioned)
+def _judge(context: Context[Any], campaign_id: str, rows: list[Any]) -> list[JudgedLead]:
+    sanctioned = frozenset(context.caller.settings.sanctioned_countries)
+    return judge(context.db, context.client, campaign_id, rows, sanctioned)
 
 
-def _judged_single(ask: Ask[CreateRow]) -> Judged:
-    wanted = ask.request
+def _judged_single(context: Context[CreateRow]) -> JudgedLead:
+    wanted = context.request
     if wanted.source is not None:
-        known = ask.db.execute(
+        known = context.db.execute(
             "SELECT 1 FROM lead_sources WHERE client = ? AND code = ?",
-            (ask.client, wanted.source),
+            (context.client, wanted.source),
         )
         if known.fetchone() is None:
-            return Judged(wanted, "invalid", "unknown_source")
+            return JudgedLead(wanted, "invalid", "unknown_source")
         custom = {**(wanted.custom_fields or {}), "lead_source": wanted.source}
+        if len(custom) > limits.CUSTOM_FIELDS:
+            # It is stored as a custom field, and a lead has no room for a 21st.
+            raise invalid("/custom_fields", "too_long")
         wanted = wanted.model_copy(update={"custom_fields": custom})
-    return _judge(ask, wanted.campaign_id, [wanted])[0]
+    lead = _judge(context, wanted.campaign_id, [wanted])[0]
+    status, reason = _SINGLE.get(lead.reason or "", (lead.status, lead.reason))
+    return replace(lead, status=status, reason=reason)
 
 
-def _stored(ask: Ask[Any], one: Judged, campaign_id: str) -> str | None:
-    if one.status != "accepted":
-        return one.lead_id
-    lead_id = identifiers.new("lead")
-    values = intake.values_of(one, campaign_id=campaign_id, lead_id=lead_id, now_us=ask.now_us)
-    insert(ask.db, "leads", ask.client, values)
+def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | None:
+    if lead.status != "accepted":
+        return lead.lead_id
+    lead_id = access.new_id(context.db, context.client, "lead")
+    values = values_of(lead, campaign_id=campaign_id, lead_id=lead_id, now_us=context.now_us)
+    insert(context.db, "leads", context.client, values)
     return lead_id
 
 
-def _dial_now(ask: Ask[CreateRow], one: Judged, lead_id: str | None, campaign: Json) -> Json:
+def _dial_now(
+    context: Context[CreateRow], lead: JudgedLead, lead_id: str | None, campaign: Json
+) -> Json:
     status = "queued"
-    if not ask.request.dial_now:
+    if not context.request.dial_now:
         status = "not_requested"
-    elif one.status != "accepted" or lead_id is None:
+    elif lead.status != "accepted" or lead_id is None:
         status = "lead_not_accepted"
     elif campaign["status"] != "running":
         status = "campaign_not_running"
-    elif ask.caller.settings.sending_suspended or not ask.caller.settings.outbound_approved:
+    elif (
+        context.caller.settings.sending_suspended or not context.caller.settings.outbound_approved
+    ):
         status = "unavailable"
     if status != "queued" or lead_id is None:
         return {"status": status, "expires_at": None}
-    window_s = ask.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
-    until_us = ask.now_us + window_s * SECOND_US
-    LEAD.change(ask.db, ask.client, lead_id, {"dial_first_until": until_us})
-    detail = {"lead_id": lead_id, "campaign_id": campaign["id"], "dial_now": True}
-    outbox.add(ask.db, ask.client, Sent("call", one.phone, ask.now_us, lead_id, detail))
-    return {"status": status, "expires_at": instants.text(until_us)}
+    window_s = context.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
+    until_us = context.now_us + window_s * SECOND_US
+    clockwork.dial_at_once(context.sender, lead_id)
+    return {"status": status, "expires_at": clock.text(until_us)}
 
 
 HANDLERS = (list_leads, get_lead, history, import_leads, create, update)

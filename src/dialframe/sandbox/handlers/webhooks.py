@@ -1,23 +1,28 @@
-"""Webhook endpoints (contract, Endpoints: Webhooks): made, changed, tested, deleted."""
+"""Webhook endpoints and the events of the last 30 days (contract, Endpoints: Webhooks)."""
 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Final
 
 from dialframe.contract import limits, operations
-from dialframe.contract.models.webhooks import (
+from dialframe.contract.models.webhook_models import (
+    EventQuery,
+    EventRef,
+    EventReplay,
     WebhookCreate,
     WebhookQuery,
     WebhookRef,
     WebhookUpdate,
 )
-from dialframe.sandbox import events, identifiers, instants, lists, webhook_urls
-from dialframe.sandbox.exchange import Ask, Json, Reply, answer, encode, on
-from dialframe.sandbox.instants import SECOND_US
-from dialframe.sandbox.lists import Source
-from dialframe.sandbox.loading import insert
-from dialframe.sandbox.problems import FieldError, Refusal, invalid
+from dialframe.sandbox.handlers import exchange
+from dialframe.sandbox.handlers.exchange import Context, Reply, Source, answer, on
+from dialframe.sandbox.world import access, clock, events, webhook_urls
+from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.database import insert
+from dialframe.sandbox.world.refusals import FieldError, Refusal, invalid
+from dialframe.sandbox.world.resources import EVENT, Json, encode
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
 
@@ -28,29 +33,30 @@ _NEVER_NULL: Final = ("url", "events", "enabled")
 
 
 @on(operations.WEBHOOKS_LIST)
-def list_webhooks(ask: Ask[WebhookQuery]) -> Reply:
+def list_webhooks(context: Context[WebhookQuery]) -> Reply:
     """All endpoints, newest first; the shape of the list is assumed."""
-    return lists.page(ask, Source("webhooks", _COLUMNS, {}), _shown)
+    return exchange.page(context, Source("webhooks", _COLUMNS, {}), _shown)
 
 
 @on(operations.WEBHOOKS_GET)
-def get_webhook(ask: Ask[WebhookRef]) -> Reply:
+def get_webhook(context: Context[WebhookRef]) -> Reply:
     """One endpoint."""
-    return answer(_find(ask, ask.request.webhook_id))
+    return answer(_find(context, context.request.webhook_id))
 
 
 @on(operations.WEBHOOKS_CREATE)
-def create(ask: Ask[WebhookCreate]) -> Reply:
+def create(context: Context[WebhookCreate]) -> Reply:
     """A new endpoint with its secret, which is shown this once."""
-    wanted = ask.request
+    wanted = context.request
     _check_events(wanted.events)
-    _check_url(ask, wanted.url)
-    (count,) = ask.db.execute(
-        "SELECT count(*) FROM webhooks WHERE client = ?", (ask.client,)
+    _check_url(context, wanted.url)
+    (count,) = context.db.execute(
+        "SELECT count(*) FROM webhooks WHERE client = ?", (context.client,)
     ).fetchone()
     if count >= limits.WEBHOOK_ENDPOINTS:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
-    webhook_id, secret = identifiers.new("webhook_endpoint"), identifiers.new_signing_secret()
+    webhook_id = access.new_id(context.db, context.client, "webhook_endpoint")
+    secret = access.new_signing_secret()
     values = {
         "id": webhook_id,
         "url": wanted.url,
@@ -58,25 +64,25 @@ def create(ask: Ask[WebhookCreate]) -> Reply:
         "events": json.dumps(wanted.events),
         "enabled": 1,
         "secret": secret,
-        "created_at": ask.now_us,
-        "updated_at": ask.now_us,
+        "created_at": context.now_us,
+        "updated_at": context.now_us,
     }
-    insert(ask.db, "webhooks", ask.client, values)
-    return _with_secret(_find(ask, webhook_id), secret, status=201)
+    insert(context.db, "webhooks", context.client, values)
+    return _with_secret(_find(context, webhook_id), secret, status=201)
 
 
 @on(operations.WEBHOOKS_UPDATE)
-def update(ask: Ask[WebhookUpdate]) -> Reply:
+def update(context: Context[WebhookUpdate]) -> Reply:
     """Change an endpoint; what is not given stays."""
-    wanted, given = ask.request, ask.request.model_fields_set - {"webhook_id"}
+    wanted, given = context.request, context.request.model_fields_set - {"webhook_id"}
     nulls = [name for name in _NEVER_NULL if name in given and getattr(wanted, name) is None]
     if nulls:
         errors = tuple(FieldError(f"/{name}", "wrong_type") for name in nulls)
         raise Refusal("validation_failed", "These fields cannot be null.", errors=errors)
     _check_events(wanted.events or [])
-    _find(ask, wanted.webhook_id)
+    _find(context, wanted.webhook_id)
     if wanted.url is not None:
-        _check_url(ask, wanted.url)
+        _check_url(context, wanted.url)
     columns: dict[str, Any] = {
         "url": wanted.url,
         "description": wanted.description or "",
@@ -85,17 +91,17 @@ def update(ask: Ask[WebhookUpdate]) -> Reply:
     }
     changes = {name: value for name, value in columns.items() if name in given}
     if changes:
-        _change(ask, wanted.webhook_id, {**changes, "updated_at": ask.now_us})
-    return answer(_find(ask, wanted.webhook_id))
+        _change(context, wanted.webhook_id, {**changes, "updated_at": context.now_us})
+    return answer(_find(context, wanted.webhook_id))
 
 
 @on(operations.WEBHOOKS_DELETE)
-def delete(ask: Ask[WebhookRef]) -> Reply:
+def delete(context: Context[WebhookRef]) -> Reply:
     """Delete an endpoint; what it was still to receive is cancelled. Its answer is assumed."""
-    mine = (ask.client, ask.request.webhook_id)
-    _find(ask, ask.request.webhook_id)
-    ask.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", mine)
-    ask.db.execute(
+    mine = (context.client, context.request.webhook_id)
+    _find(context, context.request.webhook_id)
+    context.db.execute("DELETE FROM webhooks WHERE client = ? AND id = ?", mine)
+    context.db.execute(
         "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL,"
         " failure_reason = 'endpoint_deleted'"
         " WHERE client = ? AND webhook_id = ? AND status IN ('pending', 'retry_scheduled')",
@@ -105,32 +111,32 @@ def delete(ask: Ask[WebhookRef]) -> Reply:
 
 
 @on(operations.WEBHOOKS_TEST)
-def test(ask: Ask[WebhookRef]) -> Reply:
+def test(context: Context[WebhookRef]) -> Reply:
     """Send a test event to one endpoint, enabled or not. Its answer is assumed."""
-    webhook_id = ask.request.webhook_id
-    _find(ask, webhook_id)
+    webhook_id = context.request.webhook_id
+    _find(context, webhook_id)
     data = {"webhook_id": webhook_id, "message": "This is a test event."}
-    event_id = events.keep(ask.db, ask.client, "webhook.test", data, ask.now_us)
-    delivery_id = events.schedule(ask.db, ask.client, event_id, webhook_id, ask.now_us)
+    event_id = events.keep(context.db, context.client, "webhook.test", data, context.now_us)
+    delivery_id = events.schedule(context.db, context.client, event_id, webhook_id, context.now_us)
     sent = [{"event_id": event_id, "delivery_id": delivery_id}]
     return answer({"event_id": event_id, "deliveries": sent}, status=202)
 
 
 @on(operations.WEBHOOKS_ROTATE_SECRET)
-def rotate_secret(ask: Ask[WebhookRef]) -> Reply:
+def rotate_secret(context: Context[WebhookRef]) -> Reply:
     """A new secret; for 24 hours the previous one signs along."""
-    webhook_id = ask.request.webhook_id
-    _find(ask, webhook_id)
-    secret, until_us = identifiers.new_signing_secret(), ask.now_us + OVERLAP_US
-    ask.db.execute(
+    webhook_id = context.request.webhook_id
+    _find(context, webhook_id)
+    secret, until_us = access.new_signing_secret(), context.now_us + OVERLAP_US
+    context.db.execute(
         "UPDATE webhooks SET previous_secret = secret, previous_until = ?, secret = ?,"
         " updated_at = ? WHERE client = ? AND id = ?",
-        (until_us, secret, ask.now_us, ask.client, webhook_id),
+        (until_us, secret, context.now_us, context.client, webhook_id),
     )
     body = {
         "webhook_id": webhook_id,
         "secret_hint": secret[-4:],
-        "previous_secret_expires_at": instants.text(until_us),
+        "previous_secret_expires_at": clock.text(until_us),
     }
     return _with_secret(body, secret)
 
@@ -142,21 +148,21 @@ def _with_secret(body: Json, secret: str, status: int = 200) -> Reply:
     )
 
 
-def _find(ask: Ask[Any], webhook_id: str) -> Json:
-    row = ask.db.execute(
+def _find(context: Context[Any], webhook_id: str) -> Json:
+    row = context.db.execute(
         f"SELECT {', '.join(_COLUMNS)} FROM webhooks WHERE client = ? AND id = ?",
-        (ask.client, webhook_id),
+        (context.client, webhook_id),
     ).fetchone()
     if row is None:
         raise Refusal("not_found", "The id names no endpoint of the account.")
     return _shown(row)
 
 
-def _change(ask: Ask[Any], webhook_id: str, values: Json) -> None:
+def _change(context: Context[Any], webhook_id: str, values: Json) -> None:
     assignments = ", ".join(f"{name} = ?" for name in values)
-    ask.db.execute(
+    context.db.execute(
         f"UPDATE webhooks SET {assignments} WHERE client = ? AND id = ?",
-        (*values.values(), ask.client, webhook_id),
+        (*values.values(), context.client, webhook_id),
     )
 
 
@@ -170,8 +176,8 @@ def _shown(row: tuple[Any, ...]) -> Json:
         "events": json.loads(subscribed),
         "enabled": bool(enabled),
         "secret_hint": secret[-4:],
-        "created_at": instants.text(created_us),
-        "updated_at": instants.text(updated_us),
+        "created_at": clock.text(created_us),
+        "updated_at": clock.text(updated_us),
     }
 
 
@@ -180,8 +186,86 @@ def _check_events(wanted: list[Any]) -> None:
         raise invalid("/events", "duplicate_item")
 
 
-def _check_url(ask: Ask[Any], url: str) -> None:
-    webhook_urls.reach(url, allow_loopback=ask.caller.settings.allow_loopback_webhooks)
+def _check_url(context: Context[Any], url: str) -> None:
+    webhook_urls.reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
 
 
-HANDLERS = (list_webhooks, get_webhook, create, update, delete, test, rotate_secret)
+@on(operations.EVENTS_LIST)
+def list_events(context: Context[EventQuery]) -> Reply:
+    """Events without their data, newest first; an entry's shape is assumed."""
+    since = {"created_at > ?": context.now_us - events.HISTORY_US}
+    return exchange.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
+
+
+@on(operations.EVENTS_GET)
+def get_event(context: Context[EventRef]) -> Reply:
+    """One event with its deliveries and its data."""
+    return answer(
+        events.find(context.db, context.client, context.request.event_id, context.now_us)
+    )
+
+
+@on(operations.EVENTS_REPLAY)
+def replay(context: Context[EventReplay]) -> Reply:
+    """Send an event again, to one endpoint or to all that received it and are still there."""
+    event_id, one = context.request.event_id, context.request.webhook_id
+    event = events.find(context.db, context.client, event_id, context.now_us)
+    before = {item["webhook_id"]: item["id"] for item in reversed(event["deliveries"])}
+    wanted = [one] if one is not None else list(reversed(before))
+    urls = {webhook_id: url for webhook_id in wanted if (url := _url(context, webhook_id))}
+    if one is not None and one not in urls:
+        raise Refusal("not_found", "The id names no endpoint of the account.")
+    _count(context, event_id)
+    for url in urls.values():
+        webhook_urls.reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
+    sent = [
+        events.schedule(
+            context.db,
+            context.client,
+            event_id,
+            webhook_id,
+            context.now_us,
+            replay_of=before.get(webhook_id),
+        )
+        for webhook_id in urls
+    ]
+    deliveries = [{"event_id": event_id, "delivery_id": delivery} for delivery in sent]
+    return answer({"event_id": event_id, "deliveries": deliveries}, status=202)
+
+
+def _url(context: Context[Any], webhook_id: str) -> str | None:
+    row = context.db.execute(
+        "SELECT url FROM webhooks WHERE client = ? AND id = ?", (context.client, webhook_id)
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _count(context: Context[EventReplay], event_id: str) -> None:
+    midnight_us = clock.next_midnight(context.now_us)
+    (today,) = context.db.execute(
+        "SELECT count(*) FROM replays WHERE client = ? AND event_id = ? AND at >= ?",
+        (context.client, event_id, midnight_us - clock.DAY_US),
+    ).fetchone()
+    if today >= limits.WEBHOOK_REPLAYS_PER_DAY:
+        raise Refusal(
+            "replay_limit_reached",
+            f"The event was replayed {today} times today (UTC).",
+            retry_after_s=math.ceil((midnight_us - context.now_us) / SECOND_US),
+        )
+    context.db.execute(
+        "INSERT INTO replays VALUES (?, ?, ?)", (context.client, event_id, context.now_us)
+    )
+
+
+HANDLERS = (
+    list_webhooks,
+    get_webhook,
+    create,
+    update,
+    delete,
+    test,
+    rotate_secret,
+    list_events,
+    get_event,
+    replay,
+)

@@ -1,4 +1,4 @@
-"""Campaigns, leads and caller IDs before a call is made; knows their latent traits, no calls."""
+"""Campaigns, leads and caller IDs before a call is made: who they are, how well they can be reached."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dialframe.sandbox.seed.hours import DAY, HOUR, MINUTE, ZONES, Calendar
-from dialframe.sandbox.seed.places import LOCAL_CODES, ONE_ZONE, SEVERAL_ZONES
-from dialframe.sandbox.seed.sizes import CampaignPlan, Size
-from dialframe.sandbox.seed.tables import Flags, Floats, Ints
+from dialframe.sandbox.seed.account_tables import CampaignPlan, Flags, Floats, Ints, Size
+from dialframe.sandbox.seed.dialing_calendar import (
+    DAY,
+    HOUR,
+    LOCAL_CODES,
+    MINUTE,
+    ONE_ZONE,
+    SEVERAL_ZONES,
+    ZONES,
+    Calendar,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +67,8 @@ class Campaigns:
     Attributes:
         plans: What each was made from.
         created: When each was created.
-        opens: When dialling began.
-        closes: When dialling ended, or the history's end.
+        opens: When dialing began.
+        closes: When dialing ended, or the history's end.
     """
 
     plans: tuple[CampaignPlan, ...]
@@ -113,7 +120,7 @@ class People:
         reach: Chance that its owner answers, on average.
         voicemail: Chance that a machine answers when no person does.
         target: Attempts after which the platform gives up.
-        first: Naive local time of the first attempt, or -1 when the lead is never dialled.
+        first: Naive local time of the first attempt, or -1 when the lead is never dialed.
         scripted: The lead's calls are written by `faults`, not drawn.
     """
 
@@ -194,7 +201,7 @@ def created_at(
 ) -> Ints:
     """When each lead came into the account, UTC milliseconds; always before its first call.
 
-    Web forms come minutes before they are dialled, bought lists in fortnightly batches.
+    Web forms come minutes before they are dialed, bought lists in fortnightly batches.
 
     Args:
         rng: Source of chance.
@@ -232,13 +239,13 @@ def _targets(rng: np.random.Generator, count: int, further: float) -> Ints:
 def _first_attempts(
     rng: np.random.Generator, calendar: Calendar, campaigns: Campaigns, campaign: Ints
 ) -> Ints:
-    """Even in volume time over the campaign; a few fall behind its end and are never dialled."""
-    dialled = campaigns.opens >= 0
+    """Even in volume time over the campaign; a few fall behind its end and are never dialed."""
+    dialed = campaigns.opens >= 0
     opens = calendar.volume(np.maximum(campaigns.opens, calendar.starts) // DAY * DAY)
     closes = calendar.volume(campaigns.closes)
     length = (closes - opens)[campaign]
     first = calendar.moment(opens[campaign] + rng.uniform(0.0, 1.03, len(campaign)) * length)
-    return np.where(dialled[campaign], first, -1)
+    return np.where(dialed[campaign], first, -1)
 
 
 def _numbers(rng: np.random.Generator, size: Size) -> tuple[Ints, list[str]]:

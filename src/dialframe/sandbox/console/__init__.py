@@ -1,0 +1,1 @@
+"""The console: what an administrator, the operator and a rehearsal do."""

@@ -1,0 +1,176 @@
+"""How the called party behaves: what becomes of a call, drawn as the synthetic history is drawn.
+
+Everything follows from the seed, the lead and the number of the attempt, so that the same dial gives
+the same call wherever it stands in the order.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from dialframe.sandbox.dialer.call_plan import CallPlan
+from dialframe.sandbox.seed import call_outcomes
+from dialframe.sandbox.seed.aftermath import (
+    ALWAYS_LOGGED,
+    HUMAN_LENGTH,
+    LATE_SHARE,
+    LATEST_EDIT,
+    MISSING_SHARE,
+)
+from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, GAPS, OUTCOMES, Dials
+from dialframe.sandbox.seed.dialing_calendar import HOUR
+from dialframe.sandbox.seed.population import SOURCES, Source
+from dialframe.sandbox.world import clock
+from dialframe.sandbox.world.clock import SECOND_US
+
+_MS_US: Final = 1_000
+#: Seconds of wrap-up after which an agent has logged the disposition.
+_WRAP_UP_S: Final = (4, 45)
+#: Where a lead comes from that names no source of the history.
+_OTHER: Final = next(source for source in SOURCES if source.code == "partner")
+_SOURCES: Final = {source.code: source for source in SOURCES}
+_QUICK: Final = (CODE["B"], CODE["CG"])
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """One number about to be dialed.
+
+    Attributes:
+        key: What the number's owner is drawn from: the lead, or the number where there is no lead.
+        source: Code of the lead's source, where it names one.
+        attempt: Which attempt on the lead it is, from 1.
+        at_us: When.
+        zone: Time zone of the called party.
+        awaited: They asked for a call at this time.
+        local: The caller ID has the called number's area code.
+        answer_rate: Share of calls that a person answers, or None for the history's parameters.
+    """
+
+    key: str
+    source: str | None
+    attempt: int
+    at_us: int
+    zone: str
+    awaited: bool
+    local: bool
+    answer_rate: float | None
+
+
+def plan_call(seed: int, dial: Dial) -> CallPlan:
+    """What becomes of one call."""
+    rng = _generator(seed, dial.key, dial.attempt)
+    outcome = _outcome(rng, dial, _owner(seed, dial.key, dial.source))
+    chosen = OUTCOMES[outcome]
+    outcomes = np.array([outcome])
+    ring_us = int(call_outcomes.ring_ms(rng, outcomes)[0]) * _MS_US
+    talk_us = int(call_outcomes.talk_ms(rng, outcomes)[0]) * _MS_US
+    cause = CAUSES[int(call_outcomes.causes(rng, outcomes)[0])]
+    answered_at = dial.at_us + ring_us if chosen.answered else None
+    plan = CallPlan(
+        code=chosen.code or None,
+        status=chosen.status,
+        cause=cause,
+        human=chosen.human,
+        answered_at=answered_at,
+        ended_at=dial.at_us + ring_us + talk_us,
+        final=chosen.final,
+        gap_us=_gap_us(rng, outcome),
+    )
+    if chosen.human:
+        plan = replace(plan, logged_at=_logged_at(rng, outcome, talk_us, plan.ended_at))
+    if chosen.code in ("CALLBK", "APPT"):
+        plan = replace(
+            plan,
+            promised_at=_promised_at(rng, dial, plan.ended_at),
+            minutes=int(rng.choice([30, 45, 60])),
+        )
+    return plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    source: Source
+    bad: bool
+    reach: float
+    voicemail: float
+
+
+def _generator(seed: int, *parts: object) -> np.random.Generator:
+    text = "/".join(str(part) for part in (seed, *parts))
+    digest = hashlib.sha256(text.encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "big")))
+
+
+@lru_cache(maxsize=1 << 15)
+def _owner(seed: int, key: str, source_code: str | None) -> _Owner:
+    """Who has the number: the same person at every attempt."""
+    rng = _generator(seed, key)
+    source = _SOURCES.get(source_code or "", _OTHER)
+    bad = bool(rng.random() < source.bad)
+    # The same law as that of the history's leads (`population.people`).
+    reach = float(rng.beta(5.0 * source.reach, 5.0 * (1 - source.reach)))
+    return _Owner(source, bad, reach, float(rng.beta(6.0, 2.6)))
+
+
+def _outcome(rng: np.random.Generator, dial: Dial, owner: _Owner) -> int:
+    rate = dial.answer_rate
+    if rate is not None and rng.random() < rate:
+        source = owner.source
+        return int(
+            call_outcomes.answers(rng, np.array([source.wrong]), np.array([source.factor]))[0]
+        )
+    local = dt.datetime.fromtimestamp(dial.at_us / SECOND_US, tz=ZoneInfo(dial.zone))
+    dials = Dials(
+        bad=np.array([owner.bad]),
+        reach=np.array([owner.reach if rate is None else 0.0]),
+        voicemail=np.array([owner.voicemail if rate is None else 0.0]),
+        wrong=np.array([owner.source.wrong]),
+        factor=np.array([owner.source.factor]),
+        hour=np.array([min(max(local.hour - 8, 0), 12)]),
+        weekday=np.array([local.weekday()]),
+        attempt=np.array([dial.attempt]),
+        flagged=np.array([False]),
+        local=np.array([dial.local]),
+        awaited=np.array([dial.awaited]),
+    )
+    return int(call_outcomes.draw(rng, dials)[0])
+
+
+def _gap_us(rng: np.random.Generator, outcome: int) -> int:
+    """Busy and congested lines soon, everything else after part of a day or more."""
+    low, high = GAPS[outcome]
+    days = float(rng.uniform(low, high))
+    if outcome in _QUICK:
+        return int(rng.integers(30 * 60, 40 * 60)) * SECOND_US
+    return int(days * 86_400) * SECOND_US
+
+
+def _logged_at(rng: np.random.Generator, outcome: int, talk_us: int, ended_at: int) -> int | None:
+    chance = float(rng.random())
+    wrap_up_us = int(rng.integers(_WRAP_UP_S[0] * 1_000, _WRAP_UP_S[1] * 1_000)) * _MS_US
+    late_us = int(rng.integers(HOUR, LATEST_EDIT)) * _MS_US
+    if outcome in ALWAYS_LOGGED:
+        return ended_at + wrap_up_us
+    if chance < MISSING_SHARE and talk_us >= HUMAN_LENGTH * _MS_US:
+        return None
+    return ended_at + (late_us if chance > 1 - LATE_SHARE else wrap_up_us)
+
+
+def _promised_at(rng: np.random.Generator, dial: Dial, ended_at: int) -> int:
+    """A quarter hour between 09:00 and 18:45 there, one to seven days later, never on a Sunday."""
+    zone = ZoneInfo(dial.zone)
+    day = dt.datetime.fromtimestamp(ended_at / SECOND_US, tz=zone).date()
+    day += dt.timedelta(days=int(rng.integers(1, 8)))
+    if day.weekday() == 6:
+        day += dt.timedelta(days=1)
+    minute = 9 * 60 + int(rng.integers(0, 40)) * 15
+    local = dt.datetime(day.year, day.month, day.day, minute // 60, minute % 60, tzinfo=zone)
+    return clock.from_datetime(local)

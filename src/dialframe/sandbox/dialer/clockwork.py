@@ -1,0 +1,494 @@
+"""What the service does by itself as its clock goes on, played in order up to an instant.
+
+Once a minute, and at once after a pause, every client's running campaigns take leads out of their
+dialing order and give each its instant within that minute. At that instant every check is made again, and the lead is dialed or the
+refusal kept. Callbacks are dialed when they are due. Calls under way take their next steps.
+
+All of it happens inside the transaction of whoever moves the clock or writes: nothing is played twice,
+nothing is lost, and a request sees everything that lies before it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from dialframe.sandbox.dialer import call_life, sending
+from dialframe.sandbox.dialer.call_life import Agenda, CalledParty, DialContext, Due
+from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
+from dialframe.sandbox.world.access import Access, Settings
+from dialframe.sandbox.world.clock import DAY_US, SECOND_US
+from dialframe.sandbox.world.refusals import Refusal
+from dialframe.sandbox.world.state import World
+
+#: What an advance counts.
+COUNTED: Final = (
+    "calls", "dispositions", "callbacks", "appointments", "dnc_requests", "refusals", "events",
+)  # fmt: skip
+
+#: Part of the account's calls per minute that a campaign of a dialer mode takes at most.
+MODE_SHARE: Final[dict[str, float]] = {"progressive": 0.6, "preview": 0.2}
+
+_MINUTE_US: Final = 60 * SECOND_US
+#: After a refusal that concerns the whole account its campaigns are not tried for so long.
+_HOLD_US: Final = 60 * _MINUTE_US
+#: A callback that is refused is tried again until so long after its time.
+_CALLBACK_TRIES_US: Final = DAY_US
+#: Far beyond any clock.
+_NEVER_US: Final = 2**62
+#: A callback to somebody who is on the line already is tried again so much later.
+_BUSY_US: Final = 2 * _MINUTE_US
+#: Leads that one minute looks at; what is left is looked at in the next.
+_LOOKED_AT: Final = 3_000
+_CHUNK: Final = 200
+#: Refusals that concern one number only, with the wait until it is tried again.
+_OWN_REFUSALS: Final = frozenset({"on_dnc", "blocked_country", "dial_refused"})
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A running campaign, as far as the dialer needs it."""
+
+    id: str
+    mode: str
+    max_attempts: int | None
+    calls_per_minute: float | None
+
+
+def play(db: sqlite3.Connection, who: Access, until_us: int) -> dict[str, int]:
+    """Play everything that lies between the last time and an instant; returns what was counted."""
+    from_us = _played_until(db)
+    played: Counter[str] = Counter()
+    if until_us > from_us:
+        _Playback(db, who, from_us, until_us, played).run()
+        db.execute("UPDATE meta SET value = ? WHERE name = 'played_until_us'", (str(until_us),))
+    return {name: played[name] for name in COUNTED}
+
+
+@contextmanager
+def up_to_now(world: World) -> Iterator[tuple[sqlite3.Connection, int]]:
+    """The one writing connection, everything played until now, and now (microseconds).
+
+    Read when it is this write's turn, so that the order of instants is the order of commits.
+    """
+    with world.database.write() as db:
+        now_us = world.clock.now_us()
+        play(db, world.access, now_us)
+        yield db, now_us
+    world.stir()
+
+
+def catch_up(world: World) -> int | None:
+    """Play what is due; says when the next thing is."""
+    with world.database.read() as db:
+        next_us = next_due_us(db, world.access)
+    if next_us is None or next_us > world.clock.now_us():
+        return next_us
+    with world.database.write() as db:
+        play(db, world.access, world.clock.now_us())
+        return next_due_us(db, world.access)
+
+
+def advance(world: World, seconds: float) -> tuple[int, dict[str, int]]:
+    """Move the clock forward and play what falls into it: what the clock shows then, and the counts."""
+    with world.database.write() as db:
+        ahead_us = world.clock.ahead_after(seconds)
+        until_us = world.clock.now_us() + ahead_us - world.clock.ahead_us
+        played = play(db, world.access, until_us)
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_ahead_us', ?)", (str(ahead_us),))
+        world.clock.ahead_us = ahead_us
+    world.stir()
+    return world.clock.now_us(), played
+
+
+def next_due_us(db: sqlite3.Connection, who: Access) -> int | None:
+    """When the next thing happens by itself; None where nothing lies ahead."""
+    from_us = _played_until(db)
+    instants = [
+        db.execute("SELECT min(at) FROM agenda").fetchone()[0],
+        db.execute("SELECT min(slot_at) FROM leads WHERE slot_at IS NOT NULL").fetchone()[0],
+        _next_callback(db, who.settings, from_us),
+        *(_next_tick(db, who.settings, client, from_us) for client in who.clients),
+    ]
+    return min((instant for instant in instants if instant is not None), default=None)
+
+
+def dial_at_once(sender: Sender, lead_id: str) -> None:
+    """Dial a lead that goes first: at this instant, with every check, or keep the refusal.
+
+    A lead that is refused keeps its normal place in the dialing order.
+    """
+    context = context_at(sender)
+    called = call_life.lead_called(sender.db, sender.client, lead_id)
+    try:
+        sending.may_dial(sender, called.phone, "dial_now")
+    except Refusal as refusal:
+        _refused(context, "dial_now", called, lead_id, refusal)
+        return
+    call_life.place(context, called, "dial_now")
+
+
+def context_at(sender: Sender) -> DialContext:
+    """A place to start a call from inside a request."""
+    (seed,) = sender.db.execute("SELECT value FROM meta WHERE name = 'seed'").fetchone()
+    return DialContext(sender, Agenda(sender.db, sender.now_us), int(seed))
+
+
+def release_holds(db: sqlite3.Connection) -> None:
+    """Let campaigns be tried at once: the account's settings changed."""
+    db.execute("DELETE FROM holds")
+
+
+class _Playback:
+    """One stretch of time being played."""
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        who: Access,
+        from_us: int,
+        until_us: int,
+        played: Counter[str],
+    ) -> None:
+        self._db = db
+        self._who = who
+        self._from_us = from_us
+        self._until_us = until_us
+        self._played = played
+        self._agenda = Agenda(db, until_us)
+        (seed,) = db.execute("SELECT value FROM meta WHERE name = 'seed'").fetchone()
+        self._seed = int(seed)
+        self._tick_at: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Take every step in order."""
+        self._load()
+        while (due := self._agenda.take()) is not None:
+            context = self._context(due.client, due.at_us)
+            if due.step == "tick":
+                self._tick(context, due)
+            elif due.step == "dial":
+                self._dial(context, due)
+            elif due.step == "callback":
+                self._call_back(context, due)
+            else:
+                call_life.take_step(context, due)
+                if due.step == "end":
+                    self._expect_tick(due.client, due.at_us)
+
+    def _load(self) -> None:
+        self._agenda.load()
+        slots = self._db.execute(
+            "SELECT slot_at, client, id FROM leads WHERE slot_at <= ?", (self._until_us,)
+        )
+        for at_us, client, lead_id in slots:
+            self._agenda.recall(at_us, "dial", client, lead_id)
+        for at_us, client, callback_id in self._callbacks():
+            self._agenda.recall(at_us, "callback", client, callback_id)
+        for client in self._who.clients:
+            self._expect_tick(client, self._from_us)
+
+    def _callbacks(self) -> Iterator[tuple[int, int, str]]:
+        # Those of a synthetic history are only kept while the dialer is on, and not late.
+        rows = self._db.execute(
+            "SELECT coalesce(call_at, scheduled_at), client, id FROM callbacks"
+            " WHERE status = 'pending' AND coalesce(call_at, scheduled_at) <= ?"
+            " AND (call_at IS NOT NULL OR (? AND scheduled_at > ?))",
+            (self._until_us, self._who.settings.dialer.enabled, self._from_us),
+        ).fetchall()
+        for at_us, client, callback_id in rows:
+            yield max(at_us, self._from_us), client, callback_id
+
+    def _context(self, client: int, at_us: int) -> DialContext:
+        enabled = self._who.clients[client].enabled
+        sender = Sender(self._db, client, self._who.settings, "", at_us, enabled)
+        return DialContext(sender, self._agenda, self._seed, self._played)
+
+    def _expect_tick(self, client: int, after_us: int) -> None:
+        known = self._tick_at.get(client)
+        if known is not None and known <= after_us + _MINUTE_US:
+            return
+        at_us = _next_tick(self._db, self._who.settings, client, after_us)
+        if at_us is None or (known is not None and known <= at_us):
+            return
+        self._tick_at[client] = at_us
+        self._agenda.recall(at_us, "tick", client, "")
+
+    def _tick(self, context: DialContext, due: Due) -> None:
+        """Give leads of the running campaigns their instants in the minute that begins."""
+        client, at_us = due.client, due.at_us
+        if self._tick_at.get(client) != at_us:
+            return
+        del self._tick_at[client]
+        self._db.execute("INSERT OR REPLACE INTO ticks VALUES (?, ?)", (client, at_us))
+        room = _calls_until_next_minute(context.dialer.calls_per_minute, at_us)
+        spacing_us = (_MINUTE_US - at_us % _MINUTE_US) // max(room, 1)
+        try:
+            sending.account_may_dial(context.sender, "campaign")
+        except Refusal as refusal:
+            self._hold(context, refusal, room)
+        else:
+            for number, lead_id in enumerate(self._choose(context, room)):
+                slot_us = at_us + number * spacing_us
+                self._db.execute(
+                    "UPDATE leads SET slot_at = ?, next_attempt_at = ? WHERE client = ? AND id = ?",
+                    (slot_us, slot_us, client, lead_id),
+                )
+                self._agenda.recall(slot_us, "dial", client, lead_id)
+        self._expect_tick(client, at_us)
+
+    def _choose(self, context: DialContext, room: int) -> list[str]:
+        """Leads that are dialed in this minute, the campaigns taking turns in who comes first."""
+        campaigns = _running(self._db, context.sender.client)
+        turn = context.sender.now_us // _MINUTE_US % max(len(campaigns), 1)
+        chosen: list[str] = []
+        for place, campaign in enumerate((*campaigns[turn:], *campaigns[:turn])):
+            left = room - len(chosen)
+            fair = -(-left // (len(campaigns) - place))
+            pace = campaign.calls_per_minute or room * MODE_SHARE.get(campaign.mode, 1.0)
+            most = max(1, _calls_until_next_minute(pace, context.sender.now_us))
+            chosen += self._callable(context, campaign, min(fair, most, left))
+        return chosen
+
+    def _callable(self, context: DialContext, campaign: Campaign, wanted: int) -> list[str]:
+        """Leads of one campaign whose turn it is and whose hours are open; others are put off."""
+        client, at_us = context.sender.client, context.sender.now_us
+        hours = call_life.permitted_hours(context.sender)
+        most = campaign.max_attempts or context.dialer.max_attempts
+        chosen: list[str] = []
+        looked_at, behind = 0, (-1, "")
+        while len(chosen) < wanted and looked_at < _LOOKED_AT + wanted:
+            rows = self._db.execute(
+                "SELECT due_at, id, phone, attempts FROM leads WHERE client = ?"
+                " AND campaign_id = ? AND due_at IS NOT NULL AND due_at <= ?"
+                " AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?",
+                (client, campaign.id, at_us, *behind, _CHUNK),
+            ).fetchall()
+            if not rows:
+                break
+            for due_at, lead_id, phone, attempts in rows:
+                behind = (due_at, lead_id)
+                looked_at += 1
+                if attempts >= most:
+                    self._change_lead(client, lead_id, status="completed", next_attempt_at=None)
+                    continue
+                opens_at = sending.next_opening(phone, hours, at_us)
+                if opens_at == at_us:
+                    chosen.append(lead_id)
+                    if len(chosen) == wanted:
+                        break
+                else:
+                    self._put_off(context, lead_id, phone, opens_at)
+        return chosen
+
+    def _put_off(
+        self, context: DialContext, lead_id: str, phone: str, opens_at: int | None
+    ) -> None:
+        """Until the hours open; a number whose hours are not known leaves the order."""
+        if opens_at is None:
+            opens_at = context.sender.now_us + 7 * DAY_US
+            refusal = Refusal("dial_refused", "The called party's hours cannot be told.")
+            _refused(context, "campaign", CalledParty(phone), lead_id, refusal)
+        self._change_lead(context.sender.client, lead_id, next_attempt_at=opens_at)
+
+    def _change_lead(self, client: int, lead_id: str, **values: object) -> None:
+        assignments = ", ".join(f"{name} = ?" for name in values)
+        self._db.execute(
+            f"UPDATE leads SET {assignments} WHERE client = ? AND id = ?",
+            (*values.values(), client, lead_id),
+        )
+
+    def _hold(self, context: DialContext, refusal: Refusal, room: int) -> None:
+        """Keep what would have been dialed in this minute as refused, and wait."""
+        for lead_id in self._choose(context, room):
+            called = call_life.lead_called(self._db, context.sender.client, lead_id)
+            _refused(context, "campaign", called, lead_id, refusal)
+        until_us = context.sender.now_us + _wait_us(refusal)
+        self._db.execute(
+            "INSERT OR REPLACE INTO holds VALUES (?, ?)", (context.sender.client, until_us)
+        )
+
+    def _dial(self, context: DialContext, due: Due) -> None:
+        """Dial a lead whose instant has come, if its campaign still runs and every check passes."""
+        client, lead_id = due.client, due.about
+        row = self._db.execute(
+            "SELECT campaigns.status, leads.status FROM leads LEFT JOIN campaigns"
+            " ON campaigns.client = leads.client AND campaigns.id = leads.campaign_id"
+            " WHERE leads.client = ? AND leads.id = ? AND slot_at = ?",
+            (client, lead_id, due.at_us),
+        ).fetchone()
+        if row is None:
+            return
+        if row[0] != "running" or row[1] not in ("new", "contacted"):
+            self._change_lead(client, lead_id, slot_at=None)
+            return
+        called = call_life.lead_called(self._db, client, lead_id)
+        try:
+            sending.may_dial(context.sender, called.phone, "campaign")
+        except Refusal as refusal:
+            _refused(context, "campaign", called, lead_id, refusal)
+            self._after_refusal(context, lead_id, called.phone, refusal)
+            self._expect_tick(client, due.at_us)
+            return
+        call_life.place(context, called, "campaign")
+
+    def _after_refusal(
+        self, context: DialContext, lead_id: str, phone: str, refusal: Refusal
+    ) -> None:
+        client, at_us = context.sender.client, context.sender.now_us
+        if refusal.code == "on_dnc":
+            self._change_lead(
+                client, lead_id, status="dnc", slot_at=None, next_attempt_at=None, updated_at=at_us
+            )
+            return
+        next_at: int | None = at_us + _wait_us(refusal)
+        if _outside_hours(refusal):
+            next_at = sending.next_opening(phone, call_life.permitted_hours(context.sender), at_us)
+        self._change_lead(client, lead_id, slot_at=None, next_attempt_at=next_at)
+
+    def _call_back(self, context: DialContext, due: Due) -> None:
+        """Dial the lead of a callback that is due; a refused one is tried again for a day."""
+        client, callback_id = due.client, due.about
+        row = self._db.execute(
+            "SELECT callbacks.lead_id, callbacks.scheduled_at, callbacks.status, campaigns.status,"
+            " callbacks.asked_by"
+            " FROM callbacks LEFT JOIN campaigns ON campaigns.client = callbacks.client"
+            " AND campaigns.id = callbacks.campaign_id"
+            " WHERE callbacks.client = ? AND callbacks.id = ?",
+            (client, callback_id),
+        ).fetchone()
+        lead_id, scheduled_at, status, campaign_status, asked_by = row
+        if status != "pending" or lead_id is None:
+            return
+        if call_life.is_on_the_line(self._db, client, lead_id, due.at_us):
+            self._call_back_at(due, due.at_us + _BUSY_US)
+            return
+        called = call_life.lead_called(self._db, client, lead_id)
+        try:
+            _campaign_allows(campaign_status, asked_by)
+            sending.may_dial(context.sender, called.phone, "callback")
+        except Refusal as refusal:
+            _refused(context, "callback", called, callback_id, refusal)
+            self._try_again(context, due, called.phone, scheduled_at, refusal)
+            return
+        self._db.execute(
+            "UPDATE callbacks SET status = 'completed' WHERE client = ? AND id = ?",
+            (client, callback_id),
+        )
+        call_life.place(context, called, "callback", about=callback_id)
+
+    def _try_again(
+        self, context: DialContext, due: Due, phone: str, scheduled_at: int, refusal: Refusal
+    ) -> None:
+        next_at: int | None = due.at_us + max(_wait_us(refusal), _HOLD_US)
+        if _outside_hours(refusal):
+            account_hours = context.sender.settings.calling_hours
+            next_at = sending.next_opening(
+                phone, [account_hours] if account_hours else [], due.at_us
+            )
+        late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
+        if late or refusal.code == "on_dnc":
+            # It stays pending, and nobody dials it.
+            next_at = None
+        self._call_back_at(due, next_at or _NEVER_US)
+
+    def _call_back_at(self, due: Due, at_us: int) -> None:
+        self._db.execute(
+            "UPDATE callbacks SET call_at = ? WHERE client = ? AND id = ?",
+            (at_us, due.client, due.about),
+        )
+        self._agenda.recall(at_us, "callback", due.client, due.about)
+
+
+def _campaign_allows(status: str | None, asked_by: str | None) -> None:
+    """A paused campaign still calls whom a request promised a call, and nobody of its own."""
+    if status in ("completed", "archived") or (status == "paused" and asked_by != "request"):
+        raise Refusal("campaign_not_running", f"The campaign is {status}.")
+
+
+def _outside_hours(refusal: Refusal) -> bool:
+    return any(error.code == "outside_calling_hours" for error in refusal.errors)
+
+
+def _wait_us(refusal: Refusal) -> int:
+    """How long to wait after a refusal: what it says, an hour for the account, a day for a number."""
+    if refusal.code in _OWN_REFUSALS:
+        return DAY_US
+    if refusal.retry_after_s is not None and refusal.code != "dnc_screen_unavailable":
+        return refusal.retry_after_s * SECOND_US
+    return _HOLD_US
+
+
+def _refused(
+    context: DialContext, occasion: Occasion, called: CalledParty, about: str, refusal: Refusal
+) -> None:
+    kind: Literal["call", "callback"] = "callback" if occasion == "callback" else "call"
+    sent = Sent(kind, called.phone, context.sender.now_us, about)
+    sending.note_refused(context.sender, sent, refusal)
+    context.played["refusals"] += 1
+
+
+def _calls_until_next_minute(per_minute: float, at_us: int) -> int:
+    """Whole calls of what is left of a minute; a broken rate is kept over many minutes."""
+    minute = at_us // _MINUTE_US
+    return int(per_minute * (minute + 1)) - int(per_minute * at_us / _MINUTE_US)
+
+
+def _played_until(db: sqlite3.Connection) -> int:
+    (text,) = db.execute("SELECT value FROM meta WHERE name = 'played_until_us'").fetchone()
+    return int(text)
+
+
+def _running(db: sqlite3.Connection, client: int) -> list[Campaign]:
+    rows = db.execute(
+        "SELECT id, dialer_mode, max_attempts, calls_per_minute FROM campaigns"
+        " WHERE client = ? AND status = 'running' ORDER BY created_at, id",
+        (client,),
+    )
+    return [Campaign(*row) for row in rows]
+
+
+def _next_tick(
+    db: sqlite3.Connection, settings: Settings, client: int, after_us: int
+) -> int | None:
+    """When leads of the running campaigns are next given their instants: at once, or next minute."""
+    if not settings.dialer.enabled:
+        return None
+    firsts = [
+        db.execute(
+            "SELECT min(due_at) FROM leads WHERE client = ? AND campaign_id = ?"
+            " AND due_at IS NOT NULL",
+            (client, campaign.id),
+        ).fetchone()[0]
+        for campaign in _running(db, client)
+    ]
+    due_us = min((first for first in firsts if first is not None), default=None)
+    if due_us is None:
+        return None
+    hold = db.execute("SELECT until FROM holds WHERE client = ?", (client,)).fetchone()
+    earliest_us: int = max(due_us, after_us + 1, hold[0] if hold else 0)
+    minute_us = earliest_us // _MINUTE_US * _MINUTE_US
+    last = db.execute("SELECT at FROM ticks WHERE client = ?", (client,)).fetchone()
+    if last is not None and last[0] >= minute_us:
+        return minute_us + _MINUTE_US
+    return -(-earliest_us // SECOND_US) * SECOND_US
+
+
+def _next_callback(db: sqlite3.Connection, settings: Settings, from_us: int) -> int | None:
+    (own,) = db.execute(
+        "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
+        " WHERE status = 'pending' AND call_at IS NOT NULL AND call_at < ?",
+        (_NEVER_US,),
+    ).fetchone()
+    if not settings.dialer.enabled:
+        return None if own is None else int(own)
+    (history,) = db.execute(
+        "SELECT min(coalesce(call_at, scheduled_at)) FROM callbacks"
+        " WHERE status = 'pending' AND call_at IS NULL AND coalesce(call_at, scheduled_at) > ?",
+        (from_us,),
+    ).fetchone()
+    return min((at for at in (own, history) if at is not None), default=None)

@@ -1,0 +1,438 @@
+"""What stands between a request and a person, and the record of what would have been sent.
+
+Do-Not-Call, countries, hours, consent, money, caps: each check refuses or returns; the order in
+which they are asked is the caller's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from dialframe.sandbox.world import clock
+from dialframe.sandbox.world.access import Caller, CallingHours, Settings
+from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.database import insert
+from dialframe.sandbox.world.refusals import FieldError, Refusal
+from dialframe.sandbox.world.resources import Json
+
+_UNKNOWN_ZONE: Final = "Etc/Unknown"
+_MINUTE_US: Final = 60 * SECOND_US
+_QUARTER_US: Final = 15 * _MINUTE_US
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that could be read.
+
+    Attributes:
+        e164: Its E.164 form.
+        country: ISO code, also of a number that is not valid where its calling code has one
+            country alone; else None.
+    """
+
+    e164: str
+    valid: bool
+    country: str | None
+
+
+def read(text: str) -> Number | None:
+    """A number in international form, however it is punctuated, or None for anything else."""
+    import phonenumbers
+
+    try:
+        number = phonenumbers.parse(text, None)
+    except phonenumbers.NumberParseException:
+        return None
+    country = phonenumbers.region_code_for_number(number)
+    countries = phonenumbers.region_codes_for_country_code(number.country_code or 0)
+    if country is None and len(countries) == 1:
+        country = countries[0]
+    return Number(
+        phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164),
+        phonenumbers.is_valid_number(number),
+        country,
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def zones(e164: str) -> tuple[str, ...]:
+    """Every time zone that the called party may be in; none where that is not known."""
+    import phonenumbers
+    from phonenumbers import timezone
+
+    try:
+        names = timezone.time_zones_for_number(phonenumbers.parse(e164, None))
+    except phonenumbers.NumberParseException:
+        return ()
+    return tuple(zone for zone in names if zone != _UNKNOWN_ZONE)
+
+
+def within_hours(e164: str, hours: CallingHours, at_us: int) -> bool:
+    """Whether an instant lies in the hours in every zone that the called party may be in.
+
+    Hours that end before they start run over midnight. Without a known zone nothing is inside.
+    """
+    return _inside(zones(e164), hours.start, hours.end, at_us // _MINUTE_US)
+
+
+def next_opening(e164: str, windows: Sequence[CallingHours], at_us: int) -> int | None:
+    """The first instant from one on that lies in all of the hours; None where there is none.
+
+    Looked for in steps of a quarter of an hour, eight days ahead.
+    """
+    edges = tuple((hours.start, hours.end) for hours in windows)
+    if all(within_hours(e164, hours, at_us) for hours in windows):
+        return at_us
+    quarter = _opening(zones(e164), edges, at_us // _QUARTER_US + 1)
+    return None if quarter is None else quarter * _QUARTER_US
+
+
+@lru_cache(maxsize=1 << 16)
+def _inside(zone_names: tuple[str, ...], start: str, end: str, minute: int) -> bool:
+    moment = dt.datetime.fromtimestamp(minute * 60, tz=dt.UTC)
+    local_times = [moment.astimezone(ZoneInfo(zone)) for zone in zone_names]
+    local_clocks = [f"{local.hour:02d}:{local.minute:02d}" for local in local_times]
+    if start <= end:
+        return bool(local_clocks) and all(start <= local < end for local in local_clocks)
+    return bool(local_clocks) and all(local >= start or local < end for local in local_clocks)
+
+
+@lru_cache(maxsize=1 << 14)
+def _opening(
+    zone_names: tuple[str, ...], windows: tuple[tuple[str, str], ...], quarter: int
+) -> int | None:
+    for candidate in range(quarter, quarter + 8 * 96):
+        if all(_inside(zone_names, start, end, candidate * 15) for start, end in windows):
+            return candidate
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One thing that would have been sent.
+
+    Attributes:
+        about: Id of the call, message or callback that it belongs to; of a refused one, of the lead.
+        detail: What else the console shows of it.
+    """
+
+    kind: Literal["call", "sms", "callback"]
+    to: str = field(repr=False)
+    at_us: int
+    about: str
+    detail: Json = field(default_factory=dict, repr=False)
+
+
+def note_sent(db: sqlite3.Connection, client: int, sent: Sent) -> None:
+    """Note it."""
+    values = {
+        "kind": sent.kind,
+        "recipient": sent.to,
+        "at": sent.at_us,
+        "about": sent.about,
+        "detail": json.dumps(sent.detail),
+    }
+    insert(db, "outbox", client, values)
+
+
+def outbox(db: sqlite3.Connection, client: int, now_us: int) -> list[Json]:
+    """Everything that would have been sent by now, in the order of its time."""
+    rows = db.execute(
+        "SELECT kind, recipient, at, about, detail FROM outbox WHERE client = ? AND at <= ?"
+        " ORDER BY at, number",
+        (client, now_us),
+    )
+    return [
+        {
+            "kind": kind,
+            "to": to,
+            "at": clock.text(at),
+            "id": about,
+            **json.loads(detail),
+        }
+        for kind, to, at, about, detail in rows
+    ]
+
+
+def note_refused(sender: Sender, sent: Sent, refusal: Refusal) -> None:
+    """Keep that something was not sent, and why."""
+    values = {
+        "kind": sent.kind,
+        "recipient": sent.to,
+        "at": sent.at_us,
+        "code": refusal.code,
+        "about": sent.about,
+        "reason": refusal.errors[0].code if refusal.errors else None,
+    }
+    insert(sender.db, "refusals", sender.client, values)
+
+
+def refusals(db: sqlite3.Connection, client: int) -> list[Json]:
+    """Everything that was not sent because a check refused it, in the order of its time."""
+    rows = db.execute(
+        "SELECT kind, recipient, at, code, reason, about FROM refusals WHERE client = ?"
+        " ORDER BY at, number",
+        (client,),
+    )
+    return [
+        {"kind": kind, "to": to, "at": clock.text(at), "code": code, "reason": reason, "id": about}
+        for kind, to, at, code, reason, about in rows
+    ]
+
+
+Kind = Literal["call", "sms", "callback", "launch"]
+
+#: Estimated spend by kind, in the account's currency; only calls and texts cost anything.
+COST: Final[dict[Kind, float]] = {"call": 0.05, "sms": 0.01, "callback": 0.0, "launch": 0.0}
+
+#: Why somebody is called: for a campaign, as a lead to be dialed at once, as promised, by an agent.
+Occasion = Literal["campaign", "dial_now", "callback", "click"]
+
+#: The account switch that each kind of call needs.
+SWITCH: Final[dict[Occasion, str]] = {
+    "campaign": "tier2_campaign_resume_enabled",
+    "dial_now": "tier2_calls_originate_enabled",
+    "callback": "tier2_callback_write_enabled",
+    "click": "tier2_calls_originate_enabled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who is about to reach a person, and when.
+
+    Attributes:
+        client: Number of the client whose data this is about.
+        credential_id: The key that asked for it; empty for what the service does by itself.
+        now_us: The sandbox's clock.
+        enabled: Whether the client may call at all.
+    """
+
+    db: sqlite3.Connection
+    client: int
+    settings: Settings
+    credential_id: str
+    now_us: int
+    enabled: bool = True
+
+
+def may_start_calls(caller: Caller) -> None:
+    """Refuse who lacks the scope, the switch or the key that reaching a person needs.
+
+    Raises:
+        Refusal: `insufficient_scope` or `tier_not_enabled`.
+    """
+    if "calls:originate" not in caller.client.scopes:
+        raise Refusal("insufficient_scope", "This also needs the scope calls:originate.")
+    if not (caller.settings.tier2_calls_originate_enabled and caller.credential.sending):
+        raise Refusal("tier_not_enabled", "Click-to-call is not set up for this account and key.")
+
+
+def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
+    """Whether a number is on the client's Do-Not-Call list."""
+    row = db.execute("SELECT 1 FROM dnc WHERE client = ? AND phone = ?", (client, phone))
+    return row.fetchone() is not None
+
+
+def screen_can_run(sender: Sender) -> None:
+    """Refuse while the Do-Not-Call screen is out of order.
+
+    Raises:
+        Refusal: `dnc_screen_unavailable`.
+    """
+    if not sender.settings.dnc_screen_available:
+        raise Refusal(
+            "dnc_screen_unavailable",
+            "The Do-Not-Call screen could not run; nothing was written.",
+            retry_after_s=5,
+        )
+
+
+def not_on_dnc(sender: Sender, phone: str, pointer: str) -> None:
+    """Refuse a number of the Do-Not-Call list, and any while the list cannot be asked.
+
+    Raises:
+        Refusal: `on_dnc` or `dnc_screen_unavailable`.
+    """
+    screen_can_run(sender)
+    if is_listed(sender.db, sender.client, phone):
+        problem = FieldError(pointer, "on_dnc")
+        raise Refusal("on_dnc", "The number is on the Do-Not-Call list.", errors=(problem,))
+
+
+def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
+    """Refuse a blocked or sanctioned country.
+
+    Raises:
+        Refusal: `blocked_country`.
+    """
+    if _country(phone) in sender.settings.unreachable:
+        problem = FieldError(pointer, "blocked_country")
+        raise Refusal("blocked_country", "The country is blocked.", errors=(problem,))
+
+
+def contact_allowed(
+    sender: Sender, phone: str, code: Literal["dial_refused", "message_refused"]
+) -> None:
+    """Refuse outside the calling hours, and without consent where the account asks for it.
+
+    A consent of any channel counts: what the contract's channels are called is not shown.
+
+    Raises:
+        Refusal: `code`, with the reason as the first field problem.
+    """
+    settings = sender.settings
+    hours = settings.calling_hours
+    if hours is not None and not within_hours(phone, hours, sender.now_us):
+        problem = FieldError("/to", "outside_calling_hours")
+        raise Refusal(code, "Outside the called party's hours.", errors=(problem,))
+    if settings.consent_required and not _has_consent(sender, phone):
+        problem = FieldError("/to", "consent_missing")
+        raise Refusal(code, "No consent is recorded for the number.", errors=(problem,))
+
+
+def account_may_dial(sender: Sender, occasion: Occasion) -> None:
+    """Refuse what no call of the account is made for, whoever it is to.
+
+    Raises:
+        Refusal: `api_access_disabled`, `tier_not_enabled`, `sending_suspended`,
+            `outbound_not_approved`, `registry_stale_blocked`, `dnc_screen_unavailable`,
+            `insufficient_balance`, or what `spend` raises.
+    """
+    settings = sender.settings
+    if not (settings.api_access_enabled and sender.enabled):
+        raise Refusal("api_access_disabled", "API access is switched off.")
+    if not getattr(settings, SWITCH[occasion]):
+        raise Refusal("tier_not_enabled", f"The account switch {SWITCH[occasion]} is off.")
+    sending_allowed(settings)
+    if occasion == "campaign":
+        registry_fresh(settings)
+    screen_can_run(sender)
+    affordable(sender, "call")
+    _within_caps(sender, "call")
+
+
+def may_dial(sender: Sender, phone: str, occasion: Occasion) -> None:
+    """Every check before a number is dialed, made at that instant.
+
+    Raises:
+        Refusal: What `account_may_dial` raises, `blocked_country`, `on_dnc` or `dial_refused`.
+    """
+    account_may_dial(sender, occasion)
+    country_reachable(sender, phone, "/to")
+    not_on_dnc(sender, phone, "/to")
+    contact_allowed(sender, phone, "dial_refused")
+
+
+def sending_allowed(settings: Settings) -> None:
+    """Refuse while sending is stopped or not approved.
+
+    Raises:
+        Refusal: `sending_suspended` or `outbound_not_approved`.
+    """
+    if settings.sending_suspended:
+        raise Refusal("sending_suspended", "An administrator stopped all sending.")
+    if not settings.outbound_approved:
+        raise Refusal("outbound_not_approved", "The account is not approved for sending yet.")
+
+
+def registry_fresh(settings: Settings) -> None:
+    """Refuse while a national list is out of date, where the account chose that.
+
+    Raises:
+        Refusal: `registry_stale_blocked`.
+    """
+    if settings.registry_stale and settings.block_stale_registry:
+        raise Refusal("registry_stale_blocked", "A national do-not-call list is out of date.")
+
+
+def affordable(sender: Sender, kind: Kind) -> None:
+    """Refuse when the balance does not cover it.
+
+    Raises:
+        Refusal: `insufficient_balance`.
+    """
+    if sender.settings.balance < COST[kind]:
+        raise Refusal("insufficient_balance", "The account's balance is too low.")
+
+
+def spend(sender: Sender, kind: Kind) -> None:
+    """Count one act against the account's caps, or refuse it.
+
+    Raises:
+        Refusal: `daily_cap_reached`; for calls and texts also `rate_limit_exceeded` (the cap of a
+            minute) and `spend_cap_reached`.
+    """
+    _within_caps(sender, kind)
+    sender.db.execute(
+        "INSERT INTO spent VALUES (?, ?, ?, ?, ?)",
+        (sender.client, sender.credential_id, kind, sender.now_us, COST[kind]),
+    )
+
+
+def _has_consent(sender: Sender, phone: str) -> bool:
+    consent = sender.db.execute(
+        "SELECT 1 FROM consents WHERE client = ? AND phone = ?", (sender.client, phone)
+    )
+    return consent.fetchone() is not None
+
+
+def _since(sender: Sender, start_us: int) -> tuple[int, int, float, int]:
+    row: tuple[int, int, float, int] = sender.db.execute(
+        "SELECT count(*), coalesce(sum(cost > 0), 0), coalesce(sum(cost), 0),"
+        " coalesce(min(CASE WHEN cost > 0 THEN at END), 0) FROM spent WHERE at > ?",
+        (start_us,),
+    ).fetchone()
+    return row
+
+
+def _midnight(sender: Sender) -> tuple[int, int]:
+    start_us = clock.next_midnight(sender.now_us) - clock.DAY_US
+    return start_us - 1, math.ceil((start_us + clock.DAY_US - sender.now_us) / SECOND_US)
+
+
+def _within_caps(sender: Sender, kind: Kind) -> None:
+    settings = sender.settings
+    if settings.daily_cap is not None:
+        _within_day(sender, settings.daily_cap)
+    if COST[kind] and settings.per_minute_cap is not None:
+        _within_minute(sender, settings.per_minute_cap)
+    if COST[kind] and settings.spend_cap is not None:
+        _within_spend(sender, settings.spend_cap, COST[kind])
+
+
+def _within_day(sender: Sender, cap: float) -> None:
+    start_us, wait_s = _midnight(sender)
+    if _since(sender, start_us)[0] + 1 > cap:
+        raise Refusal("daily_cap_reached", "The daily cap is used up.", retry_after_s=wait_s)
+
+
+def _within_minute(sender: Sender, cap: float) -> None:
+    _, sent, _, oldest_us = _since(sender, sender.now_us - _MINUTE_US)
+    if sent + 1 > cap:
+        left_us = (oldest_us or sender.now_us) + _MINUTE_US - sender.now_us
+        wait_s = max(1, math.ceil(left_us / SECOND_US))
+        raise Refusal(
+            "rate_limit_exceeded", "The cap of a minute is used up.", retry_after_s=wait_s
+        )
+
+
+def _within_spend(sender: Sender, cap: float, cost: float) -> None:
+    start_us, wait_s = _midnight(sender)
+    # Rounded, because sums of cents in binary fall a hair to either side of the cap.
+    if round(_since(sender, start_us)[2] + cost, 6) > cap:
+        raise Refusal("spend_cap_reached", "The spend cap is used up.", retry_after_s=wait_s)
+
+
+@lru_cache(maxsize=1 << 16)
+def _country(phone: str) -> str | None:
+    number = read(phone)
+    return None if number is None else number.country

@@ -1,0 +1,254 @@
+"""What handlers are asked and answer with: requests, replies, and lists page by page.
+
+A page (contract, Lists and pagination) is the next rows behind (created_at, id), so inserts shift
+none. A cursor carries that position and when it was issued; its signature covers the list, the
+client and the filters too, so that it fits no other request.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from dialframe.contract.models.shape import ListQuery, Request
+from dialframe.contract.row import Operation
+from dialframe.sandbox.dialer.sending import Sender
+from dialframe.sandbox.world.access import Caller
+from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.refusals import MEDIA_TYPE, Refusal, document, headers_of
+from dialframe.sandbox.world.resources import Json, Resource, encode
+
+Req = TypeVar("Req", bound=Request)
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """One request, as it came.
+
+    Attributes:
+        path: The decoded path.
+        path_values: What stands in the path's `{names}`.
+        query: The raw query string.
+        headers: Header names in lower case to all their values, in order.
+        address: Source address.
+        request_id: The answer's `X-Request-ID`.
+    """
+
+    path: str
+    path_values: Mapping[str, str]
+    query: str
+    headers: Mapping[str, tuple[str, ...]] = field(repr=False)
+    body: bytes = field(repr=False)
+    address: str
+    request_id: str
+
+    def header(self, name: str) -> str | None:
+        """The value of a header, several joined by commas; None when it was not sent."""
+        values = self.headers.get(name)
+        return None if values is None else ", ".join(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer.
+
+    Attributes:
+        body: Bytes of the answer.
+        stored_body: What is kept for a replay where that differs: signing secrets are not kept.
+        stream: The bytes in parts, instead of `body`.
+    """
+
+    status: int
+    body: bytes = field(default=b"", repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
+    stored_body: bytes | None = field(default=None, repr=False)
+    stream: Iterator[bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context(Generic[Req]):
+    """What a handler is asked.
+
+    Attributes:
+        request: The checked request: path, query and body fields in one.
+        db: One transaction; a write's is kept with its idempotency record or not at all.
+        now_us: The sandbox's clock.
+        if_match: The `If-Match` header.
+        cursor_key: What cursors are signed with.
+    """
+
+    request: Req
+    operation: Operation[Any, Any]
+    db: sqlite3.Connection
+    caller: Caller
+    now_us: int
+    if_match: str | None
+    cursor_key: bytes = field(repr=False)
+
+    @property
+    def client(self) -> int:
+        """Number of the client whose data this is about."""
+        return self.caller.client.number
+
+    @property
+    def sender(self) -> Sender:
+        """Who this reaches a person for, as the checks before it take it."""
+        caller = self.caller
+        return Sender(
+            self.db, self.client, caller.settings, caller.credential.credential_id, self.now_us
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """An operation with the function that answers it and the shape that its request is read by."""
+
+    operation: Operation[Any, Any]
+    shape: type[Request]
+    handle: Callable[[Context[Any]], Reply]
+
+
+def on(operation: Operation[Req, Any]) -> Callable[[Callable[[Context[Req]], Reply]], Handler]:
+    """Make the function below it the handler of an operation."""
+    return taking(operation, operation.request)
+
+
+def taking(
+    operation: Operation[Any, Any], shape: type[Req]
+) -> Callable[[Callable[[Context[Req]], Reply]], Handler]:
+    """The same for an operation whose requests the service reads by a shape of its own."""
+
+    def bind(handle: Callable[[Context[Req]], Reply]) -> Handler:
+        return Handler(operation, shape, handle)
+
+    return bind
+
+
+def answer(body: Json, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Reply:
+    """An answer in JSON."""
+    return Reply(status, encode(body), (("Content-Type", "application/json"), *headers))
+
+
+def refusal_answer(refusal: Refusal, *, request_id: str, docs_base: str) -> Reply:
+    """The answer that a refusal becomes."""
+    text = document(refusal, request_id=request_id, docs_base=docs_base)
+    headers = (("Content-Type", MEDIA_TYPE), *headers_of(refusal))
+    return Reply(refusal.status, encode(text), headers)
+
+
+CURSOR_LIFE_US: Final = 3600 * SECOND_US
+
+_MAC_BYTES: Final = 18
+
+Query = TypeVar("Query", bound=ListQuery)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows of a list come from.
+
+    Attributes:
+        table: Table or sub-query, with `client`, `created_at` and `id` among its columns.
+        columns: Columns that are handed to `render`.
+        where: Conditions beside the client, each with `?` for its value.
+        fixed: Conditions that take no value.
+    """
+
+    table: str
+    columns: Sequence[str]
+    where: Mapping[str, object]
+    fixed: tuple[str, ...] = ()
+
+
+def page(
+    context: Context[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]
+) -> Reply:
+    """One page of a list, newest first, ties by id.
+
+    Raises:
+        Refusal: `invalid_cursor`.
+    """
+    binding = _binding(context)
+    conditions, values = (
+        ["client = ?", *source.fixed, *source.where],
+        [context.client, *source.where.values()],
+    )
+    if context.request.cursor is not None:
+        conditions.append("(created_at, id) < (?, ?)")
+        values += _open(context.request.cursor, binding, context.cursor_key, context.now_us)
+    rows = context.db.execute(
+        f"SELECT created_at, id, {', '.join(source.columns)} FROM {source.table}"
+        f" WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, id DESC LIMIT ?",
+        (*values, context.request.limit + 1),
+    ).fetchall()
+    shown, more = rows[: context.request.limit], len(rows) > context.request.limit
+    cursor = None
+    if more:
+        cursor = _seal([*shown[-1][:2], context.now_us], binding, context.cursor_key)
+    return answer(
+        {
+            "data": [render(row[2:]) for row in shown],
+            "page": {"next_cursor": cursor, "has_more": more},
+        }
+    )
+
+
+def rows_of(
+    context: Context[Query], resource: Resource, where: Mapping[str, object | None], *fixed: str
+) -> Reply:
+    """One page of a resource's table.
+
+    Args:
+        context: The request.
+        resource: What is listed.
+        where: Columns that have to equal a value; None asks for nothing.
+        *fixed: Further conditions without a value.
+    """
+    wanted = {f"{name} = ?": value for name, value in where.items() if value is not None}
+    source = Source(resource.table, resource.columns, wanted, fixed)
+    return page(context, source, resource.render)
+
+
+def _binding(context: Context[Query]) -> bytes:
+    filters = context.request.model_dump(mode="json", exclude={"limit", "cursor"})
+    bound = [context.operation.name, context.caller.client.client_id, filters]
+    return json.dumps(bound, sort_keys=True).encode()
+
+
+def _seal(position: list[object], binding: bytes, key: bytes) -> str:
+    carried = json.dumps(position, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(_mac(carried, binding, key) + carried).decode()
+
+
+def _open(cursor: str, binding: bytes, key: bytes, now_us: int) -> tuple[object, object]:
+    try:
+        sealed = base64.b64decode(cursor, altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _refused() from None
+    mac, carried = sealed[:_MAC_BYTES], sealed[_MAC_BYTES:]
+    # Base 64 has several spellings of the same bytes; only the one that was issued is taken.
+    as_issued = base64.urlsafe_b64encode(sealed).decode() == cursor
+    if not as_issued or not hmac.compare_digest(mac, _mac(carried, binding, key)):
+        raise _refused()
+    created_at, identifier, issued_us = json.loads(carried)
+    if now_us - issued_us >= CURSOR_LIFE_US:
+        raise _refused()
+    return created_at, identifier
+
+
+def _mac(carried: bytes, binding: bytes, key: bytes) -> bytes:
+    signed = len(binding).to_bytes(4, "big") + binding + carried
+    return hmac.new(key, signed, hashlib.sha256).digest()[:_MAC_BYTES]
+
+
+def _refused() -> Refusal:
+    return Refusal(
+        "invalid_cursor", "The cursor is not one of this list, or it expired: start at the head."
+    )

@@ -1,0 +1,487 @@
+"""The service as an ASGI app: routes, the first and the last thing that every request meets."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import ipaddress
+import json
+import logging
+import re
+import socket
+from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from dialframe.contract import limits, openapi, operations
+from dialframe.contract.error_codes import BY_CODE
+from dialframe.sandbox.handlers import HANDLERS
+from dialframe.sandbox.handlers.exchange import Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.http import requests
+from dialframe.sandbox.http.requests import AcceptedRequest, Outcome
+from dialframe.sandbox.http.webhook_delivery import DeliveryLoop
+from dialframe.sandbox.world import access
+from dialframe.sandbox.world.refusals import Refusal, invalid, problem_slug
+from dialframe.sandbox.world.state import World
+from dialframe.serving import HEADERS_S
+
+LOGGER: Final = logging.getLogger("dialframe.sandbox")
+
+CONSOLE: Final = "/console"
+CONSOLE_BODY_BYTES: Final = 256 * 1024 * 1024
+
+#: An overlong body is read on for so long, so that its sender gets to see the answer.
+_DRAIN_S: Final = 5.0
+#: A sender that lets so long pass between two parts of its body is cut off.
+_BODY_IDLE_S: Final = 30.0
+#: Apps beside the service, by path.
+NOTHING_BESIDE: Final[Mapping[str, ASGIApp]] = MappingProxyType({})
+
+_BASE_HEADERS: Final = ((b"cache-control", b"no-store"),)
+
+
+class Connection(H11Protocol):
+    """One connection; hands its transport to the app, which may have to cut it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Remember the transport for every request of this connection."""
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+        self._headers_due: asyncio.TimerHandle | None = None
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Give a request's headers ten seconds to be whole."""
+        super().data_received(data)
+        cycle = getattr(self, "cycle", None)
+        if cycle is not None and not cycle.response_complete:
+            self._forget_headers()
+        elif self._headers_due is None:
+            self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._forget_headers()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        self._headers_due = self.loop.call_later(HEADERS_S, self.transport.close)
+
+    def _forget_headers(self) -> None:
+        if self._headers_due is not None:
+            self._headers_due.cancel()
+            self._headers_due = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP request, in the shape of every other refusal."""
+        begun = getattr(self.cycle, "response_started", False)
+        if begun and not self.cycle.response_complete:
+            # Another answer is on its way over the same line: nothing may be put in its middle.
+            self.transport.close()
+            return
+        edge_id = access.new_edge_id()
+        reply = refusal_answer(
+            invalid("", "invalid_http", msg),
+            request_id=edge_id,
+            docs_base=self.app_state["docs_base"],
+        )
+        headers = [
+            *_encoded(reply.headers),
+            (b"x-request-id", edge_id.encode()),
+            (b"content-length", str(len(reply.body)).encode()),
+            (b"connection", b"close"),
+            *_BASE_HEADERS,
+        ]
+        lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers)]
+        self.transport.write(b"\r\n".join([*lines, b"", reply.body]))
+        self.transport.close()
+
+
+class Hosts:
+    """Names that the service answers to: any address in digits, names of this machine, its own name.
+
+    What is refused is a name with a dot: whoever owns one can make it lead here, so that a page that
+    a browser got from there could talk to the service. Nobody owns a name without a dot.
+
+    Args:
+        listening: The name or address that it listens at.
+    """
+
+    def __init__(self, listening: str) -> None:
+        self._names = {listening.lower(), socket.gethostname().lower()}
+
+    def answers_to(self, host: bytes) -> bool:
+        """Whether a `Host` header names it; a request without one comes from no browser."""
+        name = re.sub(r":[0-9]*$", "", host.decode("latin-1").lower()).strip("[]").rstrip(".")
+        return "." not in name or name in self._names or _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Disconnected(Exception):
+    """The sender hung up before its request was whole: nothing is done about it."""
+
+
+class Edge:
+    """Gives every answer its request id, reads the body within its limit, hides what breaks.
+
+    The app behind it finds `request_id` and `body` in the scope's state. Apps beside it, by path, get
+    their requests as they came.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        beside: Mapping[str, ASGIApp] = NOTHING_BESIDE,
+        hosts: Hosts | None = None,
+    ) -> None:
+        self._app = app
+        self._beside = beside
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id, begun = access.new_request_id(), asyncio.Event()
+        beside = self._beside.get(scope["path"])
+        if beside is not None and self._answers_to_host(scope):
+            try:
+                await beside(scope, receive, send)
+            except asyncio.CancelledError:
+                await cut(scope, receive)
+            return
+        send = _marked(send, request_id, begun)
+        try:
+            body = await self._body(scope, receive)
+        except Disconnected:
+            return
+        except Refusal as refusal:
+            await send_reply(refused(scope, refusal, request_id), send)
+            return
+        scope["state"] |= {"request_id": request_id, "body": body}
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # The sandbox ends while this answer is being made: nobody can say what became of it.
+            await cut(scope, receive)
+        except Exception:  # the last line: a face shows no traceback
+            LOGGER.exception("the sandbox failed at request %s", request_id)
+            if begun.is_set():
+                raise
+            failed = Refusal("internal_error", "The sandbox failed at this request.")
+            await send_reply(refused(scope, failed, request_id), send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The body of a request that is for the service.
+
+        Raises:
+            Refusal: It is for another host, too long, or for a path that no route may see.
+            Disconnected: It never came.
+        """
+        if not self._answers_to_host(scope):
+            # A page in a browser whose name was made to lead here must not reach the service.
+            raise invalid("/Host", "not_allowed", "The service does not answer to this name.")
+        limit = CONSOLE_BODY_BYTES if on_console(scope["path"]) else limits.BODY_BYTES
+        body = await _body(scope, receive, limit)
+        if body is None:
+            raise Refusal("payload_too_large", f"The body is longer than {limit} bytes.")
+        if "\n" in scope["path"]:
+            # A route's pattern would take a path with a line end for the path without it.
+            raise Refusal("route_not_available", "No operation has this path.")
+        return body
+
+    def _answers_to_host(self, scope: Scope) -> bool:
+        return self._hosts is None or self._hosts.answers_to(_header(scope, b"host"))
+
+
+def on_console(path: str) -> bool:
+    """Whether a path belongs to the console."""
+    return path == CONSOLE or path.startswith(CONSOLE + "/")
+
+
+def inbound_of(scope: Scope) -> Inbound:
+    """The request of a scope whose body was read."""
+    headers: dict[str, tuple[str, ...]] = {}
+    for name, value in scope["headers"]:
+        known = headers.get(name.decode("latin-1"), ())
+        headers[name.decode("latin-1")] = (*known, value.decode("latin-1"))
+    return Inbound(
+        path=scope["path"],
+        path_values=scope.get("path_params", {}),
+        query=scope["query_string"].decode("latin-1"),
+        headers=headers,
+        body=scope["state"]["body"],
+        address=scope["client"][0] if scope.get("client") else "127.0.0.1",
+        request_id=scope["state"]["request_id"],
+    )
+
+
+def refused(scope: Scope, refusal: Refusal, request_id: str) -> Reply:
+    """The answer that a refusal becomes where no operation is known."""
+    docs_base = scope["state"]["docs_base"]
+    return refusal_answer(refusal, request_id=request_id, docs_base=docs_base)
+
+
+async def send_reply(reply: Reply, send: Send) -> None:
+    """Send an answer whole."""
+    headers = _encoded(reply.headers)
+    if reply.stream is None and reply.status != 204:
+        headers.append((b"content-length", str(len(reply.body)).encode()))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    if reply.stream is not None:
+        for part in reply.stream:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": reply.body, "more_body": False})
+
+
+async def cut(scope: Scope, receive: Receive) -> None:
+    """Break the connection off."""
+    scope["state"]["transport"].abort()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def send_half(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send the first half of an answer that says how long it is, then break off."""
+    body = reply.body if reply.stream is None else next(reply.stream, b"")
+    headers = [pair for pair in _encoded(reply.headers) if pair[0] != b"content-length"]
+    headers.append((b"content-length", str(len(body) + 1).encode()))
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    half = body[: len(body) // 2]
+    await send({"type": "http.response.body", "body": half, "more_body": True})
+    # Closing, unlike aborting, lets the half that was written arrive.
+    scope["state"]["transport"].close()
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
+
+
+def _marked(send: Send, request_id: str, begun: asyncio.Event) -> Send:
+    marks = [(b"x-request-id", request_id.encode()), *_BASE_HEADERS]
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            begun.set()
+            message["headers"] = [*message.get("headers", ()), *marks]
+        await send(message)
+
+    return marked
+
+
+async def _body(scope: Scope, receive: Receive, limit: int) -> bytes | None:
+    declared = _declared_length(scope)
+    if declared > limit and _waits_for_leave(scope):
+        return None
+    whole = bytearray()
+    over = declared > limit
+    try:
+        async with asyncio.timeout(None) as deadline:
+            while True:
+                async with asyncio.timeout(_BODY_IDLE_S):
+                    message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Disconnected
+                over = over or len(whole) + len(message.get("body", b"")) > limit
+                if over and deadline.when() is None:
+                    deadline.reschedule(asyncio.get_running_loop().time() + _DRAIN_S)
+                if not over:
+                    whole += message.get("body", b"")
+                if not message.get("more_body", False):
+                    return None if over else bytes(whole)
+    except TimeoutError:
+        if over:
+            return None
+        await cut(scope, receive)
+        raise Disconnected from None
+
+
+def _header(scope: Scope, wanted: bytes) -> bytes:
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
+    return next((value for name, value in headers if name == wanted), b"")
+
+
+def _declared_length(scope: Scope) -> int:
+    text: Any = _header(scope, b"content-length")
+    return int(text) if text.isdigit() else 0
+
+
+def _waits_for_leave(scope: Scope) -> bool:
+    return _header(scope, b"expect").lower() == b"100-continue"
+
+
+WORKERS = 6
+
+_NOTHING_BESIDE: Final[Mapping[str, Starlette]] = MappingProxyType({})
+
+
+class Endpoint:
+    """One path of the service with its operations, by method."""
+
+    def __init__(
+        self, world: World, pool: ThreadPoolExecutor, handlers: dict[str, Handler]
+    ) -> None:
+        self._world = world
+        self._pool = pool
+        self._bounds = handlers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or cut its connection."""
+        handler = self._bounds.get(scope["method"])
+        if handler is None:
+            allow = ("Allow", ", ".join(sorted(self._bounds)))
+            refusal = Refusal("method_not_allowed", headers=(allow,))
+            await send_reply(refused(scope, refusal, scope["state"]["request_id"]), send)
+            return
+        outcome = await self._outcome(scope, handler)
+        if outcome.delay_s:
+            await asyncio.sleep(outcome.delay_s)
+        if outcome.reply is None:
+            await cut(scope, receive)
+        elif outcome.half:
+            await send_half(outcome.reply, scope, receive, send)
+        else:
+            await send_reply(outcome.reply, send)
+
+    async def _outcome(self, scope: Scope, handler: Handler) -> Outcome:
+        world, inbound = self._world, inbound_of(scope)
+
+        def at_once() -> AcceptedRequest | Outcome:
+            step = requests.prepare(world, inbound, handler)
+            if isinstance(step, AcceptedRequest) and not step.delay_s:
+                return requests.perform(world, step)
+            return step
+
+        step = await asyncio.get_running_loop().run_in_executor(self._pool, at_once)
+        if isinstance(step, Outcome):
+            return step
+        accepted = step
+        try:
+            await asyncio.sleep(accepted.delay_s)
+        except asyncio.CancelledError:
+            if accepted.reserved is not None:
+                world.running.release(accepted.reserved)
+            raise
+        return await asyncio.get_running_loop().run_in_executor(
+            self._pool, lambda: requests.perform(world, accepted)
+        )
+
+
+def build(
+    world: World,
+    pool: ThreadPoolExecutor,
+    *,
+    console: ASGIApp,
+    hosts: Hosts,
+    beside: Mapping[str, Starlette] = _NOTHING_BESIDE,
+) -> Starlette:
+    """The whole app; it delivers webhooks while it runs.
+
+    Args:
+        world: What it serves.
+        pool: Threads for what waits for the disk.
+        console: What answers everything under `/console`.
+        hosts: Names that the service answers to.
+        beside: Further apps by path.
+    """
+    deliveries = DeliveryLoop(world, pool)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        del app
+        async with deliveries.running(), AsyncExitStack() as stack:
+            for app_beside in beside.values():
+                await stack.enter_async_context(app_beside.router.lifespan_context(app_beside))
+            yield {"docs_base": world.docs_base}
+
+    routes = [
+        *(Route(path, Endpoint(world, pool, handlers)) for path, handlers in _paths().items()),
+        *_documents(world),
+        Route(CONSOLE, console),
+        Route(CONSOLE + "/{rest:path}", console),
+    ]
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Edge, beside=beside, hosts=hosts)],
+        exception_handlers={HTTPException: _no_route, Refusal: _refusal},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _paths() -> dict[str, dict[str, Handler]]:
+    paths: dict[str, dict[str, Handler]] = {}
+    # A path without names comes before one that would take its last word for an id.
+    for row in sorted(operations.ALL, key=lambda row: row.path.count("{")):
+        if row.name in HANDLERS:
+            paths.setdefault(row.path, {})[row.method] = HANDLERS[row.name]
+    return paths
+
+
+async def _refusal(request: Request, error: Exception) -> Response:
+    reply = refused(request.scope, cast(Refusal, error), request.scope["state"]["request_id"])
+    return Response(reply.body, reply.status, dict(reply.headers))
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    del error
+    refusal = Refusal("route_not_available", "No operation has this path.")
+    reply = refused(request.scope, refusal, request.scope["state"]["request_id"])
+    return Response(reply.body, reply.status, dict(reply.headers))
+
+
+DOCS: Final = "/docs"
+
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>
+<body><h1>{title}</h1>{body}</body></html>
+"""
+
+_CODES: Final = {problem_slug(code): code for code in BY_CODE}
+
+
+def _documents(world: World) -> list[Route]:
+    """The OpenAPI description and a page for every problem type; no key is needed for them."""
+
+    async def description(request: Request) -> Response:
+        del request
+        base_url = world.docs_base.removesuffix(DOCS)
+        return Response(json.dumps(openapi.document(base_url)), media_type="application/json")
+
+    return [
+        Route("/openapi.json", description),
+        Route(DOCS + "/errors/{slug}", _problem),
+    ]
+
+
+async def _problem(request: Request) -> Response:
+    code = _CODES.get(request.path_params["slug"])
+    if code is None:
+        raise Refusal("not_found", "No problem type has this name.")
+    row = BY_CODE[code]
+    statuses = " or ".join(map(str, row.statuses))
+    condition = html.escape(row.condition[0].upper() + row.condition[1:])
+    body = f"<p>{condition}.</p><p>HTTP status {statuses}.</p>"
+    return HTMLResponse(_PAGE.format(title=code, body=body))

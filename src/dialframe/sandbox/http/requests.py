@@ -1,0 +1,364 @@
+"""Takes one request from its arrival to its answer, and keeps answers for 24 hours.
+
+`prepare` lets the request in and reserves its idempotency key, `perform` runs the handler and keeps
+the answer. What has to wait in between waits outside, so that nothing is held up.
+
+A key is reserved in memory before its operation runs and let go when that ended. The answer is kept
+by the same transaction that holds the write. So a process that is killed leaves one of two things:
+write and answer, which the next request is answered with, or neither, and the next request runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sqlite3
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dialframe.contract import limits
+from dialframe.contract.error_codes import NOT_STORED_STATUSES
+from dialframe.contract.row import Operation
+from dialframe.sandbox.dialer import clockwork
+from dialframe.sandbox.handlers import HANDLERS
+from dialframe.sandbox.handlers.exchange import Context, Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.http import admission, validation
+from dialframe.sandbox.http.validation import query_pairs, validate
+from dialframe.sandbox.world import access
+from dialframe.sandbox.world.access import Caller
+from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.faults import Rule
+from dialframe.sandbox.world.refusals import Refusal, invalid
+from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.state import ReservedKey, World, key_reused, released
+
+RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
+REPLAYED: Final = ("Idempotency-Replayed", "true")
+
+
+def fingerprint(method: str, path: str, query: list[tuple[str, str]], rest: Any) -> str:
+    """What two requests have in common that are the same one: `rest` is the body and `If-Match`."""
+    whole = json.dumps([method, path, sorted(query), rest], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | None:
+    """The answer that was kept for this request, marked as replayed, or None.
+
+    Raises:
+        Refusal: `idempotency_conflict`: the key was used for another request; `outcome_unknown`:
+            what became of this one is not known.
+    """
+    row = db.execute(
+        "SELECT fingerprint, status, headers, body, unconfirmed FROM idempotency"
+        " WHERE client = ? AND key = ? AND (created_at > ? OR unconfirmed IS NOT NULL)",
+        (wanted.client, wanted.key, now_us - RETENTION_US),
+    ).fetchone()
+    if row is None:
+        return None
+    if row[0] != wanted.fingerprint:
+        raise key_reused()
+    if row[4] is not None:
+        raise _unknown()
+    headers = tuple((name, value) for name, value in json.loads(row[2]))
+    return Reply(row[1], row[3], (*headers, REPLAYED))
+
+
+def keep(db: sqlite3.Connection, reserved: ReservedKey, reply: Reply, now_us: int) -> None:
+    """Keep an answer under its key, unless it says to try again; forget those that are too old."""
+    if reply.status in NOT_STORED_STATUSES:
+        return
+    db.execute(
+        "DELETE FROM idempotency WHERE created_at <= ? AND unconfirmed IS NULL",
+        (now_us - RETENTION_US,),
+    )
+    body = reply.body if reply.stored_body is None else reply.stored_body
+    db.execute(
+        "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+        (
+            reserved.client,
+            reserved.key,
+            reserved.fingerprint,
+            reply.status,
+            json.dumps(reply.headers),
+            body,
+            now_us,
+        ),
+    )
+
+
+_CORRELATION: Final = re.compile(limits.CORRELATION_ID_PATTERN, re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedRequest:
+    """A request that was let in, its key reserved."""
+
+    inbound: Inbound
+    handler: Handler
+    caller: Caller
+    body: Any
+    reserved: ReservedKey | None
+    rule: Rule | None
+
+    @property
+    def delay_s(self) -> float:
+        """Real seconds that the operation takes longer."""
+        return (self.rule.delay_seconds or 0.0) if self.rule else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is sent.
+
+    Attributes:
+        reply: The answer, or None when the connection is cut before its first byte.
+        half: Whether the connection is cut in the middle of it.
+        delay_s: Real seconds to wait first.
+    """
+
+    reply: Reply | None
+    half: bool = False
+    delay_s: float = 0.0
+
+
+class _Undone(Exception):
+    """The connection is cut during a write: it never happened."""
+
+
+def problem(world: World, refusal: Refusal, request_id: str) -> Reply:
+    """The answer that a refusal becomes."""
+    return refusal_answer(refusal, request_id=request_id, docs_base=world.docs_base)
+
+
+def prepare(world: World, inbound: Inbound, handler: Handler) -> AcceptedRequest | Outcome:
+    """Let a request in, or answer it at once: refused, failed on request, or answered before."""
+    try:
+        caller = admission.admit(
+            inbound,
+            handler.operation,
+            access=world.access,
+            buckets=world.buckets,
+            now_us=world.clock.now_us(),
+        )
+        rule = world.fault_for(handler.operation.name)
+        keyed = handler.operation.key != "none" and bool(inbound.header("idempotency-key"))
+        instead = _instead(world, inbound, rule, keyed=keyed)
+        return instead or _accept(world, inbound, handler, caller, rule)
+    except Refusal as refusal:
+        return Outcome(problem(world, refusal, inbound.request_id))
+
+
+def perform(world: World, accepted: AcceptedRequest) -> Outcome:
+    """Run the operation and keep its answer, both or neither."""
+    with released(world.running, accepted.reserved):
+        if not accepted.handler.operation.changes_data:
+            return _sent(accepted.rule, _read(world, accepted))
+        if accepted.rule is not None and unconfirmed(accepted.rule):
+            return _sent(accepted.rule, _leave_unconfirmed(world, accepted))
+        try:
+            reply = _write(world, accepted)
+        except _Undone:
+            return Outcome(None)
+    return _sent(accepted.rule, reply)
+
+
+def reconcile(world: World, key: str, *, done: bool) -> int | None:
+    """End every `outcome_unknown` of a key; the status of the write where it was done.
+
+    A write that was done is carried out here, before anybody hears that it was; one that was not
+    leaves the key as if it had never been used.
+
+    Raises:
+        Refusal: `not_found`: no write with this key is unconfirmed.
+    """
+    status = None
+    with clockwork.up_to_now(world) as (db, now_us):
+        rows = db.execute(
+            "SELECT client, fingerprint, unconfirmed FROM idempotency"
+            " WHERE key = ? AND unconfirmed IS NOT NULL ORDER BY client",
+            (key,),
+        ).fetchall()
+        if not rows:
+            raise Refusal("not_found", "No write with this key is unconfirmed.")
+        for client, same, request in rows:
+            reserved = ReservedKey(client, key, same)
+            db.execute("DELETE FROM idempotency WHERE client = ? AND key = ?", (client, key))
+            if done:
+                accepted = _remembered(world, reserved, json.loads(request))
+                status = _carry_out(world, db, accepted, now_us).status
+    return status
+
+
+def unconfirmed(rule: Rule) -> bool:
+    """Whether a failure leaves the outcome of a write unknown."""
+    return rule.refusal is not None and rule.refusal.code == "outcome_unknown"
+
+
+def _leave_unconfirmed(world: World, accepted: AcceptedRequest) -> Reply:
+    """Keep the request under its key, which answers `outcome_unknown` until the console reconciles."""
+    inbound, reserved = accepted.inbound, accepted.reserved
+    request = {
+        "operation": accepted.handler.operation.name,
+        "credential": accepted.caller.credential.credential_id,
+        "path": inbound.path,
+        "path_values": dict(inbound.path_values),
+        "query": inbound.query,
+        "if_match": inbound.header("if-match"),
+        "body": accepted.body,
+    }
+    if reserved is not None:
+        with clockwork.up_to_now(world) as (db, now_us):
+            db.execute(
+                "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, 409, '[]', '', ?, ?)",
+                (reserved.client, reserved.key, reserved.fingerprint, now_us, json.dumps(request)),
+            )
+    return problem(world, _unknown(), inbound.request_id)
+
+
+def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedRequest:
+    if_match = request["if_match"]
+    inbound = Inbound(
+        path=request["path"],
+        path_values=request["path_values"],
+        query=request["query"],
+        headers={} if if_match is None else {"if-match": (if_match,)},
+        body=b"",
+        address="127.0.0.1",
+        request_id=access.new_request_id(),
+    )
+    who = world.access
+    credential = who.credentials[request["credential"]]
+    caller = Caller(who.clients[reserved.client], credential, who.settings)
+    return AcceptedRequest(
+        inbound, HANDLERS[request["operation"]], caller, request["body"], reserved, None
+    )
+
+
+def _unknown() -> Refusal:
+    return Refusal(
+        "outcome_unknown",
+        "The service could not confirm whether the write happened; do not send it with a new key.",
+    )
+
+
+def _instead(world: World, inbound: Inbound, rule: Rule | None, *, keyed: bool) -> Outcome | None:
+    if rule is None:
+        return None
+    delay_s = rule.delay_seconds or 0.0
+    if rule.drop == "before":
+        return Outcome(None, delay_s=delay_s)
+    if rule.body is not None:
+        headers = (("Content-Type", "application/json"),)
+        return Outcome(Reply(rule.status or 200, rule.body.encode(), headers), delay_s=delay_s)
+    if rule.refusal is not None and not (unconfirmed(rule) and keyed):
+        return Outcome(problem(world, rule.refusal, inbound.request_id), delay_s=delay_s)
+    return None
+
+
+def _accept(
+    world: World, inbound: Inbound, handler: Handler, caller: Caller, rule: Rule | None
+) -> AcceptedRequest | Outcome:
+    given: Any = {}
+    if inbound.body:
+        validation.check_media_type(inbound.header("content-type"))
+        given = validation.parse(inbound.body)
+        validation.refuse_credential(given)
+    key = _key(inbound, handler.operation)
+    correlation = inbound.header("x-correlation-id")
+    if correlation is not None and not _CORRELATION.fullmatch(correlation):
+        raise invalid("/X-Correlation-ID", "invalid_format")
+    reserved = None
+    if key is not None:
+        rest = [given, inbound.header("if-match")]
+        same = fingerprint(
+            handler.operation.method, inbound.path, query_pairs(inbound.query), rest
+        )
+        reserved = ReservedKey(caller.client.number, key, same)
+        before = _reserve(world, reserved)
+        if before is not None:
+            delay_s = (rule.delay_seconds or 0.0) if rule else 0.0
+            return replace(_sent(rule, before), delay_s=delay_s)
+    return AcceptedRequest(inbound, handler, caller, given, reserved, rule)
+
+
+def _key(inbound: Inbound, operation: Operation[Any, Any]) -> str | None:
+    key = inbound.header("idempotency-key")
+    if operation.key == "none" or (operation.key == "optional" and key is None):
+        return None
+    if not key and operation.key == "optional":
+        raise invalid("/Idempotency-Key", "too_short")
+    if not key:
+        raise Refusal("idempotency_key_required", "A write needs the Idempotency-Key header.")
+    if len(key) > limits.IDEMPOTENCY_KEY_CHARS[1]:
+        raise invalid("/Idempotency-Key", "too_long")
+    return key
+
+
+def _reserve(world: World, reserved: ReservedKey) -> Reply | None:
+    world.running.reserve(reserved)
+    try:
+        with world.database.read() as db:
+            before = stored(db, reserved, world.clock.now_us())
+    except BaseException:
+        world.running.release(reserved)
+        raise
+    if before is not None:
+        world.running.release(reserved)
+    return before
+
+
+def _read(world: World, accepted: AcceptedRequest) -> Reply:
+    try:
+        with world.database.read() as db:
+            return _run(world, db, accepted, world.clock.now_us())
+    except Refusal as refusal:
+        return problem(world, refusal, accepted.inbound.request_id)
+
+
+def _write(world: World, accepted: AcceptedRequest) -> Reply:
+    with clockwork.up_to_now(world) as (db, now_us):
+        reply = _carry_out(world, db, accepted, now_us)
+        if accepted.rule is not None and accepted.rule.drop == "during":
+            raise _Undone
+    return reply
+
+
+def _carry_out(
+    world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int
+) -> Reply:
+    db.execute("SAVEPOINT work")
+    try:
+        reply = _run(world, db, accepted, now_us)
+    except Refusal as refusal:
+        db.execute("ROLLBACK TO work")
+        reply = problem(world, refusal, accepted.inbound.request_id)
+    if accepted.reserved is not None:
+        keep(db, accepted.reserved, reply, now_us)
+    return reply
+
+
+def _run(world: World, db: sqlite3.Connection, accepted: AcceptedRequest, now_us: int) -> Reply:
+    inbound, handler = accepted.inbound, accepted.handler
+    request = validate(
+        handler.operation,
+        handler.shape,
+        path=inbound.path_values,
+        query=inbound.query,
+        body=accepted.body,
+    )
+    if_match = inbound.header("if-match")
+    if if_match is not None and len(if_match) > limits.ETAG_CHARS and handler.operation.if_match:
+        raise invalid("/If-Match", "too_long")
+    return handler.handle(
+        Context(
+            request, handler.operation, db, accepted.caller, now_us, if_match, world.cursor_key
+        )
+    )
+
+
+def _sent(rule: Rule | None, reply: Reply) -> Outcome:
+    if rule is None or rule.drop is None:
+        return Outcome(reply)
+    return Outcome(None) if rule.drop == "after-commit" else Outcome(reply, half=True)

@@ -1,0 +1,294 @@
+"""Starts and ends the sandbox: a folder, a socket, a thread."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Final, Self
+
+from starlette.applications import Starlette
+
+from dialframe.background import in_thread
+from dialframe.sandbox.console.console import Console, ConsoleEndpoint
+from dialframe.sandbox.http import app
+from dialframe.sandbox.http.app import CONSOLE, Connection, Hosts
+from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.state import FIRST, FirstStart, World
+from dialframe.serving import ServerThread, listen
+
+_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
+
+#: Idle connections stay open for so long; a client that reuses one should not find it closed.
+_KEEP_ALIVE_S: Final = 75
+#: How often a process looks whether its parent still lives.
+_LOOK_S: Final = 0.5
+
+
+#: Apps that are served beside the service, by path, made for its base URL.
+Beside = Callable[[str], Mapping[str, Starlette]]
+
+
+class Sandbox:
+    """A sandbox that accepts requests; a context manager that ends it.
+
+    Attributes:
+        base_url: Address that the contract's paths follow.
+        api_key: The first client's key, which reaches every operation.
+        client_id: The first client.
+        console: The console as an object.
+        console_token: What the console over HTTP is opened with.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        host: str,
+        listener: socket.socket,
+        folder: Path | None,
+        beside: Beside | None = None,
+    ) -> None:
+        self._world = world
+        self._temporary = folder
+        self._pool = ThreadPoolExecutor(app.WORKERS, "dialframe-sandbox")
+        self.base_url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
+        self.api_key = world.first_key
+        self.client_id = world.access.clients[FIRST].client_id
+        self.console = Console(world)
+        self.console_token = world.console_token
+        world.docs_base = f"{self.base_url}/docs"
+        self._closed = False
+        try:
+            self._server = ServerThread(
+                app.build(
+                    world,
+                    self._pool,
+                    console=ConsoleEndpoint(world, self._pool),
+                    hosts=Hosts(host),
+                    beside=beside(self.base_url) if beside else {},
+                ),
+                listener,
+                name="the sandbox",
+                http=Connection,
+                lifespan="on",
+                timeout_keep_alive=_KEEP_ALIVE_S,
+            )
+        except BaseException:
+            self._release()
+            raise
+
+    @property
+    def console_url(self) -> str:
+        """Address of the console over HTTP."""
+        return self.base_url + CONSOLE
+
+    def ground_truth(self) -> list[Json]:
+        """The first client's answer sheet: what an audit of its synthetic account has to find.
+
+        Returns:
+            Entries with `fault`, `resource`, `id`, `expected` and `detail`.
+        """
+        names = ("fault", "resource", "id", "expected", "detail")
+        with self._world.database.read() as db:
+            rows = db.execute(
+                f"SELECT {', '.join(names)} FROM ground_truth WHERE client = ? ORDER BY rowid",
+                (FIRST,),
+            )
+            return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def ready(self) -> dict[str, str]:
+        """What the command line prints once requests are accepted.
+
+        Returns:
+            `base_url`, `api_key`, `client_id`, `console_url` and `console_token`.
+        """
+        return {
+            "base_url": self.base_url,
+            "api_key": self.api_key,
+            "client_id": self.client_id,
+            "console_url": self.console_url,
+            "console_token": self.console_token,
+        }
+
+    @property
+    def running(self) -> bool:
+        """Whether it still accepts requests."""
+        return self._server.running
+
+    def wait(self) -> None:
+        """Come back when it ended."""
+        self._server.wait()
+
+    def close(self) -> None:
+        """End it: at most two seconds, whatever is under way."""
+        if not self._closed:
+            self._closed = True
+            self._server.close()
+            self._release()
+
+    def _release(self) -> None:
+        ended = in_thread(lambda: self._pool.shutdown(wait=True), "dialframe-sandbox-end")
+        while ended.is_alive():
+            # A statement that runs long is broken off, and whichever comes after it.
+            self._world.database.interrupt()
+            ended.join(0.02)
+        self._world.close()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        """The sandbox itself, which is running already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End it."""
+        self.close()
+
+
+def start(
+    *,
+    seed: int = 7,
+    size: str = "small",
+    as_of: dt.date | None = None,
+    data: Path | str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    dial: bool = False,
+    beside: Beside | None = None,
+) -> Sandbox:
+    """Run the service on this machine, in a thread of this process, on a real socket.
+
+    Args:
+        seed: Which synthetic account; 0 or more.
+        size: `empty`, `tiny`, `small`, `medium` or `large`.
+        as_of: Day (UTC) on which the account's history ends; today without one.
+        data: Folder that keeps the state, where seed, size and day count at the first start only;
+            without one it lives in a temporary folder that goes with the sandbox.
+        host: Address to listen at.
+        port: Port to listen at; 0 takes a free one.
+        dial: Whether to switch the dialer on; the console can do it at any time.
+        beside: Further apps by path, made for the sandbox's base URL.
+
+    Returns:
+        The sandbox, which accepts requests already; a context manager that ends it.
+
+    Raises:
+        ConfigError: The size is unknown, the folder or the port cannot be used.
+
+    Example:
+        >>> with start(seed=7, size="empty") as sandbox:
+        ...     sandbox.console.account()["balance"]
+        100
+    """
+    listener = listen("the sandbox", host, port)
+    folder = Path(tempfile.mkdtemp(prefix="dialframe-sandbox-")) if data is None else Path(data)
+    temporary = folder if data is None else None
+    try:
+        sandbox = Sandbox(
+            World(folder, FirstStart(seed, size, as_of)), host, listener, temporary, beside
+        )
+    except BaseException:
+        listener.close()
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    if dial:
+        sandbox.console.update_account({"dialer": {"enabled": True}})
+    return sandbox
+
+
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8787,
+    data: Path | str | None = None,
+    seed: int = 7,
+    size: str = "small",
+    as_of: dt.date | None = None,
+    dial: bool = False,
+    beside: Beside | None = None,
+    on_ready: Callable[[dict[str, str]], None],
+) -> None:
+    """Run the service from the main thread of a process, until a signal or its parent's end.
+
+    The signals are SIGTERM, SIGINT and, where there is one, SIGHUP.
+
+    Args:
+        host: As for `start`.
+        port: As for `start`.
+        data: As for `start`.
+        seed: As for `start`.
+        size: As for `start`.
+        as_of: As for `start`.
+        dial: As for `start`.
+        beside: As for `start`.
+        on_ready: Called once requests are accepted, with `base_url`, `api_key`, `client_id`,
+            `console_url` and `console_token`.
+
+    Raises:
+        ConfigError: As for `start`.
+
+    Example:
+        dialframe.sandbox.serve(port=8787, size="tiny", on_ready=print)
+    """
+    # Who started it is gone when another process is its parent: nobody could end it any more.
+    parent = os.getppid()
+    with (
+        _until_signal(),
+        start(
+            seed=seed,
+            size=size,
+            as_of=as_of,
+            data=data,
+            host=host,
+            port=port,
+            dial=dial,
+            beside=beside,
+        ) as sandbox,
+    ):
+        on_ready(sandbox.ready())
+        while sandbox.running and os.getppid() == parent:
+            time.sleep(_LOOK_S)
+
+
+class _Stopped(BaseException):
+    """A signal asks the process to end."""
+
+
+@contextmanager
+def _until_signal() -> Iterator[None]:
+    def stop(received: int, frame: FrameType | None) -> None:
+        del received, frame
+        # Once is enough: what follows is the ending, which takes care of itself.
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        raise _Stopped
+
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    try:
+        yield
+    except _Stopped:
+        pass
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

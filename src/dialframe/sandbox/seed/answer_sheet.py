@@ -1,0 +1,267 @@
+"""The finished history: its answer sheet, and the webhook events of its last days."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dialframe.privacy import mask
+from dialframe.sandbox.seed import account_tables
+from dialframe.sandbox.seed.account_tables import (
+    DURATION_IS_TOTAL,
+    VOICEMAIL_AS_COMPLETED,
+    Coded,
+    Integers,
+    Ints,
+    Table,
+    Texts,
+)
+from dialframe.sandbox.seed.aftermath import (
+    APPOINTMENT_STATUSES,
+    REQUEST,
+    Appointments,
+    DncList,
+    Marks,
+)
+from dialframe.sandbox.seed.call_outcomes import CAUSES, CODE, HUMAN, OUTCOMES, STATUS, STATUSES
+from dialframe.sandbox.seed.dialing import Traffic, World
+from dialframe.sandbox.seed.dialing_calendar import DAY, SECOND, ZONES, iso
+from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, THREE_CAMPAIGNS, TOO_OFTEN, Cast
+
+DNC_REQUEST = "dnc_request"
+LISTED_LATER = "listed_after_import"
+CALL_TO_LISTED_LATER = "call_to_number_listed_after_import"
+MISSING = "missing_disposition"
+LATE = "late_disposition"
+UNMAPPED = "unmapped_code"
+FLAGGED = "flagged_caller_id"
+
+
+class Truth(NamedTuple):
+    """One planted thing, as a row of `ground_truth`."""
+
+    fault: str
+    resource: str
+    id: str
+    expected: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """The finished history, and the ids that its resources have got."""
+
+    world: World
+    cast: Cast
+    traffic: Traffic
+    marks: Marks
+    dnc: DncList
+    created: Ints
+    call_ids: list[str]
+    lead_ids: list[str]
+    campaign_ids: list[str]
+
+
+def truths(history: History) -> list[Truth]:
+    """Every planted fault, and every Do-Not-Call request that explains a listed number."""
+    return [
+        *_scripted(history),
+        *_numbers(history),
+        *_requests(history),
+        *_listed_later(history),
+        *_logging(history),
+        *_campaigns(history),
+        *_caller_id(history),
+    ]
+
+
+def _scripted(history: History) -> Iterator[Truth]:
+    calls = history.traffic.calls
+    for row in np.flatnonzero(calls.script >= 0).tolist():
+        script = history.cast.scripts[int(calls.script[row])]
+        if script.fault:
+            call = history.call_ids[row]
+            yield Truth(script.fault, "call", call, script.expected, script.detail)
+
+
+def _numbers(history: History) -> Iterator[Truth]:
+    people, parts = history.world.people, history.cast.parts
+    for lead in parts[TOO_OFTEN]:
+        phone = people.phone[lead]
+        detail = f"{mask(phone)} dialed more than three times within 24 hours"
+        yield Truth(TOO_OFTEN, "phone", phone, "violation", detail)
+    for lead in parts[DNC_NOT_LISTED]:
+        detail = "Do-Not-Call disposition, but the number never came onto the list"
+        yield Truth(DNC_NOT_LISTED, "lead", history.lead_ids[lead], "violation", detail)
+    shared = people.phone[parts[THREE_CAMPAIGNS][0]]
+    detail = f"{mask(shared)} is a lead of three campaigns"
+    yield Truth(THREE_CAMPAIGNS, "phone", shared, "duplicate", detail)
+
+
+def _requests(history: History) -> Iterator[Truth]:
+    dnc = history.dnc
+    for row in np.flatnonzero(dnc.source == REQUEST).tolist():
+        detail = f"listed at its owner's request at {iso(int(dnc.listed[row]))}"
+        detail += "; calls up to the one with the request are no fault"
+        yield Truth(DNC_REQUEST, "phone", dnc.phones[row], "clear", detail)
+
+
+def _listed_later(history: History) -> Iterator[Truth]:
+    dnc, calls = history.dnc, history.traffic.calls
+    listed = np.full(len(history.created), -1)
+    listed[dnc.later] = dnc.listed[len(dnc.listed) - len(dnc.later) :]
+    for lead in dnc.later.tolist():
+        phone = history.world.people.phone[lead]
+        detail = f"imported {iso(int(history.created[lead]))}, listed {iso(int(listed[lead]))}"
+        yield Truth(LISTED_LATER, "phone", phone, "indeterminate", detail)
+    for row in np.flatnonzero((listed[calls.who] >= 0) & ~calls.inbound).tolist():
+        after = calls.created[row] >= listed[calls.who[row]]
+        detail = f"in truth {'after' if after else 'before'} the listing, whose time is not shown"
+        yield Truth(CALL_TO_LISTED_LATER, "call", history.call_ids[row], "indeterminate", detail)
+
+
+def _logging(history: History) -> Iterator[Truth]:
+    marks, calls, ids = history.marks, history.traffic.calls, history.call_ids
+    for row in marks.missing.tolist():
+        detail = f"{calls.talk[row] // SECOND} s of talk, nothing logged"
+        yield Truth(MISSING, "call", ids[row], "missing", detail)
+    changes = zip(
+        marks.late.tolist(), marks.late_from.tolist(), marks.late_at.tolist(), strict=True
+    )
+    for row, first, at in changes:
+        now = OUTCOMES[int(marks.logged[row])].code
+        detail = f"logged as {OUTCOMES[first].code}, changed to {now} at {iso(at)}"
+        yield Truth(LATE, "call", ids[row], "late", detail)
+    for row in marks.unmapped.tolist():
+        detail = f"logged as {OUTCOMES[CODE['ZZTOP']].code}, which no taxonomy knows"
+        yield Truth(UNMAPPED, "call", ids[row], "unmapped", detail)
+
+
+def _campaigns(history: History) -> Iterator[Truth]:
+    hidden = history.campaign_ids[history.world.campaigns.with_trait(VOICEMAIL_AS_COMPLETED)]
+    detail = "answering machines are logged as PU, as if nobody knew who answered"
+    yield Truth(VOICEMAIL_AS_COMPLETED, "campaign", hidden, "machine", detail)
+    total = history.campaign_ids[history.world.campaigns.with_trait(DURATION_IS_TOTAL)]
+    detail = "duration_seconds counts from the start of the call, elsewhere from its answer"
+    yield Truth(DURATION_IS_TOTAL, "campaign", total, "total", detail)
+
+
+def _caller_id(history: History) -> Iterator[Truth]:
+    callers = history.world.callers
+    number = callers.numbers[callers.new]
+    detail = f"{mask(number)} in use from {iso(callers.new_from)}, shown as spam from "
+    detail += f"{iso(callers.new_flagged)}: people answer half as often"
+    yield Truth(FLAGGED, "phone", number, "flagged", detail)
+
+
+KINDS = ("call.completed", "disposition.logged", "appointment.booked")
+_KEPT_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    at: int
+    kind: int
+    data: dict[str, Any]
+
+
+def table(
+    rng: np.random.Generator,
+    history: History,
+    booked: Appointments,
+    booked_ids: list[str],
+    names: list[str],
+    most: int,
+) -> Table:
+    """At most `most` events, oldest first, with the fields that the contract shows."""
+    calls, since = history.traffic.calls, history.world.calendar.ends - _KEPT_DAYS * DAY
+    half, sixth = most // 2, most // 6
+    rows = np.flatnonzero(calls.ended >= since)[-half:].tolist()
+    spoken = [row for row in rows if HUMAN[calls.outcome[row]] and history.marks.logged[row] >= 0]
+    places = np.flatnonzero(booked.created >= since)[-sixth:].tolist()
+    events = [
+        *(_Event(int(calls.ended[row]), 0, _call(history, row)) for row in rows),
+        *(_Event(int(calls.ended[row]), 1, _disposition(history, row)) for row in spoken),
+        *(
+            _Event(
+                int(booked.created[place]),
+                2,
+                _appointment(history, booked, place, booked_ids[place], names),
+            )
+            for place in places
+        ),
+    ]
+    events.sort(key=lambda event: (event.at, event.kind))
+    return Table.of(
+        {
+            "id": Texts(account_tables.draw(rng, "evt_", len(events))),
+            "type": Coded(np.array([event.kind for event in events], dtype=np.int64), KINDS),
+            "created_at": Integers(
+                np.array([event.at for event in events], dtype=np.int64) * 1_000
+            ),
+            "data": Texts([json.dumps(event.data, separators=(",", ":")) for event in events]),
+        }
+    )
+
+
+def _call(history: History, row: int) -> dict[str, Any]:
+    calls, marks, world = history.traffic.calls, history.marks, history.world
+    lead = world.people.phone[int(calls.who[row])]
+    own = world.callers.numbers[int(calls.caller[row])]
+    inbound, created = bool(calls.inbound[row]), int(calls.created[row])
+    answered = iso(created + int(calls.ring[row])) if calls.answered[row] else None
+    duration = int(marks.duration_s[row])
+    return {
+        "call_id": history.call_ids[row],
+        "direction": "inbound" if inbound else "outbound",
+        "status": STATUSES[int(STATUS[calls.outcome[row]])],
+        "from": lead if inbound else own,
+        "to": own if inbound else lead,
+        "campaign_id": _campaign(history, row),
+        "started_at": iso(created),
+        "answered_at": answered,
+        "ended_at": iso(int(calls.ended[row])),
+        "duration_seconds": duration if duration >= 0 else None,
+        "hangup_cause": CAUSES[int(history.traffic.cause[row])],
+    }
+
+
+def _disposition(history: History, row: int) -> dict[str, Any]:
+    lead = int(history.traffic.calls.who[row])
+    return {
+        "call_id": history.call_ids[row],
+        "campaign_id": _campaign(history, row),
+        "lead_id": None if history.traffic.detached[row] else history.lead_ids[lead],
+        "disposition_code": OUTCOMES[int(history.marks.logged[row])].code,
+        "notes": None,
+        "phone": history.world.people.phone[lead],
+        "logged_at": iso(int(history.traffic.calls.ended[row])),
+    }
+
+
+def _appointment(
+    history: History, booked: Appointments, place: int, id_: str, names: list[str]
+) -> dict[str, Any]:
+    people = history.world.people
+    lead = int(history.traffic.calls.who[booked.row[place]])
+    return {
+        "appointment_id": id_,
+        "status": APPOINTMENT_STATUSES[0],
+        "service": None,
+        "starts_at": iso(int(booked.due[place])),
+        "timezone": ZONES[int(people.zone[lead])],
+        "duration_minutes": int(booked.minutes[place]),
+        "customer": {"name": names[lead], "phone": people.phone[lead]},
+        "source": "call",
+    }
+
+
+def _campaign(history: History, row: int) -> str | None:
+    if history.traffic.detached[row]:
+        return None
+    lead = int(history.traffic.calls.who[row])
+    return history.campaign_ids[int(history.world.people.campaign[lead])]

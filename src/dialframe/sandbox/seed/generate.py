@@ -1,0 +1,419 @@
+"""One synthetic account from seed, size and day: its parts in order, then its tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dialframe.errors import ConfigError
+from dialframe.sandbox.seed import (
+    account_tables,
+    aftermath,
+    answer_sheet,
+    dialing,
+    dialing_calendar,
+    planted_faults,
+    population,
+)
+from dialframe.sandbox.seed.account_tables import (
+    EMPTY,
+    SIZES,
+    Coded,
+    Integers,
+    Ints,
+    Size,
+    SyntheticAccount,
+    Table,
+    Texts,
+    Value,
+)
+from dialframe.sandbox.seed.aftermath import (
+    APPOINTMENT_STATUSES,
+    DNC_SOURCES,
+    LEAD_STATUSES,
+    Appointments,
+    LeadStates,
+)
+from dialframe.sandbox.seed.answer_sheet import History, truths
+from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
+from dialframe.sandbox.seed.dialing import Callbacks
+from dialframe.sandbox.seed.dialing_calendar import ZONES, Place, iso
+from dialframe.sandbox.seed.population import PLACES, SOURCES, WEB_FORM
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+FIRST_NAMES = _words(
+    "Ada Alan Amira Ana Ben Carla Chen Dana David Elena Emma Farid Grace Hana Hugo Ines Ivan "
+    "Jack Jana Joan Karim Kate Leo Lena Liam Luisa Maya Mark Mina Nora Omar Otto Paula Peter "
+    "Rosa Sam Sara Tariq Tom Vera"
+)
+LAST_NAMES = _words(
+    "Adams Baker Bell Brown Carter Clark Cole Cooper Cruz Diaz Evans Fisher Ford Garcia Gray "
+    "Green Hall Harris Hill Howard Hughes Jones Khan King Lee Lopez Mason Moore Nolan Novak "
+    "Owens Park Perez Reed Ross Shaw Silva Stone Walsh Young"
+)
+_AGENT_STATES = ("ready", "on_call", "wrap_up", "break", "offline")
+_FIRST_EXTENSION = 1001
+
+
+def full_names(rng: np.random.Generator, count: int) -> list[str]:
+    """First and last names put together by chance."""
+    first = rng.integers(0, len(FIRST_NAMES), count).tolist()
+    last = rng.integers(0, len(LAST_NAMES), count).tolist()
+    return [f"{FIRST_NAMES[a]} {LAST_NAMES[b]}" for a, b in zip(first, last, strict=True)]
+
+
+def emails(rng: np.random.Generator, names: Sequence[str]) -> list[Value]:
+    """An address under example.com or example.org for seven leads in ten."""
+    domain = rng.integers(0, 2, len(names)).tolist()
+    made: list[Value] = [
+        f"{name.lower().replace(' ', '.')}.{number}@example.{('com', 'org')[kind]}"
+        for number, (name, kind) in enumerate(zip(names, domain, strict=True), start=1)
+    ]
+    return some(rng, made, 0.7)
+
+
+def external_ids(rng: np.random.Generator, count: int) -> list[Value]:
+    """Ids of a customer system, all different, for nine leads in ten."""
+    return some(rng, [f"crm-{number:07d}" for number in range(1, count + 1)], 0.9)
+
+
+def custom_fields(
+    rng: np.random.Generator, source: Ints, places: Sequence[Place], created: Ints
+) -> list[Value]:
+    """JSON with lead source, state, day of import (not of web forms) and a score; 1 % null."""
+    score = rng.integers(1, 101, len(source)).tolist()
+    rows = zip(source.tolist(), places, _days(created), score, strict=True)
+    made: list[Value] = [
+        f'{{"lead_source":"{SOURCES[kind].code}","state":"{place.state}"'
+        + (f',"batch":"{day}"' if kind != WEB_FORM else "")
+        + f',"score":{points}}}'
+        for kind, place, day, points in rows
+    ]
+    return some(rng, made, 0.99)
+
+
+def some(rng: np.random.Generator, values: Sequence[Value], share: float) -> list[Value]:
+    """The values, each kept with a chance of `share` and null otherwise."""
+    kept = (rng.random(len(values)) < share).tolist()
+    return [value if keep else None for value, keep in zip(values, kept, strict=True)]
+
+
+def extensions(count: int) -> list[str]:
+    """Agent extensions, counting up from 1001."""
+    return [str(_FIRST_EXTENSION + number) for number in range(count)]
+
+
+def agent_states(count: int) -> list[str]:
+    """The first half ready, so that a click-to-call finds somebody; the rest of every kind."""
+    ready = -(-count // 2)
+    rest = (
+        _AGENT_STATES[1 + number % (len(_AGENT_STATES) - 1)] for number in range(count - ready)
+    )
+    return ["ready"] * ready + list(rest)
+
+
+def _days(created: Ints) -> list[str]:
+    """The UTC days of instants; there are few of them, so each is written once."""
+    days, place = np.unique(created // 86_400_000, return_inverse=True)
+    words = [iso(day * 86_400_000)[:10] for day in days.tolist()]
+    return [words[number] for number in place.tolist()]
+
+
+_MICROSECONDS = 1_000
+
+_NOTES = ("asked for a call back", "driving, call later", "wants to ask a partner first")
+_WISHES = ("ring the bell twice", "prefers e-mail reminders", "bring the offer")
+_SERVICES = ("consultation", "home visit", "phone review")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leavings:
+    """What the calls left behind, beside the Do-Not-Call list."""
+
+    states: LeadStates
+    callbacks: Callbacks
+    appointments: Appointments
+
+
+def write(
+    rng: np.random.Generator, history: History, left: Leavings, size: Size
+) -> dict[str, Table]:
+    """Every table of the account."""
+    names = full_names(rng, len(history.lead_ids))
+    booked, agents = left.appointments, size.agents
+    booked_ids = account_tables.draw(rng, "appt_", len(booked.row))
+    return {
+        "campaigns": _campaigns(history),
+        "leads": _leads(rng, history, left.states, names),
+        "calls": _calls(rng, history, agents),
+        "callbacks": _callbacks(rng, history, left.callbacks),
+        "appointments": _appointments(rng, history, booked, booked_ids, names),
+        "dnc": _dnc(history),
+        "agents": _agents(agents),
+        "caller_ids": Table.of({"number": Texts(history.world.callers.numbers)}),
+        "lead_sources": Table.of({"code": Texts([source.code for source in SOURCES])}),
+        "events": answer_sheet.table(rng, history, booked, booked_ids, names, size.events),
+        "ground_truth": _ground_truth(history),
+    }
+
+
+def nothing() -> dict[str, Table]:
+    """The same tables without a row."""
+    return {
+        name: Table.of({column: Texts([]) for column in columns.split()})
+        for name, columns in _COLUMNS.items()
+    }
+
+
+_COLUMNS = {
+    "campaigns": "id name status dialer_mode created_at updated_at started_at completed_at",
+    "leads": "id campaign_id external_id phone full_name email status attempts custom_fields "
+    "last_attempt_at next_attempt_at disposition_code hangup_cause created_at updated_at",
+    "calls": "id direction from_number to_number status created_at answered_at ended_at "
+    "duration_seconds campaign_id disposition hangup_cause lead_id agent_extension",
+    "callbacks": "id lead_id campaign_id scheduled_at status notes created_at",
+    "appointments": "id status scheduled_at timezone duration_minutes service_type contact_name "
+    "phone email notes source created_at updated_at lead_id",
+    "dnc": "phone listed_at source",
+    "agents": "extension email state",
+    "caller_ids": "number",
+    "lead_sources": "code",
+    "events": "id type created_at data",
+    "ground_truth": "fault resource id expected detail",
+}
+
+
+def _instants(utc: Ints) -> Integers:
+    """Microseconds of UTC milliseconds; null where they are negative."""
+    missing = utc < 0
+    return Integers(utc * _MICROSECONDS, missing if missing.any() else None)
+
+
+def _codes(outcomes: Ints) -> Coded:
+    return Coded(outcomes, [outcome.code for outcome in OUTCOMES])
+
+
+def _campaigns(history: History) -> Table:
+    campaigns = history.world.campaigns
+    status = [plan.status for plan in campaigns.plans]
+    over = np.array([state in ("paused", "completed") for state in status])
+    done = np.array([state == "completed" for state in status])
+    changed = np.where(over, campaigns.closes, campaigns.opens)
+    return Table.of(
+        {
+            "id": Texts(history.campaign_ids),
+            "name": Texts([plan.name for plan in campaigns.plans]),
+            "status": Texts(status),
+            "dialer_mode": Texts([plan.dialer_mode for plan in campaigns.plans]),
+            "created_at": _instants(campaigns.created),
+            "updated_at": _instants(changed),
+            "started_at": _instants(campaigns.opens),
+            "completed_at": _instants(np.where(done, campaigns.closes, -1)),
+        }
+    )
+
+
+def _leads(
+    rng: np.random.Generator, history: History, states: LeadStates, names: list[str]
+) -> Table:
+    people, last = history.world.people, states.last
+    count, dialed = len(last), last >= 0
+    places = [PLACES[place] for place in people.place.tolist()]
+    fields = custom_fields(rng, people.source, places, history.created)
+    return Table.of(
+        {
+            "id": Texts(history.lead_ids),
+            "campaign_id": Coded(people.campaign, history.campaign_ids),
+            "external_id": Texts(external_ids(rng, count)),
+            "phone": Texts(people.phone),
+            "full_name": Texts(some(rng, names, 0.97)),
+            "email": Texts(emails(rng, names)),
+            "status": Coded(states.status, LEAD_STATUSES),
+            "attempts": Integers(states.attempts),
+            "custom_fields": Texts(fields),
+            "last_attempt_at": _instants(states.last_at),
+            "next_attempt_at": _instants(states.next_at),
+            "disposition_code": _codes(np.where(dialed, history.marks.logged[last], -1)),
+            "hangup_cause": Coded(np.where(dialed, history.traffic.cause[last], -1), CAUSES),
+            "created_at": _instants(history.created),
+            "updated_at": _instants(states.updated),
+        }
+    )
+
+
+def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
+    traffic, world = history.traffic, history.world
+    calls = traffic.calls
+    agent = rng.integers(0, agents, len(calls))
+    # Machines and silence are the dialer's own; a person, or a call placed by hand, is an agent's.
+    by_agent = HUMAN[calls.outcome] | traffic.clicked
+    own = len(world.people.phone) + calls.caller
+    numbers = [*world.people.phone, *world.callers.numbers]
+    named = np.where(traffic.detached, -1, calls.who)
+    answered = calls.created + calls.ring
+    campaign = np.where(traffic.detached, -1, world.people.campaign[calls.who])
+    return Table.of(
+        {
+            "id": Texts(history.call_ids),
+            "direction": Coded(calls.inbound.astype(np.int64), ("outbound", "inbound")),
+            "from_number": Coded(np.where(calls.inbound, calls.who, own), numbers),
+            "to_number": Coded(np.where(calls.inbound, own, calls.who), numbers),
+            "status": Coded(STATUS[calls.outcome], STATUSES),
+            "created_at": _instants(calls.created),
+            "answered_at": _instants(np.where(calls.answered, answered, -1)),
+            "ended_at": _instants(calls.ended),
+            "duration_seconds": Integers(history.marks.duration_s, history.marks.duration_s < 0),
+            "campaign_id": Coded(campaign, history.campaign_ids),
+            "disposition": _codes(history.marks.logged),
+            "hangup_cause": Coded(traffic.cause, CAUSES),
+            "lead_id": Coded(named, history.lead_ids),
+            "agent_extension": Coded(np.where(by_agent, agent, -1), extensions(agents)),
+        }
+    )
+
+
+def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks) -> Table:
+    count = len(callbacks.who)
+    note = rng.integers(-1, len(_NOTES), count)
+    return Table.of(
+        {
+            "id": Texts(account_tables.draw(rng, "cb_", count)),
+            "lead_id": Coded(callbacks.who, history.lead_ids),
+            "campaign_id": Coded(
+                history.world.people.campaign[callbacks.who], history.campaign_ids
+            ),
+            "scheduled_at": _instants(callbacks.due),
+            "status": Coded(callbacks.state, ("pending", "completed", "cancelled")),
+            "notes": Coded(note, _NOTES),
+            "created_at": _instants(callbacks.made),
+        }
+    )
+
+
+def _appointments(
+    rng: np.random.Generator,
+    history: History,
+    booked: Appointments,
+    appointment_ids: list[str],
+    names: list[str],
+) -> Table:
+    people, who = history.world.people, history.traffic.calls.who[booked.row]
+    count = len(who)
+    return Table.of(
+        {
+            "id": Texts(appointment_ids),
+            "status": Coded(booked.status, APPOINTMENT_STATUSES),
+            "scheduled_at": _instants(booked.due),
+            "timezone": Coded(people.zone[who], ZONES),
+            "duration_minutes": Integers(booked.minutes),
+            "service_type": Coded(rng.integers(-1, len(_SERVICES), count), _SERVICES),
+            "contact_name": Coded(who, names),
+            "phone": Coded(who, people.phone),
+            "email": Coded(np.full(count, -1), ()),
+            "notes": Coded(rng.integers(-2, len(_WISHES), count), _WISHES),
+            "source": Coded(np.zeros(count, dtype=np.int64), ("call",)),
+            "created_at": _instants(booked.created),
+            "updated_at": _instants(booked.updated),
+            "lead_id": Coded(who, history.lead_ids),
+        }
+    )
+
+
+def _dnc(history: History) -> Table:
+    return Table.of(
+        {
+            "phone": Texts(history.dnc.phones),
+            "listed_at": _instants(history.dnc.listed),
+            "source": Coded(history.dnc.source, DNC_SOURCES),
+        }
+    )
+
+
+def _agents(count: int) -> Table:
+    names = extensions(count)
+    return Table.of(
+        {
+            "extension": Texts(names),
+            "email": Texts([f"agent{name}@example.com" for name in names]),
+            "state": Texts(agent_states(count)),
+        }
+    )
+
+
+def _ground_truth(history: History) -> Table:
+    rows = truths(history)
+    columns = zip(*rows, strict=True)
+    return Table.of(dict(zip(_COLUMNS["ground_truth"].split(), map(Texts, columns), strict=True)))
+
+
+_FIRST_YEAR = 2000
+
+
+def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
+    """A made-up account of an outbound dialing service, the same for the same arguments.
+
+    The history ends as `as_of` begins (UTC): nothing has happened at or after that instant, only
+    promises (callbacks, appointments, next attempts) lie beyond it. The bytes are the same on
+    every machine with the same releases of numpy and of the time-zone data.
+
+    Args:
+        seed: Any whole number from 0 up.
+        size: `empty`, `tiny` (300 leads, 1,000 calls over three months), `small` (3,000 and
+            10,000 over six), `medium` (30,000 and 100,000) or `large` (300,000 and 1,000,000).
+        as_of: The day on which the history ends.
+
+    Returns:
+        The account; `SyntheticAccount` names the tables and units.
+
+    Raises:
+        ConfigError: When the size is unknown, the seed negative or the day before 2000.
+    """
+    if size != EMPTY and size not in SIZES:
+        known = ", ".join([EMPTY, *SIZES])
+        raise ConfigError(f"unknown size {size!r} of the synthetic account: choose one of {known}")
+    if seed < 0:
+        raise ConfigError(f"the seed of the synthetic account is {seed}: give 0 or more")
+    if as_of.year < _FIRST_YEAR:
+        raise ConfigError(f"the synthetic account cannot end on {as_of}: give a day from 2000 on")
+    tables = nothing() if size == EMPTY else _tables(seed, SIZES[size], as_of)
+    return SyntheticAccount(seed, size, as_of, tables)
+
+
+def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
+    rng = np.random.Generator(np.random.PCG64(seed))
+    calendar = dialing_calendar.calendar(as_of, size.history_days)
+    campaigns = population.campaigns(calendar, size)
+    everyone = population.people(rng, calendar, size, campaigns)
+    cast = planted_faults.cast(rng, calendar, size, everyone)
+    callers = population.callers(calendar, size)
+    world = dialing.World(calendar, campaigns, callers, cast.people)
+    dialed = dialing.dial(rng, world)
+    flow = dialing.flow(rng, world, dialed.calls, cast.scripts, size.calls)
+    logged = aftermath.mark(rng, world, flow, size.faults)
+    first = aftermath.first_calls(flow, size.leads)
+    created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
+    states = aftermath.lead_states(
+        world, flow, logged, dialed.callbacks, dialed.planned, created, cast
+    )
+    booked = aftermath.appointments(rng, world, flow, logged)
+    dnc = aftermath.dnc_list(rng, world, flow, logged, created, cast, size)
+    history = History(
+        world=world,
+        cast=cast,
+        traffic=flow,
+        marks=logged,
+        dnc=dnc,
+        created=created,
+        call_ids=account_tables.draw(rng, "call_", size.calls),
+        lead_ids=account_tables.draw(rng, "lead_", size.leads),
+        campaign_ids=account_tables.draw(rng, "cmp_", len(size.campaigns)),
+    )
+    left = Leavings(states, dialed.callbacks, booked)
+    return write(rng, history, left, size)

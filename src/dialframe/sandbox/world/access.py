@@ -1,0 +1,328 @@
+"""Who may call: clients, their keys and the account's settings as one value in memory.
+
+Read from the database after every change of it, so that a request costs no look-up of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import json
+import re
+import secrets
+import sqlite3
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from dialframe.contract.ids import PREFIXES
+from dialframe.contract.scopes import KEY_PREFIXES
+from dialframe.contract.webhook_signature import SECRET_PREFIX
+
+CREDENTIAL: Final = re.compile(
+    rf"{KEY_PREFIXES['test']}(?P<id>[0-9a-z]+)_(?P<secret>[0-9a-z]+)", re.ASCII
+)
+
+_CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ULID_CHARS: Final = 26
+_ULID_RANDOM_BITS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was just made; only its hash is kept."""
+
+    credential_id: str
+    api_key: str = field(repr=False)
+    secret_hash: str = field(repr=False)
+
+
+def new(kind: str) -> str:
+    """A typed id: the kind's prefix plus a lower-case random UUID."""
+    return PREFIXES[kind] + str(uuid.uuid4())
+
+
+def new_id(db: sqlite3.Connection, client: int, kind: str) -> str:
+    """A typed id that follows from the seed and from how many of its kind the client has got.
+
+    So the same requests to a sandbox of the same seed give the same ids.
+    """
+    return new_ids(db, client, kind, 1)[0]
+
+
+def new_ids(db: sqlite3.Connection, client: int, kind: str, count: int) -> list[str]:
+    """Several of them, in the order in which they would follow one by one."""
+    last, seed = db.execute(
+        "INSERT INTO counters VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET next = next + ?3"
+        " RETURNING next, (SELECT value FROM meta WHERE name = 'seed')",
+        (client, kind, count),
+    ).fetchone()
+    numbers = range(last - count + 1, last + 1)
+    return [derived_id(kind, seed, client, kind, number) for number in numbers]
+
+
+def derived_id(kind: str, *parts: object) -> str:
+    """A typed id that is the same for the same parts."""
+    digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
+    return PREFIXES[kind] + str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def new_request_id() -> str:
+    """`req_` plus a ULID: 48 bits of real time in milliseconds, then 80 random bits."""
+    number = time.time_ns() // 1_000_000 << _ULID_RANDOM_BITS | secrets.randbits(_ULID_RANDOM_BITS)
+    digits = [_CROCKFORD[number >> 5 * place & 31] for place in range(_ULID_CHARS)]
+    return "req_" + "".join(reversed(digits))
+
+
+def new_edge_id() -> str:
+    """`edge_` plus 32 hex digits, for what never reached the API."""
+    return "edge_" + secrets.token_hex(16)
+
+
+def new_key() -> NewKey:
+    """A test key; neither of its parts holds an underscore, so that it can be taken apart."""
+    credential_id, secret = secrets.token_hex(8), secrets.token_hex(24)
+    key = f"{KEY_PREFIXES['test']}{credential_id}_{secret}"
+    return NewKey(credential_id, key, hash_of(secret))
+
+
+def new_signing_secret() -> str:
+    """A webhook signing secret; its whole text is the HMAC key."""
+    return SECRET_PREFIX + secrets.token_hex(24)
+
+
+def hash_of(secret: str) -> str:
+    """What is kept of a secret of 192 random bits: no salt or stretching is needed for those."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _network(text: str) -> str:
+    ipaddress.ip_network(text, strict=False)
+    return text
+
+
+Country = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$")]
+TimeOfDay = Annotated[str, StringConstraints(pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
+Amount = int | Annotated[float, Field(allow_inf_nan=False)]
+Cap = Annotated[int, Field(ge=0)] | Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+#: An address or a network such as `127.0.0.1` or `10.0.0.0/8`.
+Address = Annotated[str, AfterValidator(_network)]
+
+
+class CallingHours(BaseModel):
+    """Called party's local time, half-open: a call at `end` is outside."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: TimeOfDay
+    end: TimeOfDay
+
+
+class DialerSettings(BaseModel):
+    """What the service dials by itself, and how.
+
+    Attributes:
+        enabled: Whether running campaigns are dialed, and callbacks of a synthetic history.
+        calls_per_minute: Calls of one client in a minute; a progressive campaign takes up to 60 % of
+            them, a preview campaign 20 %.
+        answer_rate: Share of calls that a person answers, and no machine; null for what the account's
+            own parameters give.
+        max_attempts: Attempts on a lead of a campaign that does not say otherwise.
+        max_attempts_per_day: Attempts on a lead within 24 hours.
+        retry_gap_minutes: Shortest time between two attempts on a lead; null for a gap that depends
+            on what became of the last one.
+        hours: CalledParty party's hours that campaigns keep to, besides the account's calling hours.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    enabled: bool = False
+    calls_per_minute: (
+        Annotated[int, Field(gt=0, le=1_000_000)]
+        | Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+    ) = 60
+    answer_rate: (
+        Annotated[int, Field(ge=0, le=1)]
+        | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+        | None
+    ) = None
+    max_attempts: Annotated[int, Field(ge=1, le=100)] = 8
+    max_attempts_per_day: Annotated[int, Field(ge=1, le=100)] = 3
+    retry_gap_minutes: (
+        Annotated[int, Field(ge=0, le=525_600)]
+        | Annotated[float, Field(ge=0, le=525_600, allow_inf_nan=False)]
+        | None
+    ) = None
+    hours: CallingHours | None = CallingHours(start="08:00", end="21:00")
+
+
+class Settings(BaseModel):
+    """Everything that an administrator or the operator can set; the sandbox starts wide open.
+
+    Attributes:
+        balance: Money left, in the account's currency; the sandbox never takes any off.
+        daily_cap: Calls, texts, callbacks and launches of one UTC day, or no cap.
+        spend_cap: Estimated spend of one UTC day, or no cap.
+        per_minute_cap: Calls and texts of 60 seconds, or no cap.
+        blocked_countries: Countries that are neither called nor texted nor booked.
+        sanctioned_countries: The same, and their numbers are not even imported.
+        registry_stale: A national do-not-call list is out of date or missing.
+        block_stale_registry: The account refuses launches while that is so.
+        dnc_screen_available: Whether the Do-Not-Call screen can run.
+        dialer: What the service dials by itself.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    tier2_campaign_resume_enabled: bool = True
+    tier2_callback_write_enabled: bool = True
+    tier2_appointment_write_enabled: bool = True
+    tier2_consent_write_enabled: bool = True
+    tier2_sms_send_enabled: bool = True
+    tier2_calls_originate_enabled: bool = True
+    webhooks_enabled: bool = True
+    api_access_enabled: bool = True
+    sandbox_enabled: bool = True
+    sending_suspended: bool = False
+    outbound_approved: bool = True
+    balance: Amount = 100
+    daily_cap: Cap = None
+    spend_cap: Cap = None
+    per_minute_cap: Cap = None
+    blocked_countries: tuple[Country, ...] = ()
+    sanctioned_countries: tuple[Country, ...] = ("CU", "IR", "KP", "SY")
+    calling_hours: CallingHours | None = None
+    consent_required: bool = False
+    registry_stale: bool = False
+    block_stale_registry: bool = False
+    dnc_screen_available: bool = True
+    rate_limits: Literal["contract"] | None = "contract"
+    allow_loopback_webhooks: bool = True
+    ip_allow: tuple[Address, ...] = ()
+    dialer: DialerSettings = DialerSettings()
+
+    @property
+    def unreachable(self) -> frozenset[str]:
+        """Countries that are neither called nor texted nor booked."""
+        return frozenset((*self.blocked_countries, *self.sanctioned_countries))
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One API client; `number` is its place in every table of the database."""
+
+    number: int
+    client_id: str
+    name: str
+    scopes: frozenset[str]
+    ip_allow: tuple[str, ...]
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One key of a client, of which only the hash is known."""
+
+    credential_id: str
+    client: int
+    secret_hash: str = field(repr=False)
+    sending: bool
+    revoked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a request, and what holds for the account at that moment."""
+
+    client: Client
+    credential: Credential
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Every client and credential with the account's settings."""
+
+    settings: Settings
+    clients: dict[int, Client]
+    credentials: dict[str, Credential]
+
+    def caller(self, key: str) -> Caller | None:
+        """Whose key this is, or None for one that is malformed, unknown or revoked."""
+        match = CREDENTIAL.fullmatch(key)
+        credential = self.credentials.get(match["id"]) if match else None
+        if match is None or credential is None or credential.revoked:
+            return None
+        if not hmac.compare_digest(hash_of(match["secret"]), credential.secret_hash):
+            return None
+        return Caller(self.clients[credential.client], credential, self.settings)
+
+
+def load(db: sqlite3.Connection) -> Access:
+    """What the database says of clients, credentials and settings."""
+    clients = db.execute("SELECT number, client_id, name, scopes, ip_allow, enabled FROM clients")
+    credentials = db.execute(
+        "SELECT credential_id, client, secret_hash, sending, revoked FROM credentials"
+    )
+    (settings,) = db.execute("SELECT value FROM meta WHERE name = 'settings'").fetchone()
+    return Access(
+        Settings.model_validate_json(settings),
+        {row[0]: _client(row) for row in clients},
+        {row[0]: _credential(row) for row in credentials},
+    )
+
+
+def add_client(
+    db: sqlite3.Connection,
+    *,
+    name: str,
+    scopes: tuple[str, ...],
+    ip_allow: tuple[str, ...],
+    now_us: int,
+) -> Client:
+    """A new client without a key."""
+    client_id = new("client")
+    number = db.execute(
+        "INSERT INTO clients (client_id, name, scopes, ip_allow, enabled, created_at)"
+        " VALUES (?, ?, ?, ?, 1, ?)",
+        (client_id, name, json.dumps(scopes), json.dumps(ip_allow), now_us),
+    ).lastrowid
+    if number is None:  # an INSERT that succeeded has a row number
+        raise sqlite3.DatabaseError("the new client has no row number")
+    return Client(number, client_id, name, frozenset(scopes), ip_allow, enabled=True)
+
+
+def add_key(db: sqlite3.Connection, client: Client, *, sending: bool, now_us: int) -> str:
+    """A new key of a client, in plain text for the last time."""
+    key = new_key()
+    db.execute(
+        "INSERT INTO credentials VALUES (?, ?, ?, ?, 0, ?)",
+        (key.credential_id, client.number, key.secret_hash, int(sending), now_us),
+    )
+    return key.api_key
+
+
+def save_settings(db: sqlite3.Connection, settings: Settings) -> None:
+    """Keep the account's settings."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('settings', ?)", (settings.model_dump_json(),))
+
+
+def _credential(row: tuple[Any, ...]) -> Credential:
+    credential_id, client, secret_hash, sending, revoked = row
+    return Credential(credential_id, client, secret_hash, bool(sending), bool(revoked))
+
+
+def _client(row: tuple[Any, ...]) -> Client:
+    number, client_id, name, scopes, ip_allow, enabled = row
+    return Client(
+        number,
+        client_id,
+        name,
+        frozenset(json.loads(scopes)),
+        tuple(json.loads(ip_allow)),
+        bool(enabled),
+    )

@@ -1,0 +1,129 @@
+"""Rows of the tables as the contract's objects.
+
+A field that ends in `_at` is an instant, and the names in `DOCUMENTS` hold JSON text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from dialframe.contract.models.call_models import Appointment, Call, Callback
+from dialframe.contract.models.lead_models import Campaign, Lead
+from dialframe.contract.models.message_models import SmsMessage
+from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
+from dialframe.sandbox.world import clock
+from dialframe.sandbox.world.refusals import Refusal
+
+Json = dict[str, Any]
+
+DOCUMENTS: Final = frozenset({"custom_fields", "data"})
+
+API_VERSION: Final = "v1"
+SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind of thing.
+
+    Attributes:
+        fields: Its fields that come from columns, in the order in which they are answered.
+        columns: Their columns.
+        constants: Fields that are the same for every row.
+        converted: Fields whose answer is not what their column holds, with what makes it so.
+    """
+
+    table: str
+    fields: tuple[str, ...]
+    columns: tuple[str, ...]
+    constants: Mapping[str, object]
+    converted: tuple[tuple[str, Callable[[Any], Any]], ...]
+
+    def render(self, row: tuple[Any, ...]) -> Json:
+        """One row of `columns` as an object of the contract."""
+        body: Json = dict(zip(self.fields, row, strict=True))
+        for name, convert in self.converted:
+            if body[name] is not None:
+                body[name] = convert(body[name])
+        return {**body, **self.constants} if self.constants else body
+
+    def find(self, db: sqlite3.Connection, client: int, identifier: str) -> Json:
+        """The object with this id.
+
+        Raises:
+            Refusal: `not_found`.
+        """
+        row = db.execute(
+            f"SELECT {', '.join(self.columns)} FROM {self.table} WHERE client = ? AND id = ?",
+            (client, identifier),
+        ).fetchone()
+        if row is None:
+            raise Refusal("not_found", "The id names nothing of the account.")
+        return self.render(row)
+
+    def change(
+        self, db: sqlite3.Connection, client: int, identifier: str, values: Mapping[str, object]
+    ) -> Json:
+        """Set columns of one row and return it as it is then."""
+        assignments = ", ".join(f"{name} = ?" for name in values)
+        db.execute(
+            f"UPDATE {self.table} SET {assignments} WHERE client = ? AND id = ?",
+            (*values.values(), client, identifier),
+        )
+        return self.find(db, client, identifier)
+
+
+def _resource(
+    table: str,
+    shape: type[Answer],
+    constants: Mapping[str, object] | None = None,
+    renamed: Mapping[str, str] | None = None,
+) -> Resource:
+    constants, renamed = constants or {}, renamed or {}
+    fields = tuple(name for name in shape.model_fields if name not in constants)
+    columns = tuple(renamed.get(name, name) for name in fields)
+    instant = ((name, clock.text) for name in fields if name.endswith("_at"))
+    document = ((name, json.loads) for name in fields if name in DOCUMENTS)
+    return Resource(table, fields, columns, constants, (*instant, *document))
+
+
+CAMPAIGN: Final = _resource("campaigns", Campaign)
+LEAD: Final = _resource("leads", Lead)
+CALL: Final = _resource("calls", Call)
+CALLBACK: Final = _resource("callbacks", Callback)
+APPOINTMENT: Final = _resource("appointments", Appointment)
+MESSAGE: Final = _resource("messages", SmsMessage, renamed={"to": "recipient"})
+EVENT: Final = _resource(
+    "events",
+    WebhookEventSummary,
+    constants={"api_version": API_VERSION, "schema_version": SCHEMA_VERSION},
+)
+DELIVERY: Final = _resource("deliveries", WebhookDelivery)
+
+
+def etag(body: Json) -> str:
+    """A strong entity tag of an object as it is answered."""
+    return f'"{hashlib.sha256(encode(body)).hexdigest()[:32]}"'
+
+
+def check_if_match(if_match: str | None, body: Json) -> None:
+    """Compare `If-Match` with what the object is now.
+
+    Raises:
+        Refusal: `precondition_failed`.
+    """
+    if if_match is None or if_match.strip() == "*":
+        return
+    if etag(body) not in (tag.strip() for tag in if_match.split(",")):
+        raise Refusal("precondition_failed", "It was changed since it was read.")
+
+
+def encode(body: Json) -> bytes:
+    """A JSON document as the bytes that are sent."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()

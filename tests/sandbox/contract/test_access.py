@@ -1,0 +1,334 @@
+"""Authentication, access, scopes, switches and sending keys."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from sandbox.contract.service_bench import (
+    BY_NAME,
+    LAG_S,
+    LEAD,
+    OPERATIONS,
+    PHONE,
+    SCOPES,
+    Console,
+    Operation,
+    Party,
+    answered,
+    common,
+    problem,
+)
+
+SCOPED = [operation for operation in OPERATIONS if operation.scope is not None]
+SWITCHED = [operation for operation in OPERATIONS if operation.switch is not None]
+
+
+def named(operation: Operation) -> str:
+    return operation.name
+
+
+@contextlib.contextmanager
+def calling_from(address: str) -> Iterator[httpx.Client]:
+    """Requests whose source is another address of this machine's loopback."""
+    transport = httpx.HTTPTransport(local_address=address)
+    with httpx.Client(transport=transport, trust_env=False, timeout=20) as http:
+        yield http
+
+
+def me_from(party: Party, address: str, **headers: str) -> httpx.Response:
+    """GET /v1/me from an address."""
+    with calling_from(address) as http:
+        auth = {"Authorization": f"Bearer {party.key}", **headers}
+        return common(http.get(party.service.base_url + "/v1/me", headers=auth))
+
+
+# --- the key ----------------------------------------------------------------------------------
+
+
+def bad_keys(key: str, revoked: str) -> dict[str, str | None]:
+    credential, _, secret = key.removeprefix("svc_test_").partition("_")
+    flipped = secret[:-1] + ("a" if secret[-1] != "a" else "b")
+    return {
+        "none": None,
+        "empty": "",
+        "scheme alone": "Bearer",
+        "no scheme": key,
+        "another scheme": f"Basic {key}",
+        "unknown": f"Bearer svc_test_{uuid.uuid4().hex}_{uuid.uuid4().hex}",
+        "wrong secret": f"Bearer svc_test_{credential}_{flipped}",
+        "no secret": f"Bearer svc_test_{credential}_",
+        "cut": f"Bearer {key[:-1]}",
+        "longer": f"Bearer {key}x",
+        "live": f"Bearer svc_live_{credential}_{secret}",
+        "another prefix": f"Bearer {credential}_{secret}",
+        "revoked": f"Bearer {revoked}",
+        "not text": "Bearer \xff\xfe",
+        "huge": "Bearer svc_test_" + "x" * 4000,
+    }
+
+
+def test_every_key_problem_has_one_answer(console: Console, party: Party) -> None:
+    """Missing, malformed, unknown and revoked keys are answered alike, telling nothing apart."""
+    revoked = console.further_key(party)
+    answered(revoked.get("/v1/me"), 200)
+    console.do("DELETE", f"/keys/{revoked.credential_id}", status=204)
+    console.advance(LAG_S)
+    answers = set()
+    for what, auth in bad_keys(party.key, revoked.key).items():
+        headers = {} if auth is None else {"Authorization": auth.encode("latin-1")}
+        response = party.get("/v1/leads", auth=None, headers=headers)
+        body = problem(response, 401, "invalid_api_key")
+        body.pop("request_id")
+        body.pop("instance")
+        answers.add((str(body), tuple(sorted({*response.headers} - {"content-length"}))))
+        assert len(answers) == 1, f"{what} is told apart: {answers}"
+
+
+def test_one_client_holds_several_keys(console: Console, party: Party) -> None:
+    """A further key sees the same data; revoking one leaves the other at work."""
+    second = console.further_key(party)
+    lead = party.lead()
+    answered(second.get(f"/v1/leads/{lead}"), 200)
+    console.do("DELETE", f"/keys/{second.credential_id}", status=204)
+    console.advance(LAG_S)
+
+    problem(second.get("/v1/me"), 401, "invalid_api_key")
+    answered(party.get("/v1/me"), 200)
+
+
+def test_test_key_needs_the_sandbox(console: Console, party: Party) -> None:
+    """A test-prefixed key answers 401 unless the sandbox is enabled for the account."""
+    with console.settings(sandbox_enabled=False):
+        problem(party.get("/v1/me"), 401, "invalid_api_key")
+    answered(party.get("/v1/me"), 200)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "/v1/leads?api_key={key}",
+        "/v1/leads?access_token={key}",
+        "/v1/leads?limit={key}",
+        "/v1/leads?{key}=1",
+        "/v1/leads/{key}",
+        "/v1/leads?note=see%20{key}",
+        "/v1/leads?api_key=svc%5Flive%5Fabcdef12%5Fabcdefabcdefabcdefabcdefabcdefab",
+    ],
+)
+@pytest.mark.parametrize("auth", ["auto", None])
+def test_key_in_the_url_is_refused(party: Party, where: str, auth: str | None) -> None:
+    """A key anywhere in the URL answers 400 credential_in_url, with or without a header."""
+    response = party.get(where.format(key=party.key), auth=auth)
+
+    problem(response, 400, "credential_in_url")
+    assert party.key not in response.text
+
+
+@pytest.mark.parametrize("how", ["value", "inside", "deep", "live"])
+def test_key_in_the_body_is_refused(party: Party, how: str) -> None:
+    """A credential anywhere in the body answers 400 credential_in_body and is not echoed."""
+    value = {
+        "value": party.key,
+        "inside": f"my key is {party.key}, use it",
+        "deep": {"list": [{"of": party.key}]},
+        "live": party.key.replace("svc_test_", "svc_live_"),
+    }[how]
+    body = {**BY_NAME["leads.create"].body, "custom_fields": {"note": value}}
+    response = party.post("/v1/leads", body)
+
+    problem(response, 400, "credential_in_body")
+    assert party.key not in response.text
+
+
+# --- access and address -----------------------------------------------------------------------
+
+
+def test_account_access_off_is_403(console: Console, party: Party) -> None:
+    """Account access switched off answers 403 api_access_disabled, /v1/me too."""
+    with console.settings(api_access_enabled=False):
+        problem(party.get("/v1/me"), 403, "api_access_disabled")
+        problem(party.get("/v1/leads"), 403, "api_access_disabled")
+    answered(party.get("/v1/me"), 200)
+
+
+def test_client_access_off_is_403(console: Console, party: Party) -> None:
+    """A disabled client answers 403 api_access_disabled; other clients go on."""
+    client = console.client()
+    console.change_client(client, enabled=False)
+    problem(client.get("/v1/me"), 403, "api_access_disabled")
+    answered(party.get("/v1/me"), 200)
+    console.change_client(client, enabled=True)
+    answered(client.get("/v1/me"), 200)
+
+
+def test_address_must_be_in_the_accounts_list(console: Console, party: Party) -> None:
+    """A source outside the account's allow-list answers 403 ip_not_allowed."""
+    with console.settings(ip_allow=["127.0.0.9"]):
+        problem(party.get("/v1/me"), 403, "ip_not_allowed")
+        answered(me_from(party, "127.0.0.9"), 200)
+    answered(party.get("/v1/me"), 200)
+
+
+def test_address_must_be_in_the_clients_list(console: Console) -> None:
+    """A source outside the client's own list answers 403 ip_not_allowed."""
+    client = console.client(ip_allow=["127.0.0.9"])
+    problem(client.get("/v1/me"), 403, "ip_not_allowed")
+    answered(me_from(client, "127.0.0.9"), 200)
+    console.change_client(client, ip_allow=[])
+    answered(client.get("/v1/me"), 200)
+
+
+def test_both_lists_apply_when_both_are_set(console: Console) -> None:
+    """With both lists set, only an address in both passes."""
+    client = console.client(ip_allow=["127.0.0.8", "127.0.0.9"])
+    with console.settings(ip_allow=["127.0.0.7", "127.0.0.8"]):
+        answered(me_from(client, "127.0.0.8"), 200)
+        problem(me_from(client, "127.0.0.7"), 403, "ip_not_allowed")
+        problem(me_from(client, "127.0.0.9"), 403, "ip_not_allowed")
+
+
+def test_a_header_does_not_change_the_source_address(console: Console) -> None:
+    """A forwarded-for header of the caller's own making opens no door."""
+    client = console.client(ip_allow=["127.0.0.9"])
+    spoof = {
+        "X-Forwarded-For": "127.0.0.9",
+        "X-Real-IP": "127.0.0.9",
+        "Forwarded": "for=127.0.0.9",
+    }
+    for name, value in spoof.items():
+        problem(me_from(client, "127.0.0.1", **{name: value}), 403, "ip_not_allowed")
+
+
+# --- scopes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def nobody(console: Console) -> Party:
+    """A client without scopes."""
+    return console.client(scopes=[])
+
+
+@pytest.fixture(scope="module")
+def holders(console: Console) -> dict[str, Party]:
+    """One client for each scope, holding that scope alone."""
+    return {scope: console.client(scopes=[scope]) for scope in SCOPES}
+
+
+@pytest.mark.parametrize("operation", SCOPED, ids=named)
+def test_operation_needs_its_scope(nobody: Party, operation: Operation) -> None:
+    """A client with no scopes gets 403 insufficient_scope from every scoped operation."""
+    response = nobody.send(operation.method, operation.path, operation.body)
+
+    problem(response, 403, "insufficient_scope")
+
+
+@pytest.mark.parametrize("operation", SCOPED, ids=named)
+def test_operation_takes_its_scope_alone(holders: dict[str, Party], operation: Operation) -> None:
+    """The one scope of the table opens the operation."""
+    assert operation.scope is not None
+    response = holders[operation.scope].run(operation.name)
+
+    assert response.status_code not in (401, 403) or operation.name == "whatsapp.send"
+
+
+@pytest.mark.parametrize("operation", SCOPED, ids=named)
+def test_no_other_scope_opens_an_operation(
+    console: Console, holders: dict[str, Party], operation: Operation
+) -> None:
+    """Each of the other scopes, held alone, is insufficient."""
+    for scope, holder in holders.items():
+        if scope != operation.scope:
+            response = holder.send(operation.method, operation.path, operation.body)
+            problem(response, 403, "insufficient_scope")
+
+
+def test_new_client_can_read_itself(console: Console) -> None:
+    """A new client holds no scopes; its keys can call GET /v1/me."""
+    made = console.do("POST", "/clients", {"name": "plain"}, status=201)
+    plain = Party(console._service, made["api_key"], made["client_id"])
+
+    assert isinstance(answered(plain.get("/v1/me"), 200), dict)
+    problem(plain.get("/v1/leads"), 403, "insufficient_scope")
+
+
+def test_scopes_can_be_granted_and_taken(console: Console) -> None:
+    """A change of scopes by the administrator takes effect within 15 seconds."""
+    client = console.client(scopes=[])
+    console.change_client(client, scopes=["leads:read"])
+    answered(client.get("/v1/leads"), 200)
+    console.change_client(client, scopes=["calls:read"])
+    problem(client.get("/v1/leads"), 403, "insufficient_scope")
+    answered(client.get("/v1/calls"), 200)
+
+
+# --- tiers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", SWITCHED, ids=named)
+def test_tier_2_needs_its_switch(console: Console, party: Party, operation: Operation) -> None:
+    """With its switch off an operation answers 403 tier_not_enabled, and no other one does."""
+    assert operation.switch is not None
+    with console.settings(**{operation.switch: False}):
+        problem(party.run(operation.name), 403, "tier_not_enabled")
+        for bystander in SWITCHED:
+            if bystander.switch != operation.switch:
+                assert party.run(bystander.name).status_code != 403
+
+
+def test_whatsapp_answers_403_for_every_account(party: Party) -> None:
+    """WhatsApp sending answers 403 tier_not_enabled with scope and switches all there."""
+    problem(party.post("/v1/whatsapp/messages", {}), 403, "tier_not_enabled")
+    problem(
+        party.post("/v1/whatsapp/messages", {"to": PHONE, "body": "Hello"}),
+        403,
+        "tier_not_enabled",
+    )
+
+
+@pytest.mark.parametrize("name", ["calls.start", "sms.send"])
+def test_sending_needs_a_sending_key(console: Console, party: Party, name: str) -> None:
+    """Scope and switch are not enough: the key must be a sending key of the guided setup."""
+    plain = console.further_key(party, sending=False)
+    response = plain.run(name)
+    assert response.status_code == 403
+    assert response.json()["code"] in ("tier_not_enabled", "insufficient_scope")
+    assert party.run(name).status_code != 403
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [operation for operation in SCOPED if operation.scope.startswith("webhooks:")],  # type: ignore[union-attr]
+    ids=named,
+)
+def test_webhooks_must_be_enabled(console: Console, party: Party, operation: Operation) -> None:
+    """All webhook operations answer 403 webhooks_disabled until webhooks are switched on."""
+    with console.settings(webhooks_enabled=False):
+        problem(party.run(operation.name), 403, "webhooks_disabled")
+
+
+# --- privacy of a client's data ---------------------------------------------------------------
+
+
+def test_nothing_of_one_client_is_visible_to_another(party: Party, other: Party) -> None:
+    """What one client creates is in no list of another's, and its id opens nothing there."""
+    campaign = party.campaign("paused")
+    lead = party.lead(campaign, external_id="shared-id")
+    call = party.calls([{"created_at": "2026-01-01T00:00:00Z"}])[0]
+    party.on_dnc(PHONE)
+    for path in ("/v1/leads", "/v1/campaigns", "/v1/calls", "/v1/appointments"):
+        assert other.walk(path) == []
+    assert other.walk("/v1/leads", external_id="shared-id") == []
+    assert other.walk("/v1/callbacks", campaign_id=campaign) == []
+    for path in (f"/v1/leads/{lead}", f"/v1/campaigns/{campaign}", f"/v1/calls/{call}"):
+        answered(party.get(path), 200)
+        problem(other.get(path), 404, "not_found")
+    problem(other.patch(f"/v1/leads/{lead}", {"full_name": "x"}), 404, "not_found")
+    problem(other.post(f"/v1/campaigns/{campaign}/pause"), 404, "not_found")
+    checked = answered(other.post("/v1/dnc/check", {"phones": [PHONE]}), 200)
+    assert checked["data"] == [{"phone": PHONE, "listed": False}]
+    assert lead != LEAD

@@ -1,0 +1,295 @@
+"""Callbacks and appointments: their rules and their transition tables."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sandbox.contract.service_bench import (
+    CAMPAIGN,
+    LONDON,
+    PHONE,
+    SOON,
+    Console,
+    Json,
+    Party,
+    answered,
+    eventually,
+    fill,
+    invalid,
+    iso,
+    moment,
+    problem,
+    shaped,
+)
+
+LATER = "2031-04-02T09:30:00Z"
+
+
+@pytest.fixture(scope="module")
+def campaign(party: Party) -> str:
+    """A paused campaign."""
+    return party.campaign("paused")
+
+
+# --- callbacks --------------------------------------------------------------------------------
+
+
+def call_back(party: Party, campaign: str, **more: Any) -> Json:
+    """Schedule a callback of a new lead."""
+    lead = more.pop("lead_id", None) or party.lead(campaign)
+    body = {"lead_id": lead, "scheduled_at": SOON, **more}
+    return shaped("callback", answered(party.post("/v1/callbacks", body), 201))
+
+
+def callback_of(party: Party, made: Json) -> Json:
+    found = party.walk("/v1/callbacks", campaign_id=made["campaign_id"])
+    return next(each for each in found if each["id"] == made["id"])
+
+
+def moved(party: Party, made: Json, status: str) -> None:
+    """Put a callback into a state that the API cannot reach."""
+    party.console("PUT", f"/callbacks/{made['id']}", {"status": status}, status=200)
+
+
+def test_callback_is_scheduled(party: Party, campaign: str) -> None:
+    """201, pending, with lead, campaign, time and notes."""
+    lead = party.lead(campaign)
+    made = call_back(party, campaign, lead_id=lead, notes="n" * 500)
+
+    assert (made["status"], made["lead_id"], made["campaign_id"]) == ("pending", lead, campaign)
+    assert moment(made["scheduled_at"]) == moment(SOON)
+    assert made["notes"] == "n" * 500
+    assert callback_of(party, made) == made
+    assert call_back(party, campaign)["notes"] is None
+
+
+def test_callback_of_a_listed_lead_is_refused(party: Party, campaign: str) -> None:
+    """A lead on the Do-Not-Call list answers 422 on_dnc."""
+    number = party.phone()
+    lead = party.lead(campaign, phone=number)
+    party.on_dnc(number)
+
+    problem(party.post("/v1/callbacks", {"lead_id": lead, "scheduled_at": SOON}), 422, "on_dnc")
+
+
+def test_callback_can_reach_the_daily_cap(console: Console, party: Party, campaign: str) -> None:
+    """With the day's cap used up, scheduling answers 429 daily_cap_reached."""
+    lead = party.lead(campaign)
+    with console.settings(daily_cap=0):
+        response = party.post("/v1/callbacks", {"lead_id": lead, "scheduled_at": SOON})
+        problem(response, 429, "daily_cap_reached")
+
+
+def test_pending_callback_is_cancelled(party: Party, campaign: str) -> None:
+    """200, cancelled; cancelled again 200 and nothing changes."""
+    made = call_back(party, campaign)
+    path = f"/v1/callbacks/{made['id']}/cancel"
+    gone = shaped("callback", answered(party.post(path), 200))
+    assert gone == {**made, "status": "cancelled"}
+    assert answered(party.post(path, {}), 200) == gone
+    assert callback_of(party, made) == gone
+
+
+def test_callback_that_is_not_pending_stays(party: Party, campaign: str) -> None:
+    """Completed: neither cancelled nor moved; cancelled: not moved. 409, unchanged."""
+    made = call_back(party, campaign)
+    path = f"/v1/callbacks/{made['id']}"
+    moved(party, made, "completed")
+    problem(party.post(f"{path}/cancel"), 409, "callback_not_pending")
+    later = {"scheduled_at": LATER}
+    problem(party.post(f"{path}/reschedule", later), 409, "callback_not_pending")
+    assert callback_of(party, made) == {**made, "status": "completed"}
+    second = call_back(party, campaign)
+    answered(party.post(f"/v1/callbacks/{second['id']}/cancel"), 200)
+    response = party.post(f"/v1/callbacks/{second['id']}/reschedule", later)
+    problem(response, 409, "callback_not_pending")
+
+
+def test_pending_callback_is_moved(party: Party, campaign: str) -> None:
+    """200, still pending, at its new time."""
+    made = call_back(party, campaign)
+    path = f"/v1/callbacks/{made['id']}/reschedule"
+    after = shaped("callback", answered(party.post(path, {"scheduled_at": LATER}), 200))
+
+    assert moment(after["scheduled_at"]) == moment(LATER)
+    assert {**after, "scheduled_at": made["scheduled_at"]} == made
+
+
+def test_due_callback_calls_the_lead(console: Console, party: Party, campaign: str) -> None:
+    """When it is due the platform calls the lead; a cancelled or moved one waits or is gone."""
+    soon = iso(console.now() + timedelta(minutes=10))
+    far = iso(console.now() + timedelta(minutes=30))
+    numbers = [party.phone() for _ in range(3)]
+    due, cancelled, moved_on = (
+        call_back(party, campaign, lead_id=party.lead(campaign, phone=number), scheduled_at=soon)
+        for number in numbers
+    )
+    answered(party.post(f"/v1/callbacks/{cancelled['id']}/cancel"), 200)
+    path = f"/v1/callbacks/{moved_on['id']}/reschedule"
+    answered(party.post(path, {"scheduled_at": far}), 200)
+
+    def called() -> list[str]:
+        mine = [entry["to"] for entry in party.outbox("callback")]
+        return [number for number in mine if number in numbers]
+
+    console.advance(540)
+    assert called() == []
+    console.advance(120)
+    assert eventually(called) == [numbers[0]]
+    console.advance(1_200)
+    assert eventually(lambda: called() if len(called()) > 1 else None) == [numbers[0], numbers[2]]
+    assert due["status"] == "pending"
+
+
+def test_filters_of_callbacks_hold(party: Party) -> None:
+    """Status keeps what it names; an unknown campaign yields an empty page."""
+    campaign = party.campaign("paused")
+    pending, cancelled, completed = (call_back(party, campaign) for _ in range(3))
+    answered(party.post(f"/v1/callbacks/{cancelled['id']}/cancel"), 200)
+    moved(party, completed, "completed")
+    for made, status in (
+        (pending, "pending"),
+        (cancelled, "cancelled"),
+        (completed, "completed"),
+    ):
+        found = party.walk("/v1/callbacks", campaign_id=campaign, status=status)
+        assert [each["id"] for each in found] == [made["id"]]
+    assert party.walk("/v1/callbacks", campaign_id=CAMPAIGN) == []
+
+
+def test_callback_of_an_unknown_lead_is_404(party: Party, other: Party) -> None:
+    """A lead that is not the client's is not found."""
+    body = {"lead_id": other.lead(), "scheduled_at": SOON}
+    problem(party.post("/v1/callbacks", body), 404, "not_found")
+    theirs = call_back(other, other.campaign("paused"))
+    problem(party.post(f"/v1/callbacks/{theirs['id']}/cancel"), 404, "not_found")
+
+
+# --- appointments -----------------------------------------------------------------------------
+
+
+def book(party: Party, **more: Any) -> tuple[Json, str]:
+    """Book an appointment; the answer and its ETag."""
+    response = party.post("/v1/appointments", {"phone": PHONE, "scheduled_at": SOON, **more})
+    made = shaped("appointment", answered(response, 201))
+    return made, response.headers["etag"]
+
+
+def at(made: Json, what: str) -> str:
+    return f"/v1/appointments/{made['id']}/{what}"
+
+
+def test_appointment_is_booked(party: Party) -> None:
+    """201, scheduled, with an ETag and what was sent."""
+    sent = {
+        "phone": LONDON,
+        "scheduled_at": LATER,
+        "duration_minutes": 45,
+        "timezone": "Europe/London",
+        "service_type": "s" * 100,
+        "contact_name": "c" * 200,
+        "notes": "n" * 1000,
+    }
+    made, etag = book(party, **sent)
+
+    assert made["status"] == "scheduled"
+    assert etag
+    assert moment(made.pop("scheduled_at")) == moment(sent.pop("scheduled_at"))
+    assert {name: made[name] for name in sent} == sent
+    assert made["email"] is None
+
+
+@pytest.mark.parametrize("minutes", [5, 480])
+def test_duration_is_5_to_480(party: Party, minutes: int) -> None:
+    """Both ends are taken."""
+    assert book(party, duration_minutes=minutes)[0]["duration_minutes"] == minutes
+
+
+def test_appointment_in_a_blocked_country_is_refused(console: Console, party: Party) -> None:
+    """422 blocked_country for that country alone."""
+    with console.settings(blocked_countries=["GB"]):
+        response = party.post("/v1/appointments", {"phone": LONDON, "scheduled_at": SOON})
+        problem(response, 422, "blocked_country")
+        book(party)
+
+
+def test_appointment_is_cancelled(console: Console, party: Party) -> None:
+    """200, cancelled, with an ETag; cancelled again 200 and nothing changes."""
+    made, etag = book(party)
+    console.advance(2)
+    response = party.post(at(made, "cancel"))
+    gone = shaped("appointment", answered(response, 200))
+    assert gone["status"] == "cancelled"
+    assert response.headers["etag"] != etag
+    again = party.post(at(made, "cancel"), {})
+    assert answered(again, 200) == gone
+    assert again.headers["etag"] == response.headers["etag"]
+
+
+def no_show(party: Party, made: Json, status: str) -> None:
+    """Put an appointment into a state that the API cannot reach."""
+    path = f"/appointments/{made['id']}"
+    spelled = [status] if status == "completed" else ["no-show", "no_show"]
+    answers = [
+        party.service.console.call("PUT", f"/clients/{party.client_id}{path}", {"status": each})
+        for each in spelled
+    ]
+    assert 200 in [response.status_code for response in answers]
+
+
+@pytest.mark.parametrize("status", ["completed", "no-show", "cancelled"])
+def test_terminal_appointment_is_not_modifiable(party: Party, status: str) -> None:
+    """Completed and no-show: neither cancelled nor moved; cancelled: not moved. 409."""
+    made, _ = book(party)
+    if status == "cancelled":
+        answered(party.post(at(made, "cancel")), 200)
+    else:
+        no_show(party, made, status)
+        problem(party.post(at(made, "cancel")), 409, "appointment_not_modifiable")
+    before = answered(party.get(f"/v1/appointments/{made['id']}"), 200)
+    response = party.post(at(made, "reschedule"), {"scheduled_at": LATER})
+    problem(response, 409, "appointment_not_modifiable")
+    assert answered(party.get(f"/v1/appointments/{made['id']}"), 200) == before
+
+
+def test_appointment_is_moved(party: Party) -> None:
+    """Rescheduling answers 2xx, and the appointment is at its new time."""
+    made, _ = book(party)
+    response = fill(party, at(made, "reschedule"), {"scheduled_at": LATER}, {})
+    answered(response)
+    read = party.get(f"/v1/appointments/{made['id']}")
+
+    assert moment(answered(read, 200)["scheduled_at"]) == moment(LATER)
+    assert read.headers["etag"]
+
+
+def test_if_match_guards_a_cancellation(party: Party) -> None:
+    """The ETag of the last read passes; after a change it answers 412 and nothing happens."""
+    made, etag = book(party)
+    answered(party.post(at(made, "reschedule"), {"scheduled_at": LATER}))
+    response = party.post(at(made, "cancel"), headers={"If-Match": etag})
+    problem(response, 412, "precondition_failed")
+    read = party.get(f"/v1/appointments/{made['id']}")
+    assert answered(read, 200)["status"] != "cancelled"
+    response = party.post(at(made, "cancel"), headers={"If-Match": read.headers["etag"]})
+    assert answered(response, 200)["status"] == "cancelled"
+
+
+def test_appointments_are_listed(console: Console) -> None:
+    """The list has every appointment of the client."""
+    client = console.client()
+    made = {book(client)[0]["id"] for _ in range(5)}
+
+    assert {each["id"] for each in client.walk("/v1/appointments", limit="2")} == made
+
+
+def test_no_email_is_accepted(party: Party) -> None:
+    """`email` is no field of the request: 400 validation_failed."""
+    body = {"phone": PHONE, "scheduled_at": SOON, "email": "ada@example.com"}
+    response = party.post("/v1/appointments", body)
+
+    problem(response, 400, "validation_failed")
+    invalid(response, "email")

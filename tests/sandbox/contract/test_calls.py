@@ -1,0 +1,346 @@
+"""Click-to-call by its seven rules, and the records of calls."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+
+from sandbox.contract.service_bench import (
+    CALL,
+    CAMPAIGN,
+    LEAD,
+    LONDON,
+    PHONE,
+    Console,
+    Json,
+    Party,
+    Receiver,
+    answered,
+    eventually,
+    fresh_key,
+    invalid,
+    iso,
+    moment,
+    problem,
+    shaped,
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _caller_id(party: Party) -> None:
+    """The account has a verified number to call from."""
+    party.caller_id()
+
+
+def start(party: Party, **fields: Any) -> httpx.Response:
+    """Start a call with an agent that is ready, unless one is named."""
+    if not {"agent_extension", "agent_email"} & set(fields):
+        fields["agent_extension"] = party.agent()
+    return party.post("/v1/calls", {"to": PHONE, **fields})
+
+
+def dialled(party: Party) -> list[Json]:
+    return party.outbox("call")
+
+
+def refused(party: Party, status: int, code: str, **fields: Any) -> Json:
+    """Demand a refusal that dials nobody and lets the agent go at once."""
+    agent, before = party.agent(), len(dialled(party))
+    body = problem(start(party, agent_extension=agent, **fields), status, code)
+    assert len(dialled(party)) == before
+    return {**body, "agent": agent}
+
+
+def test_call_is_started(console: Console, party: Party) -> None:
+    """201 with the started call: dialing, from a verified number, with what was named."""
+    campaign, agent = party.campaign("running"), party.agent()
+    lead = party.lead(campaign)
+    response = start(party, agent_extension=agent, campaign_id=campaign, lead_id=lead)
+    call = shaped("started call", answered(response, 201))
+
+    assert (call["to"], call["agent_extension"]) == (PHONE, agent)
+    assert (call["campaign_id"], call["lead_id"]) == (campaign, lead)
+    assert call["caller_id"] in (None, "+12125550199")
+    assert abs(moment(call["created_at"]) - console.now()) < timedelta(seconds=5)
+    assert dialled(party)[-1]["to"] == PHONE
+
+
+def test_started_call_appears_in_the_list(party: Party) -> None:
+    """A started call is in the list of calls and, when its id is known, can be read."""
+    number = party.phone()
+    call = answered(start(party, to=number), 201)
+    record = eventually(
+        lambda: [each for each in party.walk("/v1/calls") if each["to_number"] == number]
+    )[0]
+
+    shaped("call", record)
+    assert record["direction"] == "outbound"
+    assert record["from_number"] == "+12125550199"
+    if call["call_id"] is not None:
+        assert record["id"] == call["call_id"]
+        assert answered(party.get(f"/v1/calls/{call['call_id']}"), 200)["id"] == record["id"]
+
+
+def test_agent_may_be_named_by_email(party: Party) -> None:
+    """Extension or email: the answer names the extension."""
+    agent = party.agent()
+    call = answered(start(party, agent_email=f"{agent}@example.com"), 201)
+
+    assert call["agent_extension"] == agent
+
+
+def test_agent_is_named_by_exactly_one(party: Party) -> None:
+    """Neither or both of extension and email is an invalid request."""
+    agent = party.agent()
+    invalid(party.post("/v1/calls", {"to": PHONE}))
+    both = {"agent_extension": agent, "agent_email": f"{agent}@example.com"}
+    invalid(party.post("/v1/calls", {"to": PHONE, **both}))
+    for wrong in ("ab", "x" * 243 + "@example.com"):
+        invalid(party.post("/v1/calls", {"to": PHONE, "agent_email": wrong}), "agent_email")
+
+
+def test_unknown_agent_is_unavailable(party: Party, other: Party) -> None:
+    """The agent must belong to the account."""
+    for named in (
+        {"agent_extension": "999999"},
+        {"agent_email": "nobody@example.com"},
+    ):
+        problem(start(party, **named), 409, "agent_unavailable")
+
+
+def test_agent_that_is_not_ready_is_unavailable(console: Console, party: Party) -> None:
+    """Not signed in, on a call, in wrap-up, on a break: 409 and nothing is dialled."""
+    states = (
+        *("signed_out", "offline", "logged_out", "not_signed_in", "on_call", "busy", "in_call"),
+        *("wrap_up", "wrap-up", "on_break", "break", "ringing", "held"),
+    )
+    taken = 0
+    for number, state in enumerate(states):
+        extension = f"88{number:02d}"
+        body = {"extension": extension, "email": f"{extension}@example.com", "state": state}
+        made = console.call("POST", f"/clients/{party.client_id}/agents", body)
+        if made.status_code == 201:
+            taken += 1
+            before = len(dialled(party))
+            problem(start(party, agent_extension=extension), 409, "agent_unavailable")
+            assert len(dialled(party)) == before
+        else:
+            assert made.status_code == 422
+    assert taken, "the console has no state but ready"
+
+
+def test_held_agent_is_unavailable_until_the_call_is_over(console: Console, party: Party) -> None:
+    """An agent held for a call cannot be held for another; calls end after 30 minutes."""
+    agent = party.agent()
+    answered(start(party, agent_extension=agent), 201)
+    problem(start(party, agent_extension=agent, to=party.phone()), 409, "agent_unavailable")
+    console.advance(3_600)
+    answered(start(party, agent_extension=agent, to=party.phone()), 201)
+
+
+def test_agent_is_released_when_the_call_is_refused(party: Party) -> None:
+    """After a refusal the same agent can be held at once."""
+    number = party.phone()
+    party.on_dnc(number)
+    agent = refused(party, 422, "on_dnc", to=number)["agent"]
+
+    answered(start(party, agent_extension=agent), 201)
+
+
+def test_agent_is_held_only_after_the_agent_check(console: Console, party: Party) -> None:
+    """An unready agent is told before compliance: nothing about the number is looked at."""
+    number = party.phone()
+    party.on_dnc(number)
+
+    problem(start(party, agent_extension="999999", to=number), 409, "agent_unavailable")
+
+
+def test_caller_id_must_be_verified(party: Party) -> None:
+    """A number that is not the account's answers 422 dial_refused, caller_id_not_registered."""
+    body = refused(party, 422, "dial_refused", caller_id="+12125550177")
+
+    assert "caller_id_not_registered" in str(body)
+    call = answered(start(party, caller_id="+12125550199"), 201)
+    assert call["caller_id"] == "+12125550199"
+
+
+def test_call_to_a_blocked_country_is_refused(console: Console, party: Party) -> None:
+    """422 blocked_country for that country alone."""
+    with console.settings(blocked_countries=["GB"]):
+        refused(party, 422, "blocked_country", to=LONDON)
+        answered(start(party), 201)
+    answered(start(party, to=LONDON), 201)
+
+
+def test_call_needs_a_balance(console: Console, party: Party) -> None:
+    """402 insufficient_balance when the account has none."""
+    with console.settings(balance=0):
+        refused(party, 402, "insufficient_balance")
+
+
+def test_call_outside_the_calling_hours_is_refused(console: Console, party: Party) -> None:
+    """422 dial_refused by the called party's own time, not the caller's."""
+    noon = to_noon_in_new_york(console)
+    with console.settings(calling_hours=window(noon, 0, 2)):
+        answered(start(party, to="+12125550150"), 201)
+        refused(party, 422, "dial_refused", to=LONDON)
+    with console.settings(calling_hours=window(noon, 4, 6)):
+        refused(party, 422, "dial_refused", to="+12125550150")
+        answered(start(party, to=LONDON), 201)
+
+
+def to_noon_in_new_york(console: Console) -> int:
+    """Move to a little past noon in New York; the hour there."""
+    here = console.now().astimezone(ZoneInfo("America/New_York"))
+    noon = here.replace(hour=12, minute=0, second=0, microsecond=0)
+    noon += timedelta(days=1) if noon <= here else timedelta()
+    console.advance(int((noon - here).total_seconds()) + 5)
+    return 12
+
+
+def window(hour: int, start: int, end: int) -> dict[str, str]:
+    """Calling hours between two hours counted from one."""
+    return {"start": f"{hour + start:02d}:00", "end": f"{hour + end:02d}:00"}
+
+
+def test_call_without_a_needed_consent_is_refused(console: Console, party: Party) -> None:
+    """422 dial_refused when the account needs consent and has none."""
+    with console.settings(consent_required=True):
+        refused(party, 422, "dial_refused", to=party.phone())
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "code"),
+    [
+        ({"sending_suspended": True}, 403, "sending_suspended"),
+        ({"outbound_approved": False}, 403, "outbound_not_approved"),
+        ({"daily_cap": 0}, 429, "daily_cap_reached"),
+        ({"per_minute_cap": 0}, 429, "rate_limit_exceeded"),
+        ({"spend_cap": 0}, 429, "spend_cap_reached"),
+    ],
+)
+def test_sending_caps_and_stops_hold(
+    console: Console, party: Party, settings: dict[str, Any], status: int, code: str
+) -> None:
+    """Rule 6: caps answer 429, an administrator's stop and a missing approval 403."""
+    with console.settings(**settings):
+        refused(party, status, code)
+    answered(start(party), 201)
+
+
+def test_unknown_campaign_or_lead_is_404(party: Party, other: Party) -> None:
+    """A campaign or lead that is not the client's is not found, and nothing is dialled."""
+    refused(party, 404, "not_found", campaign_id=CAMPAIGN)
+    refused(party, 404, "not_found", lead_id=LEAD)
+    refused(party, 404, "not_found", campaign_id=other.campaign("running"))
+    refused(party, 404, "not_found", lead_id=other.lead())
+
+
+def test_same_key_places_one_call_and_a_new_key_another(console: Console, party: Party) -> None:
+    """Rule 7: a retry under the key dials nobody again; a new key does."""
+    key, agent, before = fresh_key(), party.agent(), len(dialled(party))
+    body = {"to": PHONE, "agent_extension": agent}
+    first = answered(party.post("/v1/calls", body, idem=key), 201)
+    again = party.post("/v1/calls", body, idem=key)
+    assert answered(again, 201) == first
+    assert len(dialled(party)) == before + 1
+    console.advance(3_600)
+    answered(party.post("/v1/calls", body), 201)
+    assert len(dialled(party)) == before + 2
+
+
+def test_end_of_a_started_call_is_an_event(console: Console, receiver: Receiver) -> None:
+    """A started call ends after 30 minutes at the latest, with an end and call.completed."""
+    client = console.client()
+    client.caller_id()
+    path = receiver.new_path()
+    body = {"url": receiver.url(path), "events": ["call.completed"]}
+    answered(client.post("/v1/webhooks", body), 201)
+    number = client.phone()
+    answered(start(client, to=number), 201)
+    console.advance(1_860)
+    data = receiver.wait(path)[0]
+    assert data.headers["service-event"] == "call.completed"
+    record = next(each for each in client.walk("/v1/calls") if each["to_number"] == number)
+    assert record["ended_at"] is not None
+    assert record["duration_seconds"] is None or record["duration_seconds"] <= 1_800
+    assert record["id"].encode() in data.body
+
+
+# --- records ----------------------------------------------------------------------------------
+
+
+def test_record_keeps_what_it_is(console: Console, party: Party) -> None:
+    """A call record comes out with the values of each field."""
+    at = console.now() - timedelta(minutes=10)
+    given = {
+        "direction": "inbound",
+        "from_number": LONDON,
+        "to_number": PHONE,
+        "status": "completed",
+        "created_at": iso(at),
+        "answered_at": iso(at + timedelta(seconds=12)),
+        "ended_at": iso(at + timedelta(seconds=72)),
+        "duration_seconds": 60,
+        "campaign_id": party.campaign("running"),
+        "disposition": "sale",
+        "hangup_cause": "normal_clearing",
+    }
+    made = party.calls([given])[0]
+    record = next(each for each in party.walk("/v1/calls") if each["id"] == made)
+
+    for name, value in given.items():
+        same = moment(record[name]) == moment(value) if name.endswith("_at") else None
+        assert same or record[name] == value, name
+    assert answered(party.get(f"/v1/calls/{made}"), 200)["id"] == made
+
+
+@pytest.mark.parametrize("what", ["recording", "transcript"])
+def test_recording_and_transcript_of_a_call(party: Party, what: str) -> None:
+    """Both are there, or not found; of an unknown call they are not found."""
+    call = party.calls([{"created_at": "2026-01-01T00:00:00Z"}])[0]
+    response = party.get(f"/v1/calls/{call}/{what}")
+    if response.status_code != 200:
+        problem(response, 404, "not_found")
+    problem(party.get(f"/v1/calls/{CALL}/{what}"), 404, "not_found")
+
+
+def test_summary_of_every_call_answers_200(party: Party) -> None:
+    """A call without a summary says so: 404 means only that no call has the id."""
+    call = party.calls([{"created_at": "2026-01-01T00:00:00Z"}])[0]
+    summary = answered(party.get(f"/v1/calls/{call}/summary"), 200)
+    is_summary(summary)
+    problem(party.get(f"/v1/calls/{CALL}/summary"), 404, "not_found")
+
+
+def is_summary(summary: Json) -> None:
+    """Status and schema_version; a reason where there is none; content only when ready."""
+    assert isinstance(summary["schema_version"], int)
+    assert summary["status"] in ("ready", "processing", "not_generated")
+    if summary["status"] == "not_generated":
+        assert summary["not_generated_reason"]
+    if summary["status"] != "ready":
+        content = summary.get("summary")
+        known = ("reason_for_contact", "intent", "next_action", "outcome_candidate")
+        assert content is None
+        assert not any(summary.get(name) for name in known)
+
+
+def test_calls_of_a_synthetic_account_can_be_heard_and_read(console: Console) -> None:
+    """Of a seeded account some calls have a recording, a transcript and a ready summary."""
+    client = console.client(size="tiny")
+    calls = client.walk("/v1/calls", limit="100")
+    answered_calls = [call["id"] for call in calls if call["answered_at"]][:40]
+    found = {"recording": 0, "transcript": 0, "summary": 0}
+    for call in answered_calls:
+        for what in ("recording", "transcript"):
+            response = client.get(f"/v1/calls/{call}/{what}")
+            found[what] += response.status_code == 200 and len(response.content) > 0
+        summary = answered(client.get(f"/v1/calls/{call}/summary"), 200)
+        is_summary(summary)
+        found["summary"] += summary["status"] == "ready"
+    assert all(found.values()), found

@@ -1,0 +1,592 @@
+"""What the contract says of every request and every answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+
+from sandbox.contract.service_bench import (
+    BY_NAME,
+    CAMPAIGN,
+    LEAD,
+    LONDON,
+    MIB,
+    OPERATIONS,
+    PHONE,
+    PUBLIC_URL,
+    SCOPES,
+    SOON,
+    Console,
+    Operation,
+    Party,
+    answered,
+    common,
+    invalid,
+    iso,
+    moment,
+    problem,
+    shaped,
+)
+
+REACHED = [operation for operation in OPERATIONS if operation.name != "whatsapp.send"]
+WITH_BODY = [operation for operation in REACHED if operation.body is not None]
+JSON_TYPE = {"Content-Type": "application/json"}
+
+
+def named(operation: Operation) -> str:
+    return operation.name
+
+
+def raw(party: Party, name: str, content: Any, headers: dict[str, str] | None = None) -> Any:
+    """Send exactly these bytes as the body of an operation."""
+    operation = BY_NAME[name]
+    return party.send(
+        operation.method,
+        operation.path,
+        params=operation.params,
+        content=content,
+        headers=JSON_TYPE if headers is None else headers,
+    )
+
+
+def test_every_operation_is_there_and_there_are_45() -> None:
+    """The table that this suite goes by has the contract's 45 operations and 24 scopes."""
+    assert len(OPERATIONS) == len(BY_NAME) == 45
+    assert {operation.scope for operation in OPERATIONS} - {None} == set(SCOPES)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=named)
+def test_operation_exists(party: Party, operation: Operation) -> None:
+    """Each operation of the contract has a route that takes its method."""
+    code = party.run(operation.name).json().get("code")
+
+    assert code not in ("route_not_available", "method_not_allowed")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/nothing",
+        "/v1/leads/",
+        f"/v1/leads/{LEAD}/nothing",
+        f"/v1/leads/{LEAD}/history/more",
+        "/v2/leads",
+        "/v1/campaigns/",
+        "/v1/webhook-events/",
+        "/V1/leads",
+        "/v1/Leads",
+        "/docs",
+        "/v1/calls%00",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_unknown_path_is_404(party: Party, method: str, path: str) -> None:
+    """An unknown path answers 404 route_not_available, whatever the method."""
+    problem(party.send(method, path), 404, "route_not_available")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=named)
+def test_known_path_with_another_method_is_405(party: Party, operation: Operation) -> None:
+    """Another method answers 405 with an Allow header that lists the path's own methods."""
+    own = {one.method for one in OPERATIONS if one.path == operation.path}
+    others = {"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} - own
+    if operation.name == "leads.import":
+        others -= {"GET", "PATCH"}  # these read as the lead whose id is "import"
+    for method in others:
+        response = party.send(method, operation.path)
+        problem(response, 405, "method_not_allowed")
+        allowed = {each.strip() for each in response.headers["allow"].split(",")}
+        assert own <= allowed
+        assert method not in allowed
+
+
+RAW = {
+    "no HTTP": b"GARBAGE\r\n\r\n",
+    "bad header": b"GET /v1/me HTTP/1.1\r\nHost: x\r\nNo Colon\r\n\r\n",
+    "bad length": b"POST /v1/leads HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n",
+    "two lengths": b"POST /v1/leads HTTP/1.1\r\nHost: x\r\n"
+    b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    "huge header": b"GET /v1/me HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 2_000_000 + b"\r\n\r\n",
+    "old HTTP": b"GET /v1/me HTTP/1.0\r\n\r\n",
+    "unheard-of method": b"BREW /v1/leads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    "no path": b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("what", RAW)
+def test_answer_to_anything_carries_the_headers(party: Party, what: str) -> None:
+    """Whatever comes in, an answer has its request id, no-store and a problem document."""
+    host, port = party.service.base_url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as connection:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(RAW[what])
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while piece := connection.recv(65_536):
+                answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    status = int(lines[0].split()[1])
+    headers = [tuple(line.split(": ", 1)) for line in lines[1:]]
+
+    assert 400 <= status < 500
+    common(httpx.Response(status, headers=headers, content=body))
+
+
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/leads", "/v1/dnc/check", "/v1/nothing"])
+def test_head_has_the_headers_and_no_body(party: Party, path: str) -> None:
+    """HEAD is answered as the GET would be, or as another method; never with a body."""
+    url, auth = party.service.base_url + path, {"Authorization": f"Bearer {party.key}"}
+    response = party.http.head(url, headers=auth)
+
+    assert response.status_code in ((404,) if path == "/v1/nothing" else (200, 405))
+    assert response.headers["x-request-id"]
+    assert response.headers["cache-control"] == "no-store"
+    assert response.content == b""
+    if response.status_code == 405:
+        assert response.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=1&limit=2", "limit=1&&", "limit", "=1", "%ff=%ff", "limit=%00"]
+)
+def test_odd_query_is_answered_in_order(party: Party, query: str) -> None:
+    """A query string at the edge of the rules is taken or refused, never a 5xx."""
+    response = party.get(f"/v1/leads?{query}")
+
+    if response.status_code != 200:
+        invalid(response)
+
+
+def test_request_ids_differ(party: Party) -> None:
+    """Each answer has a request id of its own, and a client's own header does not set it."""
+    mine = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    seen = [
+        party.get("/v1/me", headers={"X-Request-ID": mine}).headers["x-request-id"]
+        for _ in range(5)
+    ]
+
+    assert len({*seen, mine}) == 6
+
+
+@pytest.mark.parametrize("operation", REACHED, ids=named)
+def test_unknown_query_parameter_is_refused(party: Party, operation: Operation) -> None:
+    """Unknown query parameters are refused with 400 validation_failed."""
+    params = {**operation.params, "unheard_of": "1"}
+
+    problem(party.run(operation.name, params=params), 400, "validation_failed")
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=named)
+def test_unknown_body_field_is_refused(party: Party, operation: Operation) -> None:
+    """Unknown request-body fields are refused with 400 validation_failed."""
+    response = party.run(operation.name, body={**operation.body, "unheard_of": 1})
+
+    problem(response, 400, "validation_failed")
+    invalid(response, "unheard_of")
+
+
+def test_unknown_field_of_a_lead_in_an_import_is_refused(party: Party) -> None:
+    """An unknown field inside `leads` is refused with its JSON pointer."""
+    body = {"leads": [{"phone": PHONE}, {"phone": LONDON, "unheard_of": 1}]}
+    response = party.run("leads.import", body=body)
+
+    problem(response, 400, "validation_failed")
+    invalid(response, "/leads/1/unheard_of")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}"], ids=["nothing", "braces"])
+@pytest.mark.parametrize("name", ["campaigns.pause", "campaigns.resume", "webhooks.rotate_secret"])
+def test_body_may_be_empty_or_braces(party: Party, name: str, content: bytes) -> None:
+    """`Body empty or {}` takes both; what is refused is the unknown id."""
+    headers = JSON_TYPE if content else {}
+
+    problem(raw(party, name, content, headers), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "kind", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonp"]
+)
+@pytest.mark.parametrize("name", ["leads.create", "leads.update", "dnc.check", "sms.send"])
+def test_wrong_content_type_is_415(party: Party, name: str, kind: str | None) -> None:
+    """A body that does not call itself application/json answers 415."""
+    body = json.dumps(BY_NAME[name].body).encode()
+    headers = {} if kind is None else {"Content-Type": kind}
+
+    problem(raw(party, name, body, headers), 415, "unsupported_media_type")
+
+
+def test_content_type_may_carry_its_charset(party: Party) -> None:
+    """`application/json; charset=utf-8` is JSON in UTF-8."""
+    body = json.dumps({"phones": [PHONE]}).encode()
+
+    answered(raw(party, "dnc.check", body, {"Content-Type": "application/json; charset=utf-8"}))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"[]",
+        b"null",
+        b'"phones"',
+        b"7",
+        b'{"phones": ["+12125550123"]} trailing',
+        b'{"phones": NaN}',
+        b'{"phones": ["\xff\xfe"]}',
+        b"\xff",
+        b"{'phones': []}",
+        b"",
+    ],
+)
+def test_body_that_is_no_json_object_is_refused(party: Party, content: bytes) -> None:
+    """Bodies are JSON objects in UTF-8; anything else is an invalid request."""
+    invalid(raw(party, "dnc.check", content))
+
+
+@pytest.mark.parametrize(
+    "value", [b'"\\ud800"', b'"\\u0000"', b"1e400", b"-0", b"1" * 400, b'{"a": [1]}']
+)
+def test_odd_values_never_break_the_service(party: Party, value: bytes) -> None:
+    """Values at the edge of JSON get an answer of the contract, never a 5xx."""
+    lead = party.lead()
+    for template in (b'{"full_name": %s}', b'{"custom_fields": {"odd": %s}}'):
+        response = party.send(
+            "PATCH", f"/v1/leads/{lead}", content=template % value, headers=JSON_TYPE
+        )
+        assert response.status_code in (200, 400, 422)
+        answered(party.get("/v1/leads"), 200)
+
+
+def nested(levels: int) -> bytes:
+    """A lead's change whose containers are nested so many deep."""
+    inside = levels - 2
+    return b'{"custom_fields": {"deep": ' + b"[" * inside + b"]" * inside + b"}}"
+
+
+def test_json_depth_of_20_is_the_limit(party: Party) -> None:
+    """A body well within 20 levels passes, one beyond is refused, however deep."""
+    path = f"/v1/leads/{party.lead()}"
+    answered(party.send("PATCH", path, content=nested(19), headers=JSON_TYPE), 200)
+    for levels in (22, 40, 1_000, 100_000):
+        invalid(party.send("PATCH", path, content=nested(levels), headers=JSON_TYPE))
+
+
+def padded(size: int) -> bytes:
+    """A valid check, padded with spaces to a size."""
+    body = json.dumps({"phones": [PHONE]}).encode()
+    return body + b" " * (size - len(body))
+
+
+def in_pieces(body: bytes) -> Any:
+    """The same bytes, sent chunked and without a Content-Length."""
+    return (body[start : start + 65_536] for start in range(0, len(body), 65_536))
+
+
+@pytest.mark.parametrize("how", [bytes, in_pieces], ids=["content-length", "chunked"])
+def test_body_of_one_mebibyte_is_the_limit(party: Party, how: Any) -> None:
+    """1,048,576 bytes pass; one more answers 413, sent whole or in chunks."""
+    answered(raw(party, "dnc.check", how(padded(MIB))), 200)
+    problem(raw(party, "dnc.check", how(padded(MIB + 1))), 413, "payload_too_large")
+    problem(raw(party, "dnc.check", how(padded(5 * MIB))), 413, "payload_too_large")
+
+
+@pytest.mark.parametrize("value", ["a", "order-7:retry.1_B", "x" * 128])
+def test_correlation_header_is_taken(party: Party, value: str) -> None:
+    """A well-formed X-Correlation-ID changes nothing about the answer."""
+    answered(party.get("/v1/me", headers={"X-Correlation-ID": value}), 200)
+
+
+@pytest.mark.parametrize("value", ["", "x" * 129, "with space", "ümlaut".encode(), "a/b"])
+def test_malformed_correlation_header_is_refused_or_ignored(party: Party, value: Any) -> None:
+    """A malformed X-Correlation-ID is an invalid request or none at all, nothing else."""
+    response = party.get("/v1/me", headers={"X-Correlation-ID": value})
+
+    if response.status_code != 200:
+        invalid(response)
+
+
+BY_ID = [operation for operation in REACHED if "-4000-8000-" in operation.path]
+
+
+@pytest.mark.parametrize("operation", [op for op in BY_ID if op.shown], ids=named)
+def test_unknown_id_is_not_found(party: Party, operation: Operation) -> None:
+    """An id that is of nothing in the account answers 404 not_found."""
+    problem(party.run(operation.name), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "operation", [op for op in BY_ID if not op.shown and op.method == "GET"], ids=named
+)
+def test_unknown_id_is_not_found_where_the_shape_is_not_shown(
+    party: Party, operation: Operation
+) -> None:
+    """The same where only method, path and scope are given."""
+    problem(party.run(operation.name), 404, "not_found")
+
+
+@pytest.mark.parametrize("operation", BY_ID, ids=named)
+def test_id_of_another_type_names_nothing(party: Party, operation: Operation) -> None:
+    """An id with another prefix, or none, is refused as unknown or malformed."""
+    for wrong in (f"evil_{uuid.uuid4()}", str(uuid.uuid4()), "x", "%2e%2e", "'%20OR%201=1"):
+        path = "/".join(
+            wrong if "-4000-8000-" in part else part for part in operation.path.split("/")
+        )
+        response = party.send(operation.method, path, operation.body)
+        seen = (response.status_code, response.json()["code"])
+        assert seen in ((404, "not_found"), (400, "validation_failed"), (422, "validation_failed"))
+
+
+WRONG_FIELDS: dict[str, list[tuple[str, Any]]] = {
+    "leads.create": [
+        ("phone", "1" * 33),
+        ("phone", 12125550123),
+        ("external_id", ""),
+        ("external_id", "x" * 129),
+        ("external_id", 5),
+        ("first_name", "x" * 101),
+        ("last_name", "x" * 101),
+        ("full_name", "x" * 201),
+        ("full_name", ["Ada"]),
+        ("email", "x" * 243 + "@example.com"),
+        ("custom_fields", {f"k{n}": 1 for n in range(21)}),
+        ("custom_fields", ["a"]),
+        ("custom_fields", "a"),
+        ("source", ""),
+        ("source", "x" * 101),
+        ("dial_now", "yes"),
+        ("dial_now", 1),
+        ("dial_within_seconds", 29),
+        ("dial_within_seconds", 3601),
+        ("dial_within_seconds", "60"),
+        ("dial_within_seconds", 60.5),
+        ("dial_within_seconds", True),
+    ],
+    "leads.update": [
+        ("phone", PHONE),
+        ("status", "new"),
+        ("external_id", "x"),
+        ("full_name", "x" * 201),
+        ("full_name", 5),
+        ("email", "x" * 243 + "@example.com"),
+        ("custom_fields", {f"k{n}": 1 for n in range(21)}),
+        ("custom_fields", []),
+    ],
+    "calls.start": [
+        ("to", "2125550123"),
+        ("to", "+1"),
+        ("to", "+1 212 555 0123"),
+        ("to", "tel:+12125550123"),
+        ("to", "+1212555012345678"),
+        ("to", "+02125550123"),
+        ("to", ""),
+        ("to", None),
+        ("caller_id", "123"),
+        ("agent_extension", 100),
+    ],
+    "sms.send": [
+        ("to", "2125550123"),
+        ("to", None),
+        ("body", ""),
+        ("body", "x" * 919),
+        ("body", None),
+        ("client_reference", ""),
+        ("client_reference", "x" * 65),
+    ],
+    "dnc.check": [
+        ("phones", []),
+        ("phones", ["2125550123"]),
+        ("phones", [PHONE, None]),
+        ("phones", PHONE),
+        ("phones", None),
+    ],
+    "leads.import": [
+        ("leads", []),
+        ("leads", {}),
+        ("leads", [PHONE]),
+        ("leads", [{"phone": PHONE, "external_id": "x" * 129}]),
+        ("leads", [{"phone": PHONE, "full_name": "x" * 201}]),
+        ("leads", [{"phone": PHONE, "custom_fields": {f"k{n}": 1 for n in range(21)}}]),
+        ("leads", [{"phone": PHONE, "dial_now": True}]),
+        ("leads", [{"phone": PHONE, "campaign_id": CAMPAIGN}]),
+    ],
+    "callbacks.create": [
+        ("scheduled_at", "tomorrow"),
+        ("scheduled_at", "2031-02-30T10:00:00Z"),
+        ("scheduled_at", 1_900_000_000),
+        ("scheduled_at", None),
+        ("notes", "x" * 501),
+    ],
+    "callbacks.reschedule": [("scheduled_at", "tomorrow"), ("scheduled_at", None)],
+    "appointments.create": [
+        ("phone", "2125550123"),
+        ("phone", None),
+        ("scheduled_at", "noon"),
+        ("scheduled_at", None),
+        ("duration_minutes", 4),
+        ("duration_minutes", 481),
+        ("duration_minutes", "30"),
+        ("duration_minutes", 30.5),
+        ("timezone", "Mars/Olympus"),
+        ("timezone", "x" * 65),
+        ("service_type", "x" * 101),
+        ("contact_name", "x" * 201),
+        ("notes", "x" * 1001),
+        ("email", "ada@example.com"),
+    ],
+    "webhooks.create": [
+        ("url", "https://"),
+        ("url", "https://8.8.8.8/" + "x" * 2033),
+        ("url", 5),
+        ("url", None),
+        ("events", []),
+        ("events", ["webhook.test"]),
+        ("events", ["call.started"]),
+        ("events", "call.completed"),
+        ("events", ["call.completed"] * 7),
+        ("events", None),
+        ("description", "x" * 201),
+    ],
+    "webhooks.update": [
+        ("enabled", "yes"),
+        ("events", []),
+        ("events", ["webhook.test"]),
+        ("description", "x" * 201),
+        ("secret", "whsec_mine"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        pytest.param(name, field, value, id=f"{name}-{field}-{str(value)[:12]}-{number}")
+        for name, cases in WRONG_FIELDS.items()
+        for number, (field, value) in enumerate(cases)
+    ],
+)
+def test_field_out_of_its_bounds_is_refused(
+    party: Party, name: str, field: str, value: Any
+) -> None:
+    """Each field's type and bounds hold; the error's pointer names the field."""
+    invalid(party.run(name, body={**BY_NAME[name].body, field: value}), field)
+
+
+REQUIRED = {
+    "leads.create": ["campaign_id"],
+    "leads.import": ["leads"],
+    "calls.start": ["to"],
+    "sms.send": ["to", "body", "client_reference"],
+    "dnc.check": ["phones"],
+    "callbacks.create": ["lead_id", "scheduled_at"],
+    "callbacks.reschedule": ["scheduled_at"],
+    "appointments.create": ["phone", "scheduled_at"],
+    "webhooks.create": ["url", "events"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name, fields in REQUIRED.items() for field in fields]
+)
+def test_required_field_is_missed(party: Party, name: str, field: str) -> None:
+    """A required field that is not there is `missing` at its pointer."""
+    body = {key: value for key, value in BY_NAME[name].body.items() if key != field}
+    errors = invalid(party.run(name, body=body), field)["errors"]
+
+    assert any(each["code"] == "missing" for each in errors if field in each["pointer"])
+
+
+@pytest.mark.parametrize("name", ["leads.import", "callbacks.list"])
+def test_required_query_parameter_is_missed(party: Party, name: str) -> None:
+    """The import and the list of callbacks need their campaign_id."""
+    invalid(party.run(name, params={}), "campaign_id")
+
+
+WRONG_IDS = [
+    ("leads.create", "campaign_id"),
+    ("calls.start", "campaign_id"),
+    ("calls.start", "lead_id"),
+    ("callbacks.create", "lead_id"),
+    ("events.replay", "webhook_id"),
+]
+
+
+@pytest.mark.parametrize(("name", "field"), WRONG_IDS)
+@pytest.mark.parametrize("value", ["x", "evil_00000000-0000-4000-8000-000000000000", 5])
+def test_malformed_id_in_a_body_is_refused(
+    party: Party, name: str, field: str, value: Any
+) -> None:
+    """An id of another type is malformed or names nothing."""
+    body = {**BY_NAME[name].body, field: value}
+    response = party.run(name, body=body)
+
+    if response.status_code == 404:
+        problem(response, 404, "not_found")
+    else:
+        invalid(response, field)
+
+
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        ("/v1/leads", {"status": "archived"}),
+        ("/v1/leads", {"external_id": ""}),
+        ("/v1/leads", {"external_id": "x" * 129}),
+        ("/v1/calls", {"direction": "sideways"}),
+        ("/v1/campaigns", {"status": "archived"}),
+        ("/v1/callbacks", {"campaign_id": CAMPAIGN, "status": "new"}),
+    ],
+)
+def test_filter_out_of_its_values_is_refused(
+    party: Party, path: str, params: dict[str, str]
+) -> None:
+    """A filter takes the values that the contract lists."""
+    invalid(party.get(path, params), next(reversed(params)))
+
+
+def test_instants_are_answered_in_utc(party: Party) -> None:
+    """A time with another offset is refused, or kept as the same instant in UTC."""
+    body = {"phone": PHONE, "scheduled_at": "2031-03-01T17:00:00+02:00"}
+    response = party.post("/v1/appointments", body)
+
+    if response.is_success:
+        assert moment(response.json()["scheduled_at"]) == moment(SOON)
+    else:
+        invalid(response, "scheduled_at")
+
+
+def test_every_shape_of_a_list_entry_holds(party: Party, console: Console) -> None:
+    """Leads, campaigns, calls and callbacks have exactly the contract's fields."""
+    campaign = party.campaign("paused")
+    lead = party.lead(campaign, full_name="Ada", custom_fields={"a": 1})
+    party.calls([{"created_at": iso(console.now()), "campaign_id": campaign}])
+    answered(party.post("/v1/callbacks", {"lead_id": lead, "scheduled_at": SOON}), 201)
+    for kind, path in (
+        ("lead", "/v1/leads"),
+        ("campaign", "/v1/campaigns"),
+        ("call", "/v1/calls"),
+        ("callback", f"/v1/callbacks?campaign_id={campaign}"),
+    ):
+        records = answered(party.get(path), 200)["data"]
+        assert records
+        for record in records:
+            shaped(kind, record)
+
+
+def test_public_url_is_taken_at_its_longest(party: Party) -> None:
+    """A URL of 2048 characters and a description of 200 are within bounds."""
+    url = PUBLIC_URL + "/" + "x" * (2048 - len(PUBLIC_URL) - 1)
+    body = {"url": url, "events": ["call.completed"], "description": "d" * 200}
+    made = answered(party.post("/v1/webhooks", body), 201)
+
+    assert made["description"] == "d" * 200
+    answered(party.delete(f"/v1/webhooks/{made['id']}"))

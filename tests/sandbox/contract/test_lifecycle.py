@@ -1,0 +1,425 @@
+"""Starting and ending: the first line, signals, data kept through a kill, seeds and sizes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from sandbox.contract.service_bench import (
+    OPERATIONS,
+    PHONE,
+    SCOPES,
+    SWITCHES,
+    Json,
+    Party,
+    Receiver,
+    Service,
+    answered,
+    fresh_key,
+    moment,
+    problem,
+    shaped,
+)
+
+AS_OF = "2026-09-30"
+
+
+def test_first_line_says_how_to_reach_it() -> None:
+    """One JSON object with the five facts; nothing more on standard output, ever."""
+    with Service("--size", "empty") as service:
+        ready = service.ready
+        assert set(ready) == {"base_url", "api_key", "client_id", "console_url", "console_token"}
+        assert ready["base_url"].startswith("http://127.0.0.1:")
+        assert ready["console_url"] == ready["base_url"] + "/console"
+        assert ready["api_key"].startswith("svc_test_")
+        assert ready["client_id"].startswith("cli_")
+        answered(service.first_client().get("/v1/me"), 200)
+        service.first_client().get("/v1/nothing")
+        status, _ = service.stop(signal.SIGTERM)
+        assert status == 0
+        assert service.process.stdout is not None
+        assert service.process.stdout.read() == ""
+
+
+def test_account_is_open_out_of_the_box() -> None:
+    """Every scope, a sending key, every switch on, rate limits as in the contract."""
+    with Service("--size", "empty") as service:
+        account = service.console.account()
+        assert all(account[switch] is True for switch in SWITCHES.values())
+        assert account["webhooks_enabled"] is True
+        assert account["allow_loopback_webhooks"] is True
+        assert account["rate_limits"] == "contract"
+        service.console.change(rate_limits=None)
+        party = service.first_client()
+        for operation in OPERATIONS:
+            response = party.run(operation.name)
+            if operation.name == "whatsapp.send":
+                problem(response, 403, "tier_not_enabled")
+            else:
+                assert response.status_code not in (401, 403), operation.name
+        for path in ("/v1/leads", "/v1/calls", "/v1/campaigns", "/v1/appointments"):
+            fresh = service.console.client(scopes=SCOPES)
+            assert fresh.walk(path) == []
+        assert not party.walk("/v1/calls")
+        assert not party.walk("/v1/campaigns")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_signal_ends_it_within_two_seconds(
+    tmp_path: Path, receiver: Receiver, how: signal.Signals
+) -> None:
+    """Status 0 within 2 s, with a slow request, a slow delivery and open connections; no trace."""
+    with Service("--size", "empty", env={"TMPDIR": str(tmp_path)}) as service:
+        party = service.first_client()
+        body = {"url": receiver.url(receiver.new_path(hang=True)), "events": ["call.completed"]}
+        answered(party.post("/v1/webhooks", body), 201)
+        party.event()
+        service.console.do("POST", "/faults", {"operation": "me", "delay_seconds": 8}, status=201)
+        slow = threading.Thread(target=swallow, args=(party,))
+        slow.start()
+        time.sleep(0.2)
+        status, seconds = service.stop(how)
+        slow.join()
+        assert status == 0, service.log()[-2000:]
+        assert seconds < 2
+        assert [*tmp_path.iterdir()] == []
+
+
+def swallow(party: Party) -> None:
+    """A request whose answer, if any, does not matter."""
+    url = party.service.base_url + "/v1/me"
+    try:
+        party.http.get(url, headers={"Authorization": f"Bearer {party.key}"})
+    except httpx.TransportError:
+        return
+
+
+# --- kept data --------------------------------------------------------------------------------
+
+
+class Writer:
+    """Adds leads without a pause; remembers which were answered and which were under way."""
+
+    def __init__(self, party: Party, campaign: str) -> None:
+        self.party, self.campaign = party, campaign
+        self.answered: dict[str, str] = {}
+        self.under_way: tuple[str, str] | None = None
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self) -> None:
+        while True:
+            phone, key = self.party.phone(), fresh_key()
+            self.under_way = (phone, key)
+            body = {"campaign_id": self.campaign, "phone": phone}
+            try:
+                response = self.party.post("/v1/leads", body, idem=key)
+            except httpx.TransportError:
+                return
+            self.answered[phone] = answered(response, 200)["lead_id"]
+
+
+def test_retry_outlives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
+    """A delivery that waits for its retry is made by the service that is started again."""
+    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+    path = receiver.new_path(500)
+    with Service(*data) as first:
+        party = first.first_client()
+        body = {"url": receiver.url(path), "events": ["call.completed"]}
+        answered(party.post("/v1/webhooks", body), 201)
+        event_id = party.event()
+        receiver.wait(path)
+        first.process.kill()
+        first.process.wait(timeout=10)
+    receiver.answer(path, 200)
+    port = first.base_url.rsplit(":", 1)[1]
+    with Service(*data, "--port", port) as again:
+        assert again.base_url == first.base_url
+        again.console.advance(61)
+        delivery = receiver.wait(path, 2)[1]
+        assert delivery.headers["service-event-id"] == event_id
+
+
+def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
+    """Killed amid writes and started again: each answered write once, keys and all the rest."""
+    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+    with Service(*data) as first:
+        first.console.change(rate_limits=None, balance=77)
+        clock = first.console.advance(1_000)
+        party = first.first_client()
+        second = first.console.client()
+        campaign = party.campaign("paused")
+        key, phone = fresh_key(), party.phone()
+        body = {"campaign_id": campaign, "phone": phone}
+        stored = answered(party.post("/v1/leads", body, idem=key), 200)
+        party.on_dnc(PHONE)
+        text = {"to": party.phone(), "body": "Hello", "client_reference": "kept-1"}
+        answered(party.post("/v1/sms", text), 202)
+        party.calls([{"created_at": "2026-01-01T00:00:00Z"}] * 3)
+        first_page = answered(party.get("/v1/calls", {"limit": "1"}), 200)
+        writer = Writer(party, campaign)
+        writer.thread.start()
+        time.sleep(0.4)
+        first.process.kill()
+        first.process.wait(timeout=10)
+        writer.thread.join()
+    assert writer.answered
+    with Service(*data) as again:
+        assert again.ready["client_id"] == party.client_id
+        assert again.console.account()["balance"] == 77
+        assert again.console.now() >= clock
+        for old_key in (party.key, again.ready["api_key"], second.key):
+            answered(Party(again, old_key, party.client_id).get("/v1/me"), 200)
+        party = Party(again, party.key, party.client_id)
+        cursor = {"cursor": first_page["page"]["next_cursor"]}
+        assert len(answered(party.get("/v1/calls", cursor), 200)["data"]) == 2
+        assert text["to"] in [entry["to"] for entry in party.outbox("sms")]
+        repeated = party.post("/v1/sms", text)
+        problem(repeated, 409, "duplicate_client_reference")
+        leads = party.walk("/v1/leads", limit="100")
+        found = {lead["phone"]: lead["id"] for lead in leads}
+        assert {number: found.get(number) for number in writer.answered} == writer.answered
+        assert len(found) == len(leads)
+        replayed = party.post("/v1/leads", body, idem=key)
+        assert replayed.headers["idempotency-replayed"] == "true"
+        assert replayed.json() == stored
+        assert writer.under_way is not None
+        number, lost_key = writer.under_way
+        retry = party.post("/v1/leads", {"campaign_id": campaign, "phone": number}, idem=lost_key)
+        assert_settled(party, retry, number)
+        checked = answered(party.post("/v1/dnc/check", {"phones": [PHONE]}), 200)
+        assert checked["data"][0]["listed"] is True
+        files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+        assert files
+        assert [path for path in files if path.stat().st_mode & 0o077] == []
+
+
+def test_write_that_a_kill_cut_short_is_settled_by_its_key(tmp_path: Path) -> None:
+    """A key that was reserved when the service was killed does not answer `conflict` for ever."""
+    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+    with Service(*data) as first:
+        party = first.first_client()
+        campaign, key, phone = party.campaign("paused"), fresh_key(), party.phone()
+        body = {"campaign_id": campaign, "phone": phone}
+        slow = {"operation": "leads.create", "delay_seconds": 30}
+        first.console.do("POST", "/faults", slow, status=201)
+        with pytest.raises(httpx.TimeoutException):
+            party.post("/v1/leads", body, idem=key, timeout=0.3)
+        first.process.kill()
+        first.process.wait(timeout=10)
+    with Service(*data) as again:
+        party = Party(again, party.key, party.client_id)
+        assert_settled(party, party.post("/v1/leads", body, idem=key), phone)
+
+
+def assert_settled(party: Party, retry: httpx.Response, number: str) -> None:
+    """The write that was under way is settled by its key: once, or known to be unknown."""
+    held = [lead for lead in party.walk("/v1/leads", limit="100") if lead["phone"] == number]
+    if retry.status_code == 409:
+        problem(retry, 409, "outcome_unknown")
+        assert len(held) <= 1
+    else:
+        assert answered(retry, 200)["status"] == "accepted"
+        assert len(held) == 1
+
+
+def test_data_are_there_after_a_clean_end(tmp_path: Path) -> None:
+    """Started again after a clean end, on another address too, the folder's data are there."""
+    data = ("--size", "empty", "--data", str(tmp_path))
+    with Service(*data, "--host", "127.0.0.2") as first:
+        assert first.base_url.startswith("http://127.0.0.2:")
+        campaign = first.first_client().campaign("draft")
+        first.stop(signal.SIGTERM)
+    with Service(*data) as again:
+        answered(again.first_client().get(f"/v1/campaigns/{campaign}"), 200)
+
+
+# --- the synthetic account --------------------------------------------------------------------
+
+
+def records(service: Service) -> dict[str, list[Json]]:
+    """Everything that the lists of the first client have."""
+    service.console.change(rate_limits=None)
+    party = service.first_client()
+    found = {
+        path: party.walk(path, limit="100")
+        for path in ("/v1/calls", "/v1/leads", "/v1/campaigns", "/v1/appointments")
+    }
+    found["/v1/callbacks"] = [
+        callback
+        for campaign in found["/v1/campaigns"]
+        for callback in party.walk("/v1/callbacks", campaign_id=campaign["id"], limit="100")
+    ]
+    return found
+
+
+def details(service: Service, found: dict[str, list[Json]]) -> dict[str, bytes]:
+    """What is read one by one of some calls, leads and campaigns, as bytes."""
+    party = service.first_client()
+    paths = [f"/v1/campaigns/{each['id']}" for each in found["/v1/campaigns"]]
+    paths += [f"{path}/progress" for path in paths]
+    paths += [f"/v1/leads/{each['id']}/history" for each in found["/v1/leads"][:20]]
+    for call in found["/v1/calls"][:40]:
+        where = f"/v1/calls/{call['id']}"
+        paths += [where, *(f"{where}/{what}" for what in ("recording", "transcript", "summary"))]
+    answers = {path: party.get(path) for path in paths}
+    return {path: answer.content for path, answer in answers.items() if answer.is_success}
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Iterator[tuple[Service, dict[str, list[Json]]]]:
+    """A service with the tiny account of seed 7, and what its lists have."""
+    with Service("--size", "tiny", "--seed", "7", "--as-of", AS_OF) as service:
+        yield service, records(service)
+
+
+def test_seed_and_day_make_the_account_byte_for_byte(
+    tiny: tuple[Service, dict[str, list[Json]]],
+) -> None:
+    """A second run has the same records, byte for byte and in the same order."""
+    with Service("--size", "tiny", "--seed", "7", "--as-of", AS_OF) as service:
+        second = records(service)
+        again = details(service, second)
+
+    assert json.dumps(second) == json.dumps(tiny[1])
+    assert again == details(*tiny)
+    assert len(again) > 100
+
+
+@pytest.mark.parametrize("options", [("--seed", "8", "--as-of", AS_OF), ("--as-of", "2026-06-15")])
+def test_another_seed_or_day_makes_another_account(
+    tiny: tuple[Service, dict[str, list[Json]]], options: tuple[str, ...]
+) -> None:
+    """Seed and day both matter, and history ends on the day."""
+    with Service("--size", "tiny", *options) as service:
+        other = records(service)
+    assert {call["id"] for call in other["/v1/calls"]} != {
+        call["id"] for call in tiny[1]["/v1/calls"]
+    }
+    ends_on(other, date.fromisoformat(options[-1]))
+
+
+def ends_on(found: dict[str, list[Json]], day: date) -> None:
+    """No call is later than the day, and the last ones are near it."""
+    calls = [moment(call["created_at"]).date() for call in found["/v1/calls"]]
+    assert max(calls) <= day
+    assert (day - max(calls)).days <= 7
+
+
+def test_account_is_shaped_like_a_real_one(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
+    """Campaigns in every state, months of calls with outcomes, callbacks, appointments, a list."""
+    service, found = tiny
+    kinds = {
+        "/v1/calls": "call",
+        "/v1/leads": "lead",
+        "/v1/campaigns": "campaign",
+        "/v1/callbacks": "callback",
+        "/v1/appointments": "appointment",
+    }
+    for path, kind in kinds.items():
+        assert found[path], f"no {kind} at all"
+        for record in found[path]:
+            shaped(kind, record)
+    states = {campaign["status"] for campaign in found["/v1/campaigns"]}
+    assert states == {"draft", "ready", "running", "paused", "completed"}
+    ends_on(found, date.fromisoformat(AS_OF))
+    made = sorted(moment(call["created_at"]) for call in found["/v1/calls"])
+    assert (made[-1] - made[0]).days >= 59
+    assert len({call["disposition"] for call in found["/v1/calls"]} - {None}) >= 3
+    assert len({call["hangup_cause"] for call in found["/v1/calls"]} - {None}) >= 2
+    campaigns = {campaign["id"] for campaign in found["/v1/campaigns"]}
+    assert {call["campaign_id"] for call in found["/v1/calls"]} - {None} <= campaigns
+    for call in found["/v1/calls"]:
+        consistent(call)
+    party = service.first_client()
+    phones = sorted({lead["phone"] for lead in found["/v1/leads"]})
+    listed = [
+        each["listed"]
+        for start in range(0, len(phones), 100)
+        for each in answered(
+            party.post("/v1/dnc/check", {"phones": phones[start : start + 100]}), 200
+        )["data"]
+    ]
+    assert any(listed)
+    assert not all(listed)
+
+
+def consistent(call: Json) -> None:
+    """A call's instants are in order, and its length is what they say."""
+    times = [
+        moment(call[name]) for name in ("created_at", "answered_at", "ended_at") if call[name]
+    ]
+    assert times == sorted(times)
+    assert call["duration_seconds"] is None or call["duration_seconds"] >= 0
+
+
+def test_sizes_grow(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
+    """Small has more than tiny, medium more than small, and each starts in reasonable time."""
+    began = time.monotonic()
+    with Service("--size", "small", "--seed", "7", "--as-of", AS_OF) as service:
+        assert time.monotonic() - began < 15
+        small = records(service)
+        for path in ("/v1/calls", "/v1/leads"):
+            assert len(small[path]) > len(tiny[1][path])
+        began = time.monotonic()
+        medium = service.console.client(size="medium")
+        assert time.monotonic() - began < 15
+        assert more_calls_than(medium, len(small["/v1/calls"]))
+
+
+def more_calls_than(party: Party, count: int) -> bool:
+    """Whether a client has more calls than so many."""
+    cursor, seen = {}, 0
+    while seen <= count:
+        page = answered(party.get("/v1/calls", {"limit": "100", **cursor}), 200)
+        seen += len(page["data"])
+        cursor = {"cursor": page["page"]["next_cursor"]}
+        if not page["page"]["has_more"]:
+            break
+    return seen > count
+
+
+@pytest.mark.parametrize(
+    "options", [("--as-of", "yesterday"), ("--as-of", "2026-13-01"), ("--size", "gigantic")]
+)
+def test_bad_option_ends_the_start(options: tuple[str, str]) -> None:
+    """A day or size that is none is refused before anything is served."""
+    with pytest.raises(AssertionError, match="said nothing"):
+        Service(*options)
+
+
+def test_sandbox_runs_within_a_program() -> None:
+    """`start` gives a real loopback socket for as long as the block lasts."""
+    import dialframe
+
+    with dialframe.sandbox.start(seed=7, size="tiny") as sandbox:
+        base_url, key = sandbox.base_url, sandbox.api_key
+        auth = {"Authorization": f"Bearer {key}"}
+        with httpx.Client(trust_env=False) as http:
+            seen: Any = http.get(f"{base_url}/v1/calls", headers=auth)
+        assert seen.status_code == 200
+        assert seen.json()["data"]
+        assert sandbox.console is not None
+    with httpx.Client(trust_env=False) as http, pytest.raises(httpx.TransportError):
+        http.get(f"{base_url}/v1/me", headers=auth)
+
+
+def test_dial_option_lets_campaigns_dial() -> None:
+    """With `--dial` a running campaign's leads are called as the clock goes on; without it, none."""
+    for options in (("--dial",), ()):
+        with Service("--size", "empty", *options) as service:
+            party = service.console.client()
+            campaign = party.campaign("running")
+            for _ in range(3):
+                party.lead(campaign, phone=party.phone())
+            service.console.advance(3 * 86_400)
+            assert bool(party.outbox("call")) is bool(options)
+            assert len(party.walk("/v1/calls")) == len(party.outbox())

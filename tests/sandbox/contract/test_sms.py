@@ -1,0 +1,192 @@
+"""SMS: what is checked before sending, what counts, what is sent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+
+from sandbox.contract.service_bench import (
+    LONDON,
+    Console,
+    Json,
+    Party,
+    answered,
+    fill,
+    fresh_key,
+    iso,
+    problem,
+    shaped,
+)
+
+NEW_YORK = "+12125550142"
+
+
+def text_to(party: Party, number: str, **fields: Any) -> httpx.Response:
+    """Send one SMS."""
+    body = {"to": number, "body": "Hello", "client_reference": fresh_key(), **fields}
+    return party.post("/v1/sms", body)
+
+
+def refused(party: Party, number: str, status: int, code: str) -> Json:
+    """Demand a refusal that sends nothing."""
+    before = len(party.outbox("sms"))
+    body = problem(text_to(party, number), status, code)
+    assert len(party.outbox("sms")) == before
+    return body
+
+
+def test_message_is_queued(party: Party) -> None:
+    """202 with the message, queued; the outbox has what would have been sent."""
+    number, reference = party.phone(), fresh_key()
+    response = text_to(party, number, client_reference=reference)
+    message = shaped("message", answered(response, 202))
+
+    assert (message["to"], message["status"]) == (number, "queued")
+    assert message["client_reference"] == reference
+    sent = party.outbox("sms")[-1]
+    assert (sent["kind"], sent["to"]) == ("sms", number)
+    assert sent["at"]
+
+
+def test_longest_message_and_reference_are_taken(party: Party) -> None:
+    """918 characters of body, also beyond ASCII, and 64 of reference."""
+    for letter in ("x", "ü", "\N{WAVING HAND SIGN}"):
+        reference = fresh_key().ljust(64, "r")
+        response = text_to(party, NEW_YORK, body=letter * 918, client_reference=reference)
+        answered(response, 202)
+    answered(text_to(party, NEW_YORK, body="x", client_reference=fresh_key()[:1]), 202)
+
+
+def test_repeated_reference_is_refused(party: Party, other: Party) -> None:
+    """409 duplicate_client_reference under a new key, to whomever; nothing is sent again."""
+    reference = fresh_key()
+    answered(text_to(party, NEW_YORK, client_reference=reference), 202)
+    sent = len(party.outbox("sms"))
+    for number, body in ((NEW_YORK, "Hello"), (LONDON, "Other")):
+        response = text_to(party, number, body=body, client_reference=reference)
+        problem(response, 409, "duplicate_client_reference")
+    assert len(party.outbox("sms")) == sent
+
+
+def test_refused_message_leaves_its_reference_free(party: Party) -> None:
+    """A reference whose message was refused was not sent, so it repeats nothing."""
+    number, reference = party.phone(), fresh_key()
+    party.on_dnc(number)
+    problem(text_to(party, number, client_reference=reference), 422, "on_dnc")
+    party.console("DELETE", f"/dnc/{number}", status=204)
+
+    answered(text_to(party, number, client_reference=reference), 202)
+
+
+def test_listed_number_is_refused(party: Party) -> None:
+    """422 on_dnc for a number on the Do-Not-Call list."""
+    number = party.phone()
+    party.on_dnc(number)
+
+    refused(party, number, 422, "on_dnc")
+
+
+def test_blocked_country_is_refused(console: Console, party: Party) -> None:
+    """422 blocked_country for that country alone."""
+    with console.settings(blocked_countries=["GB"]):
+        refused(party, LONDON, 422, "blocked_country")
+        answered(text_to(party, NEW_YORK), 202)
+
+
+def test_calling_hours_are_the_called_partys(console: Console, party: Party) -> None:
+    """422 message_refused outside them, half-open, with the reason in errors[0].code."""
+    here = console.now().astimezone(ZoneInfo("America/New_York"))
+    noon = here.replace(hour=12, minute=0, second=0, microsecond=0)
+    noon += timedelta(days=1) if noon <= here else timedelta()
+    console.advance(int((noon - here).total_seconds()) + 5)
+    with console.settings(calling_hours={"start": "12:00", "end": "13:00"}):
+        answered(text_to(party, NEW_YORK), 202)
+        body = refused(party, LONDON, 422, "message_refused")
+        assert body["errors"][0]["code"]
+    with console.settings(calling_hours={"start": "08:00", "end": "12:00"}):
+        hours = refused(party, NEW_YORK, 422, "message_refused")["errors"][0]["code"]
+    with console.settings(consent_required=True):
+        consent = refused(party, party.phone(), 422, "message_refused")["errors"][0]["code"]
+    assert hours != consent
+
+
+def test_recorded_consent_opens_the_way(console: Console, party: Party) -> None:
+    """With consent required, a recorded one lets the message go."""
+    number = party.phone()
+    candidates = {
+        **dict.fromkeys(("phone", "to", "number"), number),
+        **dict.fromkeys(("channel", "channels"), "sms"),
+        **dict.fromkeys(("source", "method", "kind", "type", "consent_type"), "web_form"),
+        **dict.fromkeys(("evidence", "text", "statement", "wording", "consent_text"), "I agree."),
+        **dict.fromkeys(
+            ("obtained_at", "captured_at", "consented_at", "given_at", "recorded_at"),
+            iso(console.now()),
+        ),
+    }
+    answered(fill(party, "/v1/consents", {"phone": number}, candidates))
+    with console.settings(consent_required=True):
+        answered(text_to(party, number), 202)
+        refused(party, party.phone(), 422, "message_refused")
+
+
+def test_balance_is_needed(console: Console, party: Party) -> None:
+    """402 insufficient_balance when the account has none."""
+    with console.settings(balance=0):
+        refused(party, NEW_YORK, 402, "insufficient_balance")
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"sending_suspended": True}, "sending_suspended"),
+        ({"outbound_approved": False}, "outbound_not_approved"),
+    ],
+)
+def test_sending_can_be_stopped(
+    console: Console, party: Party, settings: dict[str, bool], code: str
+) -> None:
+    """An administrator's stop and a missing approval answer 403."""
+    with console.settings(**settings):
+        refused(party, NEW_YORK, 403, code)
+    answered(text_to(party, NEW_YORK), 202)
+
+
+def test_daily_cap_counts_by_the_day(console: Console, party: Party) -> None:
+    """Two a day: the third answers 429 daily_cap_reached, tomorrow's first goes."""
+    console.to_next_day()
+    with console.settings(daily_cap=2):
+        answered(text_to(party, NEW_YORK), 202)
+        answered(text_to(party, NEW_YORK), 202)
+        refused(party, NEW_YORK, 429, "daily_cap_reached")
+        console.to_next_day()
+        answered(text_to(party, NEW_YORK), 202)
+
+
+def test_per_minute_cap_counts_by_the_minute(console: Console, party: Party) -> None:
+    """Two a minute: the third answers 429 rate_limit_exceeded, a minute later it goes."""
+    console.advance(61)
+    with console.settings(per_minute_cap=2):
+        answered(text_to(party, NEW_YORK), 202)
+        answered(text_to(party, NEW_YORK), 202)
+        refused(party, NEW_YORK, 429, "rate_limit_exceeded")
+        console.advance(61)
+        answered(text_to(party, NEW_YORK), 202)
+
+
+def test_spend_cap_counts_by_the_day(console: Console, party: Party) -> None:
+    """A spend limit below one message's price is reached at once or after the first."""
+    console.to_next_day()
+    with console.settings(spend_cap=0.0001):
+        answers = [text_to(party, NEW_YORK) for _ in range(2)]
+    problem(answers[-1], 429, "spend_cap_reached")
+
+
+def test_usage_and_delivery_reports_can_be_read(party: Party) -> None:
+    """GET the reports as a list, GET the usage."""
+    answered(text_to(party, NEW_YORK), 202)
+    answered(party.get("/v1/sms/usage"), 200)
+    assert isinstance(answered(party.get("/v1/sms/delivery-reports"), 200)["data"], list)

@@ -1,0 +1,252 @@
+"""Webhook endpoints: created, refused, changed, rotated, removed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sandbox.contract.service_bench import (
+    EVENT_TYPES,
+    PUBLIC_URL,
+    WEBHOOK,
+    Console,
+    Json,
+    Party,
+    Receiver,
+    answered,
+    moment,
+    problem,
+    shaped,
+)
+
+
+@pytest.fixture
+def client(console: Console) -> Iterator[Party]:
+    """A client whose endpoints are gone afterwards."""
+    made = console.client()
+    yield made
+    for endpoint in made.walk("/v1/webhooks"):
+        answered(made.delete(f"/v1/webhooks/{endpoint['id']}"))
+
+
+def create(party: Party, url: str = PUBLIC_URL, **more: Any) -> Json:
+    """Create an endpoint; the answer, held to its shape."""
+    body = {"url": url, "events": ["call.completed"], **more}
+    made = answered(party.post("/v1/webhooks", body), 201)
+    return shaped("endpoint", made, more=("secret",))
+
+
+def test_endpoint_is_created(client: Party) -> None:
+    """201 with the endpoint and its secret, enabled; the hint is the secret's end."""
+    made = create(client, events=list(EVENT_TYPES), description="for the CRM")
+
+    assert made["secret"].startswith("whsec_")
+    assert made["secret_hint"] == made["secret"][-4:]
+    assert sorted(made["events"]) == sorted(EVENT_TYPES)
+    assert made["enabled"] is True
+    assert made["description"] == "for the CRM"
+    assert made["host"] == "8.8.8.8"
+    assert create(client)["description"] == ""
+
+
+def test_secret_is_shown_once(client: Party) -> None:
+    """No later answer has the secret, and no answer at all the full URL."""
+    url = PUBLIC_URL + "/a-long-and-private-path/0123456789?token=keep-this-to-yourself"
+    made = create(client, url=url)
+    path = f"/v1/webhooks/{made['id']}"
+    answers = [
+        client.get(path),
+        client.get("/v1/webhooks"),
+        client.patch(path, {"description": "changed"}),
+        client.get("/v1/webhook-events"),
+    ]
+    for response in answers:
+        assert made["secret"] not in response.text
+        assert "keep-this-to-yourself" not in response.text
+        assert url not in response.text
+    assert "keep-this-to-yourself" not in made["url_preview"]
+    shaped("endpoint", answered(answers[0], 200))
+    shaped("endpoint", answered(answers[2], 200))
+
+
+REFUSED = [
+    "https://10.0.0.1/x",
+    "https://10.255.255.255:8443/x",
+    "https://172.16.0.1/x",
+    "https://172.31.255.254/x",
+    "https://192.168.1.1/x",
+    "https://169.254.1.1/x",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://[fd00:ec2::254]/latest/meta-data/",
+    "https://100.100.100.200/latest/meta-data/",
+    "https://[fe80::1]/x",
+    "https://[fc00::1]/x",
+    "https://[fd12:3456:789a::1]/x",
+    "https://[::ffff:10.0.0.1]/x",
+    "https://[::ffff:169.254.169.254]/x",
+    "https://[::]/x",
+    "https://0.0.0.0/x",
+    "https://100.64.0.1/x",
+    "https://192.0.2.1/x",
+    "https://198.18.0.1/x",
+    "https://224.0.0.1/x",
+    "https://240.0.0.1/x",
+    "https://255.255.255.255/x",
+    "https://167772161/x",
+    "https://0x0a000001/x",
+    "https://012.0.0.1/x",
+    "https://10.1/x",
+    "https://nothing.invalid/x",
+    "http://8.8.8.8/x",
+    "http://10.0.0.1/x",
+    "http://169.254.169.254/x",
+    "ftp://8.8.8.8/x",
+]
+LOOPBACK = [
+    "https://127.0.0.1/x",
+    "http://127.0.0.1:9/x",
+    "https://127.8.9.10/x",
+    "https://localhost/x",
+    "https://localhost:8443/x",
+    "https://[::1]/x",
+    "https://[::ffff:127.0.0.1]/x",
+    "https://2130706433/x",
+    "https://0x7f000001/x",
+    "https://127.1/x",
+]
+
+
+@pytest.mark.parametrize("url", REFUSED)
+def test_url_must_be_https_and_public(client: Party, url: str) -> None:
+    """Private, link-local, metadata and other addresses, and http, answer 422."""
+    body = {"url": url, "events": ["call.completed"]}
+
+    problem(client.post("/v1/webhooks", body), 422, "webhook_url_refused")
+    assert client.walk("/v1/webhooks") == []
+
+
+def test_loopback_is_refused_when_it_is_not_allowed(console: Console, client: Party) -> None:
+    """Without the sandbox's allowance loopback is a private address like the others."""
+    made = create(client)
+    with console.settings(allow_loopback_webhooks=False):
+        for url in LOOPBACK:
+            body = {"url": url, "events": ["call.completed"]}
+            problem(client.post("/v1/webhooks", body), 422, "webhook_url_refused")
+            response = client.patch(f"/v1/webhooks/{made['id']}", {"url": url})
+            problem(response, 422, "webhook_url_refused")
+    assert len(client.walk("/v1/webhooks")) == 1
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "https://127.0.0.1:9/x"])
+def test_loopback_is_taken_when_it_is_allowed(client: Party, url: str) -> None:
+    """The sandbox accepts http and https URLs of a receiver on this machine's loopback."""
+    assert create(client, url=url)["host"].startswith("127.0.0.1")
+
+
+def test_refused_url_changes_nothing(client: Party) -> None:
+    """A PATCH to a refused URL answers 422, and the endpoint stays as it was."""
+    made = create(client)
+    path = f"/v1/webhooks/{made['id']}"
+    before = answered(client.get(path), 200)
+    for url in ("https://10.0.0.1/x", "http://8.8.8.8/x"):
+        response = client.patch(path, {"url": url, "description": "new"})
+        problem(response, 422, "webhook_url_refused")
+    assert answered(client.get(path), 200) == before
+
+
+def test_account_has_10_endpoints(client: Party) -> None:
+    """The eleventh answers 409 webhook_limit_reached; one deleted makes room for one."""
+    made = [create(client, url=f"{PUBLIC_URL}/{n}") for n in range(10)]
+    body = {"url": PUBLIC_URL, "events": ["call.completed"]}
+    problem(client.post("/v1/webhooks", body), 409, "webhook_limit_reached")
+    answered(client.delete(f"/v1/webhooks/{made[0]['id']}"))
+    create(client)
+    assert len(client.walk("/v1/webhooks", limit="3")) == 10
+
+
+def test_endpoint_is_changed(console: Console, client: Party) -> None:
+    """Any of url, events, description and enabled; what is not sent stays."""
+    made = create(client, description="one")
+    path = f"/v1/webhooks/{made['id']}"
+    before = answered(client.get(path), 200)
+    console.advance(2)
+    changes: list[Json] = [
+        {"description": "two"},
+        {"enabled": False},
+        {"events": ["appointment.booked", "disposition.logged"]},
+    ]
+    for change in changes:
+        after = shaped("endpoint", answered(client.patch(path, change), 200))
+        (name,) = change
+        assert after[name] == change[name] or sorted(after[name]) == sorted(change[name])
+        assert {key for key in after if after[key] != before[key]} <= {name, "updated_at"}
+        before = after
+    after = answered(client.patch(path, {"url": "https://8.8.4.4/other"}), 200)
+    assert after["host"] == "8.8.4.4"
+    assert answered(client.get(path), 200) == after
+
+
+def test_deleted_endpoint_is_gone(client: Party) -> None:
+    """After DELETE the endpoint is in no list and not found."""
+    made = create(client)
+    path = f"/v1/webhooks/{made['id']}"
+    assert client.delete(path).is_success
+    assert client.walk("/v1/webhooks") == []
+    problem(client.get(path), 404, "not_found")
+    problem(client.delete(path), 404, "not_found")
+    problem(client.patch(path, {"enabled": True}), 404, "not_found")
+
+
+def test_rotation_gives_a_new_secret(console: Console, client: Party) -> None:
+    """A new secret, its hint, and the old one's end in 24 hours."""
+    made = create(client)
+    path = f"/v1/webhooks/{made['id']}"
+    turned = shaped("rotation", answered(client.post(f"{path}/rotate-secret"), 200))
+    left = moment(turned["previous_secret_expires_at"]) - console.now()
+
+    assert turned["webhook_id"] == made["id"]
+    assert turned["secret"].startswith("whsec_")
+    assert turned["secret"] != made["secret"]
+    assert turned["secret_hint"] == turned["secret"][-4:]
+    assert abs(left - timedelta(hours=24)) < timedelta(seconds=10)
+    assert answered(client.get(path), 200)["secret_hint"] == turned["secret_hint"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "", None),
+        ("PATCH", "", {"enabled": False}),
+        ("DELETE", "", None),
+        ("POST", "/rotate-secret", None),
+        ("POST", "/test", None),
+    ],
+)
+def test_endpoint_of_another_client_is_404(
+    client: Party, other: Party, method: str, path: str, body: Json | None
+) -> None:
+    """An endpoint that is not the client's is not found."""
+    made = create(client)
+    where = f"/v1/webhooks/{made['id']}{path}"
+    problem(other.send(method, where, body), 404, "not_found")
+    where = f"/v1/webhooks/{WEBHOOK}{path}"
+    problem(client.send(method, where, body), 404, "not_found")
+
+
+def test_loopback_receiver_is_reached(client: Party, receiver: Receiver) -> None:
+    """POST .../test sends a webhook.test event to that endpoint, subscribed or not."""
+    path, quiet = receiver.new_path(), receiver.new_path()
+    made = create(client, url=receiver.url(path))
+    create(client, url=receiver.url(quiet), events=list(EVENT_TYPES))
+    answered(client.post(f"/v1/webhooks/{made['id']}/test"))
+    delivery = receiver.wait(path)[0]
+    assert delivery.headers["service-event"] == "webhook.test"
+    shaped("envelope", json.loads(delivery.body), more=("call_details",))
+    event_id = delivery.headers["service-event-id"]
+    seen = answered(client.get(f"/v1/webhook-events/{event_id}"), 200)
+    assert shaped("event", seen)["type"] == "webhook.test"
+    assert receiver.got(quiet) == []

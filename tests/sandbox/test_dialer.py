@@ -1,0 +1,475 @@
+"""The dialer (what the service does by itself as its clock goes on), at the console and over HTTP."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import phonenumbers
+import pytest
+from phonenumbers.timezone import time_zones_for_number
+
+from dialframe.sandbox import Console, Sandbox, start
+from dialframe.sandbox.dialer import clockwork
+from dialframe.sandbox.world.clock import Clock
+from dialframe.sandbox.world.state import FirstStart, World
+from sandbox.calling import Api, Json, ok
+
+#: A Monday, 14:00 UTC: working hours in all of the United States but Hawaii.
+MONDAY = dt.datetime(2026, 11, 23, 14, tzinfo=dt.UTC).timestamp()
+WEEK_S = 7 * 86_400
+CODES = ("212", "312", "713", "206", "404", "305", "602", "617", "214", "818")
+
+
+def numbers(count: int) -> list[str]:
+    """Fictional numbers in ten area codes and four time zones."""
+    return [f"+1{CODES[i % 10]}5550{100 + i // 10:03d}" for i in range(count)]
+
+
+class Account:
+    """One sandbox whose clock stands still unless it is moved."""
+
+    def __init__(self, folder: Path, seed: int = 3) -> None:
+        self.world = World(folder, FirstStart(seed, "empty", None), Clock(source=lambda: MONDAY))
+        self.console = Console(self.world)
+        self.me = self.world.access.clients[1].client_id
+
+    def dialing(self, **dialer: object) -> Account:
+        """The dialer switched on."""
+        self.console.update_account({"dialer": {"enabled": True, **dialer}})
+        return self
+
+    def campaign(self, phones: Sequence[str], **fields: object) -> str:
+        """A running campaign with these leads."""
+        body = {"name": "c", "status": "running", **fields}
+        made = self.console.create_campaign(self.me, **body)  # type: ignore[arg-type]
+        campaign_id = str(made["id"])
+        self.console.add_leads(self.me, [{"campaign_id": campaign_id, "phone": p} for p in phones])
+        return campaign_id
+
+    def advance(self, seconds: float) -> dict[str, int]:
+        """Move the clock; what was played."""
+        return clockwork.advance(self.world, seconds)[1]
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        """What the tables hold."""
+        with self.world.database.read() as db:
+            return list(db.execute(query))
+
+    def calls(self) -> list[tuple[object, ...]]:
+        """Every call, whole."""
+        return self.rows("SELECT * FROM calls ORDER BY created_at, id")
+
+    def dialed(self) -> list[str]:
+        """Numbers of the calls, the outbox saying the same."""
+        called = [str(row[0]) for row in self.rows("SELECT to_number FROM calls ORDER BY 1")]
+        sent = sorted(entry["to"] for entry in self.console.outbox(self.me))
+        assert called == sent
+        return called
+
+    def refused(self) -> Counter[str]:
+        """Codes of the refusals at dial time."""
+        return Counter(entry["code"] for entry in self.console.refusals(self.me))
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Account]]:
+    """Makes accounts; closes them."""
+    made: list[Account] = []
+
+    def account(**options: int) -> Account:
+        made.append(Account(tmp_path / f"a{len(made)}", **options))
+        return made[-1]
+
+    yield account
+    for one in made:
+        one.world.close()
+
+
+def local_times(phone: str, at: dt.datetime) -> list[dt.datetime]:
+    """What the clocks show where the called party may be."""
+    zones = time_zones_for_number(phonenumbers.parse(phone))
+    return [at.astimezone(ZoneInfo(zone)) for zone in zones]
+
+
+def instant(micros: object) -> dt.datetime:
+    """A stored instant."""
+    return dt.datetime.fromtimestamp(int(str(micros)) / 1e6, tz=dt.UTC)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_week_of_calls_balances(make: Callable[..., Account], seed: int) -> None:
+    """Outbox, call records, attempts and events tell of the same calls."""
+    account = make(seed=seed).dialing()
+    account.campaign(numbers(120))
+    played = account.advance(WEEK_S)
+    calls = account.rows("SELECT id, to_number, status, disposition, ended_at FROM calls")
+    assert played["calls"] == len(calls) > 200
+    outbox = account.console.outbox(account.me)
+    assert {entry["call_id"] for entry in outbox} == {call[0] for call in calls}
+    assert len(outbox) == len(calls)
+    events = account.rows("SELECT type, data ->> 'call_id' FROM events")
+    completed = [call_id for kind, call_id in events if kind == "call.completed"]
+    ended = [call[0] for call in calls if call[4] is not None]
+    assert sorted(map(str, completed)) == sorted(map(str, ended))
+    ((attempts,),) = account.rows("SELECT sum(attempts) FROM leads")
+    assert attempts == len(calls)
+    assert played["events"] == len(events)
+    logged = [call_id for kind, call_id in events if kind == "disposition.logged"]
+    assert len(logged) == played["dispositions"] == len(set(logged)) > 10
+    assert {call[2] for call in calls} <= {"completed", "no_answer", "busy", "failed", "dialing"}
+
+
+def test_what_conversations_lead_to(make: Callable[..., Account]) -> None:
+    """Requests are listed and never dialed again; callbacks are dialed when due; bookings are made."""
+    account = make().dialing(answer_rate=0.6)
+    account.campaign(numbers(300))
+    played = account.advance(2 * WEEK_S)
+    asked = dict(account.rows(
+        "SELECT to_number, max(ended_at) FROM calls WHERE disposition = 'DNC' GROUP BY 1"
+    ))  # fmt: skip
+    listed = {phone for (phone,) in account.rows("SELECT phone FROM dnc")}
+    assert listed == set(asked)
+    assert played["dnc_requests"] == len(listed) > 2
+    for phone, ended_at in asked.items():
+        later = account.rows(
+            f"SELECT 1 FROM calls WHERE to_number = '{phone}' AND created_at > {ended_at}"
+        )
+        assert later == []
+    kept = [entry for entry in account.console.outbox(account.me) if entry["kind"] == "callback"]
+    ((completed,),) = account.rows("SELECT count(*) FROM callbacks WHERE status = 'completed'")
+    assert len(kept) == completed > 5
+    due = dict(account.rows("SELECT id, scheduled_at FROM callbacks"))
+    assert all(instant(due[entry["id"]]) <= moment(entry["at"]) for entry in kept)
+    ((booked,),) = account.rows("SELECT count(*) FROM appointments")
+    ((told,),) = account.rows("SELECT count(*) FROM events WHERE type = 'appointment.booked'")
+    assert booked == told == played["appointments"] > 5
+
+
+def moment(text: str) -> dt.datetime:
+    """A time as the console shows it."""
+    return dt.datetime.fromisoformat(text)
+
+
+def test_nobody_is_dialed_out_of_hours(make: Callable[..., Account]) -> None:
+    """Campaigns keep to the account's hours, wherever the called party may be."""
+    account = make().dialing()
+    account.console.update_account({"calling_hours": {"start": "10:00", "end": "17:30"}})
+    account.campaign(numbers(60))
+    account.advance(WEEK_S)
+    rows = account.rows("SELECT to_number, created_at FROM calls")
+    assert len(rows) > 100
+    for phone, created_at in rows:
+        for local in local_times(str(phone), instant(created_at)):
+            assert "10:00" <= f"{local:%H:%M}" < "17:30"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"sending_suspended": True}, "sending_suspended"),
+        ({"outbound_approved": False}, "outbound_not_approved"),
+        ({"balance": 0}, "insufficient_balance"),
+        ({"daily_cap": 0}, "daily_cap_reached"),
+        ({"spend_cap": 0}, "spend_cap_reached"),
+        ({"per_minute_cap": 0}, "rate_limit_exceeded"),
+        ({"registry_stale": True, "block_stale_registry": True}, "registry_stale_blocked"),
+        ({"tier2_campaign_resume_enabled": False}, "tier_not_enabled"),
+        ({"api_access_enabled": False}, "api_access_disabled"),
+        ({"dnc_screen_available": False}, "dnc_screen_unavailable"),
+        ({"blocked_countries": ["US"]}, "blocked_country"),
+        ({"sanctioned_countries": ["US"]}, "blocked_country"),
+        ({"consent_required": True}, "dial_refused"),
+    ],
+)
+def test_a_refused_campaign_dials_nobody(
+    make: Callable[..., Account], change: Json, code: str
+) -> None:
+    """Each check is made at dial time; the refusal is kept, and goes away with its reason."""
+    account = make().dialing()
+    account.campaign(numbers(5))
+    before = account.console.account()
+    account.console.update_account(change)
+    account.advance(86_400)
+    assert account.dialed() == []
+    assert set(account.refused()) == {code}
+    account.console.update_account({name: before[name] for name in change})
+    account.advance(2 * 86_400)
+    assert account.dialed()
+
+
+def test_a_disabled_client_dials_nobody(make: Callable[..., Account]) -> None:
+    """Client access is checked at dial time as well."""
+    account = make().dialing()
+    account.campaign(numbers(5))
+    account.console.update_client(account.me, enabled=False)
+    account.advance(86_400)
+    assert account.dialed() == []
+    assert set(account.refused()) == {"api_access_disabled"}
+
+
+def test_a_number_listed_since_its_import_is_not_dialed(make: Callable[..., Account]) -> None:
+    """Its lead ends as `dnc`; the others are dialed."""
+    account = make().dialing()
+    phones = numbers(6)
+    account.campaign(phones)
+    account.console.add_dnc(account.me, phones[:2])
+    account.advance(86_400)
+    assert set(account.dialed()) == set(phones[2:])
+    assert account.refused() == Counter({"on_dnc": 2})
+    listed = account.rows("SELECT phone FROM leads WHERE status = 'dnc' ORDER BY phone")
+    assert [phone for (phone,) in listed if phone in phones[:2]] == sorted(phones[:2])
+
+
+def test_caps_hold_for_the_dialer(make: Callable[..., Account]) -> None:
+    """A daily cap of seven: seven calls of each UTC day."""
+    account = make().dialing()
+    account.console.update_account({"daily_cap": 7})
+    account.campaign(numbers(100))
+    account.advance(3 * 86_400)
+    days = Counter(instant(at).date() for (at,) in account.rows("SELECT created_at FROM calls"))
+    assert set(days.values()) == {7}
+    assert len(days) >= 3
+
+
+def test_pace_mode_and_attempts_are_kept(make: Callable[..., Account]) -> None:
+    """Calls in a minute, a preview campaign's share of them, and attempts on a lead."""
+    account = make().dialing(calls_per_minute=10, max_attempts=2, answer_rate=0)
+    fast = account.campaign(numbers(60))
+    slow = account.campaign(numbers(60), dialer_mode="preview", max_attempts=1)
+    account.advance(2 * 86_400)
+    minutes: Counter[tuple[object, int]] = Counter()
+    for campaign, at in account.rows("SELECT campaign_id, created_at FROM calls"):
+        minutes[campaign, int(str(at)) // 60_000_000] += 1
+        minutes["all", int(str(at)) // 60_000_000] += 1
+    assert max(count for (who, _), count in minutes.items() if who == "all") <= 10
+    assert max(count for (who, _), count in minutes.items() if who == slow) <= 2
+    most = dict(account.rows("SELECT campaign_id, max(attempts) FROM leads GROUP BY 1"))
+    assert most == {fast: 2, slow: 1}
+
+
+def test_attempts_on_a_lead_keep_their_distance(make: Callable[..., Account]) -> None:
+    """Three within 24 hours at most, and never sooner than the campaign's gap."""
+    account = make().dialing(max_attempts=30, answer_rate=0)
+    account.campaign(numbers(20), retry_gap_minutes=90)
+    account.advance(WEEK_S)
+    at: dict[object, list[dt.datetime]] = {}
+    for phone, created_at in account.rows("SELECT to_number, created_at FROM calls ORDER BY 2"):
+        at.setdefault(phone, []).append(instant(created_at))
+    assert max(map(len, at.values())) > 9
+    for times in (times for times in at.values() if len(times) > 3):
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        assert min(gaps) >= dt.timedelta(minutes=90)
+        spans = [later - earlier for earlier, later in zip(times, times[3:], strict=False)]
+        assert min(spans) > dt.timedelta(hours=24)
+
+
+def test_answer_rate_is_kept(make: Callable[..., Account]) -> None:
+    """All answered by people, or nobody at all."""
+    for rate, answered in ((1, 40), (0, 0)):
+        account = make().dialing(answer_rate=rate, max_attempts=1)
+        account.campaign(numbers(40))
+        account.advance(86_400)
+        ((count,),) = account.rows("SELECT count(answered_at) FROM calls")
+        assert count == answered
+
+
+def test_pause_ends_dialing(make: Callable[..., Account]) -> None:
+    """A paused campaign dials nobody, and takes nobody's place in the minute."""
+    account = make().dialing()
+    campaign = account.campaign(numbers(100))
+    assert account.advance(90)["calls"] > 0
+    with clockwork.up_to_now(account.world) as (db, _):
+        db.execute("UPDATE campaigns SET status = 'paused' WHERE id = ?", (campaign,))
+    assert account.advance(86_400)["calls"] == 0
+    with clockwork.up_to_now(account.world) as (db, _):
+        db.execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (campaign,))
+    assert account.advance(86_400)["calls"] > 90
+
+
+def test_same_seed_requests_and_clock_give_the_same_calls(make: Callable[..., Account]) -> None:
+    """Id for id, and whatever the steps in which the clock is moved."""
+    first, second = make(seed=5).dialing(), make(seed=5).dialing()
+    other = make(seed=6).dialing()
+    for account in (first, second, other):
+        account.campaign(numbers(40))
+        account.campaign(numbers(40), dialer_mode="progressive")
+    first.advance(3 * 86_400)
+    for _ in range(18):
+        second.advance(4 * 3_600 - 7)
+    second.advance(18 * 7)
+    other.advance(3 * 86_400)
+    assert len(first.calls()) > 100
+    assert first.calls() == second.calls()
+    for table in ("leads", "events", "callbacks", "appointments", "dnc", "refusals", "outbox"):
+        order = (
+            "phone" if table == "dnc" else "number" if table in ("refusals", "outbox") else "id"
+        )
+        query = f"SELECT * FROM {table} ORDER BY {order}"
+        assert first.rows(query) == second.rows(query)
+    assert {call[1] for call in first.calls()}.isdisjoint(call[1] for call in other.calls())
+
+
+def test_a_call_moves_through_its_states(make: Callable[..., Account]) -> None:
+    """Dialing, ringing, in progress, completed; the disposition comes after the end."""
+    account = make().dialing(answer_rate=1)
+    account.campaign(numbers(1))
+    seen: list[object] = []
+    for _ in range(4_000):
+        account.advance(0.5)
+        row = account.rows("SELECT status, disposition IS NOT NULL FROM calls")
+        if row and row[0] not in seen:
+            seen.append(row[0])
+        if row and row[0][1]:
+            break
+    assert seen == [("dialing", 0), ("ringing", 0), ("in_progress", 0), ("completed", 0),
+                    ("completed", 1)]  # fmt: skip
+
+
+def test_histories_stand_still_unless_asked() -> None:
+    """A synthetic account dials nobody in a week; once it is switched on, it does."""
+    with start(size="tiny", seed=3) as sandbox:
+        console, me = sandbox.console, sandbox.client_id
+        assert console.account()["dialer"]["enabled"] is False
+        console.advance_clock(WEEK_S)
+        assert console.outbox(me) == []
+        console.update_account({"dialer": {"enabled": True}})
+        console.advance_clock(3 * 86_400)
+        assert len(console.outbox(me)) > 20
+    with start(size="tiny", seed=3, dial=True) as sandbox:
+        assert sandbox.console.account()["dialer"]["enabled"] is True
+
+
+@pytest.fixture
+def free() -> Iterator[Sandbox]:
+    """An empty account, over HTTP."""
+    with start(size="empty", seed=4) as sandbox:
+        sandbox.console.update_account({"rate_limits": None})
+        yield sandbox
+
+
+@pytest.fixture
+def calling(free: Sandbox) -> Iterator[Api]:
+    """Its first client."""
+    api = Api(free.base_url, free.api_key)
+    yield api
+    api.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({}, None),
+        ({"calling_hours": {"start": "00:00", "end": "00:00"}}, "dial_refused"),
+        ({"blocked_countries": ["US"]}, "blocked_country"),
+        ({"balance": 0}, "insufficient_balance"),
+        ({"daily_cap": 0}, "daily_cap_reached"),
+        ({"consent_required": True}, "dial_refused"),
+    ],
+)
+def test_dial_now_is_checked_at_dial_time(
+    free: Sandbox, calling: Api, change: Json, code: str | None
+) -> None:
+    """It is a call record and an entry of the outbox, or a refusal and neither of them."""
+    api, console, me = calling, free.console, free.client_id
+    campaign = console.create_campaign(me, "r", status="running")["id"]
+    console.update_account(change)
+    body = {"campaign_id": campaign, "phone": numbers(1)[0], "dial_now": True}
+    answer = ok(api.post("/v1/leads", body))
+    assert answer["dial_now"]["status"] == "queued"
+    calls, outbox = api.walk("/v1/calls"), console.outbox(me)
+    lead = ok(api.get(f"/v1/leads/{answer['lead_id']}"))
+    if code is None:
+        assert [call["to_number"] for call in calls] == [lead["phone"]]
+        assert [entry["call_id"] for entry in outbox] == [calls[0]["id"]]
+        assert lead["attempts"] == 1
+        return
+    assert calls == outbox == []
+    (refusal,) = console.refusals(me)
+    assert (refusal["kind"], refusal["to"], refusal["code"]) == ("call", lead["phone"], code)
+    assert lead["attempts"] == 0
+
+
+def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) -> None:
+    """With a record, a disposition and an agent who is free again."""
+    api, console, me = calling, free.console, free.client_id
+    console.update_account({"dialer": {"enabled": True, "answer_rate": 1}})
+    console.add_agent(me, "100", "a@example.com")
+    console.add_caller_id(me, "+12125550180")
+    campaign = console.create_campaign(me, "c")["id"]
+    (lead,) = console.add_leads(me, [{"campaign_id": campaign, "phone": numbers(1)[0]}])
+    body = {"to": numbers(1)[0], "agent_extension": "100", "lead_id": lead}
+    started = ok(api.post("/v1/calls", body), 201)
+    console.advance_clock(3 * 86_400)
+    call = ok(api.get(f"/v1/calls/{started['call_id']}"))
+    assert call["status"] == "completed"
+    assert call["answered_at"] < call["ended_at"]
+    assert ok(api.get(f"/v1/leads/{lead}"))["attempts"] >= 1
+    assert ok(api.get(f"/v1/calls/{call['id']}/transcript"))["segments"]
+    entries = ok(api.get(f"/v1/leads/{lead}/history"))["data"]
+    assert call["id"] in [entry["call_id"] for entry in entries]
+    body = {"to": numbers(2)[1], "agent_extension": "100"}
+    assert api.post("/v1/calls", body).status_code == 201
+
+
+def test_real_time_drives_it_too(free: Sandbox) -> None:
+    """Without an advance, leads are dialed at once, one after another."""
+    console, me = free.console, free.client_id
+    dialer = {"enabled": True, "hours": None, "calls_per_minute": 600}
+    console.update_account({"dialer": dialer})
+    campaign = console.create_campaign(me, "c", status="running")["id"]
+    console.add_leads(me, [{"campaign_id": campaign, "phone": phone} for phone in numbers(5)])
+    until = time.monotonic() + 20
+    while len(console.outbox(me)) < 5 and time.monotonic() < until:
+        time.sleep(0.2)
+    at = [moment(entry["at"]) for entry in console.outbox(me)]
+    assert len(at) == 5
+    assert max(at) - min(at) >= dt.timedelta(seconds=0.39)
+
+
+def test_an_advance_says_what_it_played(free: Sandbox, calling: Api) -> None:
+    """`now` and `played`, over HTTP."""
+    token = {"Authorization": f"Bearer {free.console_token}"}
+    answer = calling.http.post(
+        "/console/clock", json={"advance_seconds": 60}, headers=token
+    ).json()
+    assert set(answer) == {"now", "played"}
+    assert {"calls", "events"} <= set(answer["played"])
+    assert set(answer["played"].values()) == {0}
+
+
+def test_nobody_gets_two_calls_at_once(make: Callable[..., Account]) -> None:
+    """A callback that is due while its lead is on the line waits until the call has ended."""
+    account = make().dialing(answer_rate=0.7, retry_gap_minutes=0)
+    account.campaign(numbers(80))
+    account.advance(2 * WEEK_S)
+    ended: dict[object, int] = {}
+    rows = account.rows("SELECT lead_id, created_at, ended_at FROM calls ORDER BY created_at")
+    for lead_id, created_at, ended_at in rows:
+        assert int(str(created_at)) > ended.get(lead_id, 0)
+        ended[lead_id] = int(str(ended_at or 2**62))
+    assert len(rows) > 150
+
+
+def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Api) -> None:
+    """The promise that a call led to is moved and cancelled like any other; nobody rings then."""
+    api, console, me = calling, free.console, free.client_id
+    console.update_account({"dialer": {"enabled": True, "answer_rate": 1, "hours": None}})
+    campaign = console.create_campaign(me, "c", status="running")["id"]
+    console.add_leads(me, [{"campaign_id": campaign, "phone": phone} for phone in numbers(60)])
+    console.advance_clock(3 * 3_600)
+    promised = api.walk("/v1/callbacks", campaign_id=campaign, status="pending")
+    assert len(promised) > 2
+    for callback in promised:
+        assert ok(api.get(f"/v1/leads/{callback['lead_id']}"))["status"] == "callback"
+        ok(api.post(f"/v1/callbacks/{callback['id']}/cancel"))
+        lead = ok(api.get(f"/v1/leads/{callback['lead_id']}"))
+        assert (lead["next_attempt_at"], lead["attempts"]) == (None, 1)
+    console.advance_clock(10 * 86_400)
+    called = [entry["lead_id"] for entry in console.outbox(me)]
+    assert {called.count(callback["lead_id"]) for callback in promised} == {1}
