@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import json
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from dialframe.client import Client, Clock, HttpxTransport, RateLimiter, address
-from dialframe.client.credentials import Credential
+from dialframe.client import (
+    AsyncClient,
+    AsyncHttpxTransport,
+    AsyncListing,
+    Client,
+    Clock,
+    Credential,
+    HttpxTransport,
+    RateLimiter,
+    parse_address,
+)
 
 BASE_URL = "https://service.example"
 KEY = "svc_test_cred01_sEcReT0123456789"
@@ -44,7 +56,11 @@ class FakeClock:
             monotonic=lambda: self.elapsed_s,
             sleep=self.sleep,
             jitter=lambda: 0.0,
+            sleep_async=self.sleep_async,
         )
+
+    async def sleep_async(self, seconds: float) -> None:
+        self.sleep(seconds)
 
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -159,8 +175,61 @@ def a_lead(number: int = 1, **changes: Any) -> dict[str, Any]:
 
 def transport_to(service: Answering, base_url: str = BASE_URL, key: str = KEY) -> HttpxTransport:
     """The real transport with the network replaced by a function."""
-    where = address.parse(base_url)
+    where = parse_address(base_url)
     return HttpxTransport(where, Credential(key, where), inner=httpx.MockTransport(service))
+
+
+class Blocking:
+    """An `AsyncClient` behind the face of `Client`, so that one test holds both to the same."""
+
+    def __init__(self, inner: Any, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._inner = inner
+        self._loop = loop or asyncio.new_event_loop()
+        if loop is None:
+            weakref.finalize(self, self._loop.close)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if inspect.ismethod(value):
+            return lambda *arguments, **keywords: self._finished(value(*arguments, **keywords))
+        if type(value).__module__.startswith("dialframe.client") and name != "with_raw_response":
+            return Blocking(value, self._loop)
+        return Blocking(value, self._loop) if name == "with_raw_response" else value
+
+    def _finished(self, value: Any) -> Any:
+        if inspect.iscoroutine(value):
+            # In the caller's context, as an await would be.
+            return self._loop.run_until_complete(value)
+        if inspect.isasyncgen(value):
+            return self._items(value)
+        if isinstance(value, AsyncListing):
+            return Blocking(value, self._loop)
+        return Blocking(value, self._loop) if isinstance(value, AsyncClient) else value
+
+    def _items(self, values: Any) -> Iterator[Any]:
+        end = object()
+        while (item := self._loop.run_until_complete(anext(values, end))) is not end:
+            yield item
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._items(aiter(self._inner))
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return repr(self._inner)
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self._loop.run_until_complete(self._inner.aclose())
+
+
+#: Which client `connected` gives: the fixture `both` of the suite sets it.
+KIND = "threads"
 
 
 def connected(
@@ -173,7 +242,23 @@ def connected(
     deadline_s: float | None = None,
     key: str = KEY,
 ) -> Client:
-    """A client of a service that is a function."""
+    """A client of a service that is a function, of the kind that is under test."""
+    if KIND == "event loop":
+        where = parse_address(BASE_URL)
+        inner = httpx.MockTransport(service)
+        carrier = AsyncHttpxTransport(where, Credential(key, where), inner=inner)
+        return Blocking(  # type: ignore[return-value]
+            AsyncClient(
+                BASE_URL,
+                key,
+                transport=carrier,
+                limiter=limiter,
+                journal=journal,
+                clock=(clock or FakeClock())(),
+                max_attempts=max_attempts,
+                deadline_s=deadline_s,
+            )
+        )
     return Client(
         base_url=BASE_URL,
         api_key=key,

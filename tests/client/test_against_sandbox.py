@@ -15,10 +15,9 @@ import pytest
 
 from client.fakes import PHONE
 from dialframe import sandbox as sandboxes
-from dialframe.client import Client, Options
-from dialframe.client.clock import SYSTEM
+from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract import operations
-from dialframe.contract.models.contact import SmsSend
+from dialframe.contract.models.message_models import SmsSend
 from dialframe.errors import (
     AuthenticationError,
     InvalidRequest,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -14,9 +15,8 @@ import pytest
 
 from client.fakes import PHONE, an_id
 from dialframe import sandbox as sandboxes
-from dialframe.client import Client, Options
-from dialframe.client.clock import SYSTEM
-from dialframe.contract import codes
+from dialframe.client import SYSTEM, Client, Options
+from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,
     ApiError,
@@ -167,7 +167,7 @@ def the_error(
 
 def test_table_is_the_contracts() -> None:
     """Nothing is missing and nothing is made up."""
-    ours = [(status, row.code) for row in codes.ALL for status in row.statuses]
+    ours = [(status, row.code) for row in error_codes.ALL for status in row.statuses]
     assert [(status, code) for status, code, _ in TABLE] == ours
     assert len({code for _, code, _ in TABLE}) == 48
 
@@ -195,7 +195,9 @@ def test_refused_write_is_an_error_of_its_family(
 ) -> None:
     """With its key; it stays open exactly where the write may have happened."""
     bench.sandbox.console.arm_fault("leads.create", status=status, code=code)
-    key = Options(idempotency_key="write-1")
+    # An unknown outcome stays with its key, so every case has its own.
+    name = f"write-{uuid.uuid4()}"
+    key = Options(idempotency_key=name)
 
     error = the_error(
         lambda: bench.client.leads.create(campaign_id=bench.campaign, phone=PHONE, options=key),
@@ -205,11 +207,9 @@ def test_refused_write_is_an_error_of_its_family(
     may_have_happened = code in ("conflict", "outcome_unknown") or (
         status >= 500 and code not in FAILED_5XX
     )
-    assert error.key == "write-1"
-    assert [write.key for write in bench.client.writes.pending()] == [
-        "write-1"
-    ] * may_have_happened
-    assert ("client.writes.settle('write-1')" in str(error)) is may_have_happened
+    assert error.key == name
+    assert [write.key for write in bench.client.writes.pending()] == [name] * may_have_happened
+    assert (f"client.writes.settle('{name}')" in str(error)) is may_have_happened
 
 
 def _poor(bench: Bench) -> Client:

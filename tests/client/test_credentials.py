@@ -9,11 +9,10 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from client.fakes import BASE_URL, KEY, SECRET
-from dialframe.client import address, credentials
-from dialframe.client.credentials import Credential
+from dialframe.client import Credential, connection, parse_address, resolve_key
 from dialframe.errors import ConfigError
 
-SECURE = address.parse(BASE_URL)
+SECURE = parse_address(BASE_URL)
 LIVE = "svc_live_cred01_sEcReT0123456789"
 
 
@@ -21,18 +20,18 @@ def test_argument_comes_before_environment_and_prompt() -> None:
     """The first of the three that says something wins."""
     environment = {"DIALFRAME_API_KEY": "from-environment"}
 
-    assert credentials.resolve("given", environment, lambda _: "typed") == "given"
-    assert credentials.resolve(None, environment, lambda _: "typed") == "from-environment"
-    assert credentials.resolve(None, {}, lambda _: " typed\n") == "typed"
-    assert credentials.resolve("", {"DIALFRAME_API_KEY": ""}, lambda _: "typed") == "typed"
+    assert resolve_key("given", environment, lambda _: "typed") == "given"
+    assert resolve_key(None, environment, lambda _: "typed") == "from-environment"
+    assert resolve_key(None, {}, lambda _: " typed\n") == "typed"
+    assert resolve_key("", {"DIALFRAME_API_KEY": ""}, lambda _: "typed") == "typed"
 
 
 def test_no_key_names_the_three_ways() -> None:
     """The error says argument, variable and notebook."""
     with pytest.raises(ConfigError, match=r"api_key=.*DIALFRAME_API_KEY.*notebook"):
-        credentials.resolve(None, {})
+        resolve_key(None, {})
     with pytest.raises(ConfigError, match="DIALFRAME_API_KEY"):
-        credentials.resolve(None, {}, lambda _: "")
+        resolve_key(None, {}, lambda _: "")
 
 
 @pytest.mark.parametrize(("shell", "asks"), [(SimpleNamespace(kernel=1), True), (None, False)])
@@ -44,13 +43,13 @@ def test_only_a_notebook_is_asked(
     ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
 
-    assert (credentials.notebook_prompt() is not None) == asks
+    assert (connection.notebook_prompt() is not None) == asks
 
 
 @pytest.mark.parametrize("base_url", ["http://service.example", "http://10.1.2.3:80"])
 def test_live_key_goes_over_https_only(base_url: str) -> None:
     """Plain http to another machine is refused for a live key and allowed for a test key."""
-    where = address.parse(base_url)
+    where = parse_address(base_url)
 
     with pytest.raises(ConfigError, match="https") as caught:
         Credential(LIVE, where)
@@ -64,7 +63,7 @@ def test_live_key_goes_over_https_only(base_url: str) -> None:
 )
 def test_live_key_may_go_to_this_machine(base_url: str) -> None:
     """Https anywhere and http on loopback are fine."""
-    assert Credential(LIVE, address.parse(base_url)).header() == f"Bearer {LIVE}"
+    assert Credential(LIVE, parse_address(base_url)).header() == f"Bearer {LIVE}"
 
 
 @pytest.mark.parametrize(
@@ -95,4 +94,4 @@ def test_account_is_the_credential_id_and_the_address() -> None:
     assert Credential("svc_test_cred01_other", SECURE).account == own
     assert Credential("svc_test_cred02_sEcReT0123456789", SECURE).account != own
     assert Credential(LIVE, SECURE).account != own
-    assert Credential(KEY, address.parse("https://other.example")).account != own
+    assert Credential(KEY, parse_address("https://other.example")).account != own

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.client.decide import (
+from dialframe.client.retry_loop import (
     FIRST_WAIT_S,
     LONGEST_ASKED_S,
     LONGEST_BACKOFF_S,
@@ -17,7 +17,7 @@ from dialframe.client.decide import (
     Seen,
     decide,
 )
-from dialframe.contract import codes
+from dialframe.contract import error_codes
 
 READ = Seen(phase="answered", writes=False, has_key=False, attempt=1, max_attempts=4, elapsed_s=0)
 KEYED = replace(READ, writes=True, has_key=True)
@@ -30,11 +30,11 @@ NOT_NOW = {
 }  # fmt: skip
 NOTHING_WRITTEN = {"rate_limit_exceeded", "dnc_screen_unavailable"}
 
-every_code = pytest.mark.parametrize("row", codes.ALL, ids=lambda row: row.code)
+every_code = pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
 
 
 @every_code
-def test_answer_is_final_unless_it_says_not_now(row: codes.Code) -> None:
+def test_answer_is_final_unless_it_says_not_now(row: error_codes.Code) -> None:
     """Reads and keyed writes are sent again after the same codes; of the 409s only after `conflict`."""
     for status in row.statuses:
         for seen in (READ, KEYED):
@@ -44,7 +44,7 @@ def test_answer_is_final_unless_it_says_not_now(row: codes.Code) -> None:
 
 
 @every_code
-def test_write_without_key_goes_out_again_only_if_nothing_was_done(row: codes.Code) -> None:
+def test_write_without_key_goes_out_again_only_if_nothing_was_done(row: error_codes.Code) -> None:
     """Without a key a second request could be a second write."""
     for status in row.statuses:
         verdict = decide(replace(UNKEYED, status=status, code=row.code), 0.0)
@@ -53,7 +53,7 @@ def test_write_without_key_goes_out_again_only_if_nothing_was_done(row: codes.Co
 
 
 @every_code
-def test_stored_answer_of_a_key_stays_what_it_is(row: codes.Code) -> None:
+def test_stored_answer_of_a_key_stays_what_it_is(row: error_codes.Code) -> None:
     """An answer that was replayed is never asked for again."""
     seen = replace(KEYED, status=row.statuses[0], code=row.code, replayed=True)
 
@@ -99,10 +99,10 @@ def test_failures_use_the_attempts_up(code: str) -> None:
     assert decide(replace(seen, attempt=4), 0.0) == GiveUp("attempts")
 
 
-@pytest.mark.parametrize("code", ["rate_limit_exceeded", "conflict"])
-def test_not_yet_gets_more_patience_than_a_failure(code: str) -> None:
+@pytest.mark.parametrize(("status", "code"), [(429, "rate_limit_exceeded"), (409, "conflict")])
+def test_not_yet_gets_more_patience_than_a_failure(status: int, code: str) -> None:
     """A long walk does not die of a rate refusal, unless a person allowed one attempt only."""
-    seen = replace(KEYED, status=429, code=code, retry_after_s=1.0)
+    seen = replace(KEYED, status=status, code=code, retry_after_s=1.0)
 
     assert isinstance(decide(replace(seen, attempt=15), 0.0), Retry)
     assert decide(replace(seen, attempt=16), 0.0) == GiveUp("attempts")

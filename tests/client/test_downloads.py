@@ -125,7 +125,9 @@ def test_disk_that_is_full_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Path, "replace", full)
     client = connected(Service(httpx.Response(200, content=SOUND)), tmp_path)
 
-    with pytest.raises(StoreError, match=r"a\.wav cannot be written \(No space left on device\)"):
+    with pytest.raises(
+        StoreError, match=r"a\.wav cannot be written \(the disk is full\): make room"
+    ):
         client.calls.recording(CALL, tmp_path / "a.wav")
     assert not list(tmp_path.iterdir())
 

@@ -10,8 +10,8 @@ import pytest
 
 from client.fakes import LEAD, Service, a_lead, a_page, an_id, answer, connected, problem
 from dialframe.client import Options
-from dialframe.client.etags import Etags
-from dialframe.contract.models.leads import Lead
+from dialframe.client.exchange import Etags
+from dialframe.contract.models.lead_models import Lead
 from dialframe.errors import ConfigError, PreconditionFailed
 
 APPOINTMENT = an_id("appt")

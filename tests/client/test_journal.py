@@ -14,9 +14,8 @@ import pytest
 
 from client.fakes import PHONE, START
 from dialframe.client import journal as journal_module
-from dialframe.client.entries import KEY_LIFE
-from dialframe.client.journal import FILE_NAME, Journal
-from dialframe.client.wire import PlannedRequest
+from dialframe.client.journal import FILE_NAME, KEY_LIFE, Journal
+from dialframe.client.request_plan import PlannedRequest
 from dialframe.errors import ConfigError, StoreError
 
 REQUEST = PlannedRequest(
@@ -75,7 +74,7 @@ def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
     script = (
         "import os, sys; from datetime import datetime, UTC; from pathlib import Path\n"
         "from dialframe.client.journal import Journal\n"
-        "from dialframe.client.wire import PlannedRequest\n"
+        "from dialframe.client.request_plan import PlannedRequest\n"
         "r = PlannedRequest(operation='sms.send', method='POST', path='/v1/sms',"
         " headers={'Idempotency-Key': 'k9'}, body=b'{}')\n"
         "Journal(Path(sys.argv[1]), 'a').begin(r, datetime(2026, 11, 21, 9, tzinfo=UTC))\n"
@@ -134,7 +133,7 @@ def test_old_key_is_not_used_again_by_itself(tmp_path: Path, state: str) -> None
     journal.begin(REQUEST, START)
     journal.finish("k1", state, status=None, code=None, request_id=None)  # type: ignore[arg-type]
 
-    assert journal.begin(REQUEST, START + KEY_LIFE - timedelta(seconds=1)) == state
+    assert journal.begin(REQUEST, START + KEY_LIFE - timedelta(seconds=1), late=True) == state
     with pytest.raises(ConfigError, match="24 hours"):
         journal.begin(REQUEST, START + KEY_LIFE)
 

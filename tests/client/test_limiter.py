@@ -15,10 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dialframe
-from dialframe.client.bucket_file import SLOTS
+from dialframe.client import limiter as limits_file
 from dialframe.client.limiter import (
     BURST,
+    FILE_NAME,
     RATE_PER_S,
+    SLOTS,
     RateLimiter,
     Shared,
     current_lane,
@@ -354,3 +356,40 @@ def test_one_limiter_for_each_address_and_key(tmp_path: Path) -> None:
 
     assert shared.of("a") is shared.of("a")
     assert shared.of("a") is not shared.of("b")
+
+
+def test_turn_reads_its_own_slots_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Buckets that were used long ago cost a turn nothing."""
+    for number in range(60):
+        Shared(tmp_path).of(f"account {number}", f"https://{number}.example").reserve(1.0)
+    limiter = Shared(tmp_path).of("mine", "https://mine.example")
+    limiter.reserve(1.0)
+    sizes: list[int] = []
+    read_at = limits_file._read_at
+
+    def counted(descriptor: int, offset: int, size: int) -> bytes:
+        sizes.append(size)
+        return read_at(descriptor, offset, size)
+
+    monkeypatch.setattr(limits_file, "_read_at", counted)
+    limiter.reserve(1.0)
+
+    assert (tmp_path / FILE_NAME).stat().st_size > 200 * 56
+    assert sizes == [4 * 56]
+
+
+def test_slot_that_was_given_away_is_found_again(tmp_path: Path) -> None:
+    """Another process may have moved a bucket since it was looked at."""
+    limiter, other = Shared(tmp_path).of("a", "s"), Shared(tmp_path).of("a", "s")
+    for _ in range(BURST):
+        limiter.reserve(1.0)
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    slots = [whole[at : at + 56] for at in range(0, len(whole), 56)]
+    (tmp_path / FILE_NAME).write_bytes(b"".join(reversed(slots)))
+
+    for one in (limiter, other):
+        turn = one.reserve(1.0)
+        assert turn is not None
+        assert turn.at_s > 1.0

@@ -23,7 +23,7 @@ from client.fakes import (
     problem,
 )
 from dialframe.contract import operations
-from dialframe.contract.models.calls import CallQuery
+from dialframe.contract.models.call_models import CallQuery
 from dialframe.errors import ContractError, InvalidRequest
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from client.fakes import KEY, PHONE, REQUEST_ID, SECRET, a_lead
 from dialframe.client.problems import ChangedSince, changed_since, problem_error, retry_after_s
-from dialframe.contract import codes
+from dialframe.contract import error_codes
 from dialframe.contract import operations as rows
-from dialframe.contract.models.leads import Lead
+from dialframe.contract.models.lead_models import Lead
 from dialframe.errors import (
     FAMILIES,
     ApiError,
@@ -32,8 +32,8 @@ def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
     return problem_error(operation, status=status, headers=HEADERS, body=body, key=None)
 
 
-@pytest.mark.parametrize("row", codes.ALL, ids=lambda row: row.code)
-def test_every_code_has_its_family_and_says_what_next(row: codes.Code) -> None:
+@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
+def test_every_code_has_its_family_and_says_what_next(row: error_codes.Code) -> None:
     """Operation, status, code, request id and advice are all in the message; it pickles whole."""
     for status in row.statuses:
         error = made(rows.CALLS_START, status, row.code)

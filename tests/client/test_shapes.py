@@ -7,9 +7,9 @@ import pytest
 from client.fakes import a_call, a_lead
 from dialframe.client.shapes import Mismatch, novel_values, read_object, read_rows, row_model
 from dialframe.contract import operations as rows
-from dialframe.contract.models.account import Me
-from dialframe.contract.models.calls import Call
-from dialframe.contract.models.leads import Lead
+from dialframe.contract.models.call_models import Call
+from dialframe.contract.models.lead_models import Lead
+from dialframe.contract.models.message_models import Me
 
 
 def test_declared_shape_has_to_fit() -> None:

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from client.fakes import BASE_URL, KEY, SECRET, Service, answer, transport_to
-from dialframe.client import Client, transport
+from dialframe.client import Client, Credential, HttpxTransport, parse_address, transport
+from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.transport import FAILURES, failure_of
-from dialframe.client.wire import PlannedRequest
 from dialframe.errors import ConfigError, TransportError
 
 REQUEST = PlannedRequest(
@@ -104,7 +104,8 @@ def test_closed_transport_says_so() -> None:
 
 def test_fork_gets_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes never read from one socket."""
-    carrier = transport_to(Service(answer({})))
+    where = parse_address("http://127.0.0.1:9")
+    carrier = HttpxTransport(where, Credential(KEY, where))
     before = carrier._open()
     monkeypatch.setattr(os, "getpid", lambda: -1)
 
@@ -245,5 +246,11 @@ def test_proxy_of_the_environment_is_not_asked_for_this_machine(
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
 
-    assert not transport_to(Service(answer({})), "http://127.0.0.1:9")._open().trust_env
-    assert transport_to(Service(answer({})), "https://service.example")._open().trust_env
+    proxies = []
+    for base_url in ("http://127.0.0.1:9", "http://service.example"):
+        carrier = transport_to(Service(answer({})), base_url)
+        carrier._open()
+        proxies.append(carrier._link._proxy)
+
+    assert proxies[0] is None
+    assert proxies[1] is not None

@@ -29,9 +29,9 @@ from client.fakes import (
     problem,
 )
 from dialframe.client import Client, Options
-from dialframe.client.entries import State
-from dialframe.client.writes import state_after
-from dialframe.contract import codes
+from dialframe.client.exchange import state_after
+from dialframe.client.journal import State
+from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,
     ConfigError,
@@ -227,8 +227,8 @@ def test_settling_that_fails_leaves_what_was_known(tmp_path: Path) -> None:
         assert [write.state for write in client.writes.pending()] == ["outcome_unknown"]
 
 
-def test_old_key_is_settled_only_when_the_resource_was_looked_at(tmp_path: Path) -> None:
-    """After 24 hours: a clear refusal, then one send as if for the first time."""
+def test_old_key_is_never_sent_again(tmp_path: Path) -> None:
+    """After 24 hours the service forgot it: a clear refusal that says what to do, and nothing is sent."""
     clock = FakeClock()
     service = Service(UNKNOWN, SENT)
     client = connected(service, tmp_path, clock=clock)
@@ -236,14 +236,13 @@ def test_old_key_is_settled_only_when_the_resource_was_looked_at(tmp_path: Path)
         send_sms(client, "k")
     clock.elapsed_s += 24 * 3600
 
-    with pytest.raises(ConfigError, match=r"24 hours.*checked_absent=True.*dismiss"):
-        client.writes.settle("k")
+    with pytest.raises(ConfigError, match=r"24 hours.*a new key.*dismiss"):
+        client.writes.settle("k", late=True)
     with pytest.raises(ConfigError, match="24 hours"):
         send_sms(client, "k")
-    assert len(service.requests) == 1
+    client.writes.dismiss("k")
 
-    client.writes.settle("k", checked_absent=True)
-    assert service.keys == ["k", "k"]
+    assert len(service.requests) == 1
     assert client.writes.pending() == []
 
 
@@ -294,11 +293,15 @@ def test_settled_long_ago_has_nothing_to_ask_with(tmp_path: Path) -> None:
 
 
 def test_answer_that_was_lost_by_its_reader_can_be_asked_for_again(tmp_path: Path) -> None:
-    """An answered write is settled again within the day: the stored answer comes."""
-    client = connected(Service(SENT, REPLAYED), tmp_path)
+    """The same call with the same key within the day: the stored answer comes, an hour later too."""
+    clock, service = FakeClock(), Service(SENT, REPLAYED)
+    client = connected(service, tmp_path, clock=clock)
     send_sms(client, "k")
+    clock.elapsed_s += 3600
 
-    assert client.writes.settle("k").replayed
+    assert send_sms(client, "k").status == "queued"
+    assert service.keys == ["k", "k"]
+    assert client.writes.pending() == []
 
 
 def test_unreadable_answer_leaves_the_write_pending(tmp_path: Path) -> None:
@@ -387,9 +390,11 @@ def test_journal_that_fails_after_the_answer_does_not_cost_the_answer(
     assert "the write journal" in caplog.text
 
 
-@pytest.mark.parametrize("row", codes.ALL, ids=lambda row: row.code)
+@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
 @pytest.mark.parametrize("maybe_sent", [False, True])
-def test_state_follows_from_code_and_what_came_before(row: codes.Code, maybe_sent: bool) -> None:
+def test_state_follows_from_code_and_what_came_before(
+    row: error_codes.Code, maybe_sent: bool
+) -> None:
     """Open where it may have happened; failed where the service says that it did not."""
     for status in row.statuses:
         error = FAMILIES[row.family]("x", status=status, code=row.code)

@@ -1,41 +1,74 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client import credentials
-from dialframe.client.address import Address
-from dialframe.client.answers import Answered, DncChecked, ListPage, Quarantined
-from dialframe.client.api import Client
-from dialframe.client.clock import SYSTEM, Clock
-from dialframe.client.entries import Write
-from dialframe.client.limiter import SHARED, RateLimiter
-from dialframe.client.listing import Listing
-from dialframe.client.novelties import Novelty
-from dialframe.client.options import Options, correlation
+from dialframe.client.answers import Answered, ListPage
+from dialframe.client.client import AsyncClient, Client, Operations
+from dialframe.client.connection import (
+    MISSING_KEY,
+    Address,
+    Credential,
+    parse_address,
+    resolve_key,
+)
+from dialframe.client.journal import Journal, Write
+from dialframe.client.limiter import SHARED, Lane, RateLimiter
+from dialframe.client.listing import AsyncListing, Listing
+from dialframe.client.options import SYSTEM, Clock, Options, correlation
 from dialframe.client.problems import ChangedSince
-from dialframe.client.resources.given import UNSET
-from dialframe.client.transport import HttpxTransport, Reply, Transport
-from dialframe.client.wire import PlannedRequest
+from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.resources import method_path
+from dialframe.client.resources.contact import DncChecked
+from dialframe.client.resources.leads import UNSET, Leads
+from dialframe.client.shapes import Novelty, Quarantined
+from dialframe.client.steps import Sync
+from dialframe.client.transport import (
+    AsyncHttpxTransport,
+    AsyncReply,
+    AsyncTransport,
+    HttpxTransport,
+    Reply,
+    Transport,
+)
 
 __all__ = [
+    "MISSING_KEY",
     "SHARED",
     "SYSTEM",
     "UNSET",
     "Address",
     "Answered",
+    "AsyncClient",
+    "AsyncHttpxTransport",
+    "AsyncListing",
+    "AsyncReply",
+    "AsyncTransport",
     "ChangedSince",
     "Client",
     "Clock",
+    "Credential",
     "DncChecked",
     "HttpxTransport",
+    "Journal",
+    "Lane",
+    "Leads",
     "ListPage",
     "Listing",
     "Novelty",
+    "Operations",
     "Options",
     "PlannedRequest",
     "Quarantined",
     "RateLimiter",
     "Reply",
+    "Sync",
     "Transport",
     "Write",
     "correlation",
-    "credentials",
+    "method_path",
+    "parse_address",
+    "resolve_key",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -1,34 +1,64 @@
-"""What a call gives back, as plain values; knows no transport and parses nothing."""
+"""Bytes as an answer: its value, the rows set aside, or the error that it stands for; pure.
+
+An answer is believed only as far as it is the answer to what was asked: the id asked for is the id
+answered, a filtered list has the rows of its filter, an import has one result for each lead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from functools import cache
+from typing import Any, Final, Generic, TypeVar, cast
+from urllib.parse import parse_qsl, unquote
 
-from dialframe.contract.models.shape import Answer
-from dialframe.privacy import mask_phone
+from dialframe.client import tolerant_json
+from dialframe.client.problems import problem_error
+from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.shapes import (
+    Mismatch,
+    Quarantined,
+    read_object,
+    read_rows,
+    row_model,
+    sound_page,
+)
+from dialframe.client.tolerant_json import Tree
+from dialframe.contract import ids, limits
+from dialframe.contract.models.shape import Answer, PageInfo
+from dialframe.contract.row import Operation
+from dialframe.errors import ContractError
 
-Res = TypeVar("Res", bound=Answer)
+Res = TypeVar("Res")
 Row = TypeVar("Row")
+Shown = TypeVar("Shown", bound=Answer)
 
+PROBLEM: Final = "application/problem+json"
+#: More than a page of rows that each hold what a request may: an answer beyond it never ends.
+ANSWER_BYTES: Final = 128 * limits.BODY_BYTES
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
-    """A row of a list that is not what the contract says.
-
-    Attributes:
-        index: Its 0-based place on the page.
-        raw: The row as it came.
-        where: What is wrong in it, as a path.
-        reason: What was expected there.
-    """
-
-    index: int
-    raw: Any = field(repr=False)
-    where: str
-    reason: str
+#: What the id of an operation's rows or answer begins with (contract, Conventions).
+_ID_PREFIXES: Final[Mapping[str, str]] = {
+    resource: ids.PREFIXES[kind]
+    for resource, kind in {
+        "leads": "lead", "campaigns": "campaign", "calls": "call", "callbacks": "callback",
+        "appointments": "appointment", "webhooks": "webhook_endpoint", "events": "webhook_event",
+    }.items()
+}  # fmt: skip
+#: Fields of a request's body that its answer repeats; null says nothing.
+_REPEATED: Final[Mapping[str, tuple[str, ...]]] = {
+    "leads.create": ("campaign_id", "external_id"),
+    "calls.start": ("to", "campaign_id", "lead_id"),
+    "callbacks.create": ("lead_id",),
+    "appointments.create": ("phone",),
+    "sms.send": ("to", "client_reference"),
+    "whatsapp.send": ("to",),
+    "consents.record": ("phone",),
+    "dnc.add": ("phone",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +67,7 @@ class Answered(Generic[Res]):
 
     Attributes:
         value: The answer, parsed.
-        raw: The same as JSON, exactly as it came.
+        body: The same as bytes, exactly as it came.
         status: HTTP status.
         headers: Headers by lower-case name.
         request_id: `X-Request-ID`, for the operator.
@@ -50,7 +80,7 @@ class Answered(Generic[Res]):
     """
 
     value: Res = field(repr=False)
-    raw: Any = field(repr=False)
+    body: bytes = field(repr=False)
     status: int
     headers: Mapping[str, str] = field(repr=False)
     request_id: str | None
@@ -61,14 +91,21 @@ class Answered(Generic[Res]):
     observed_at: datetime
     quarantined: tuple[Quarantined, ...] = ()
 
+    @property
+    def raw(self) -> Any:
+        """The answer as JSON, exactly as it came; what cannot be read in it as text."""
+        if not self.body:
+            return {}
+        return tolerant_json.printable(tolerant_json.parse(self.body).value)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPage(Generic[Row]):
-    """One page of a list.
+    """One page of a list; iterating gives its records.
 
     Attributes:
         records: Rows that are what the contract says, in order.
-        raw: Every row as JSON, exactly as it came, those in quarantine included.
+        body: The page as bytes, exactly as it came.
         quarantined: Rows that did not validate.
         next_cursor: Where the list goes on, or None at its end.
         request_id: `X-Request-ID`.
@@ -76,31 +113,245 @@ class ListPage(Generic[Row]):
     """
 
     records: list[Row] = field(repr=False)
-    raw: list[Any] = field(repr=False)
+    body: bytes = field(repr=False)
     quarantined: tuple[Quarantined, ...]
     next_cursor: str | None = field(repr=False)
     request_id: str | None
     observed_at: datetime
 
+    @property
+    def raw(self) -> list[Any]:
+        """Every row as JSON, exactly as it came, those in quarantine included."""
+        rows: list[Any] = tolerant_json.printable(tolerant_json.parse(self.body).value)["data"]
+        return rows
+
+    @property
+    def rows(self) -> int:
+        """How many rows came, those in quarantine included."""
+        return len(self.records) + len(self.quarantined)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __bool__(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True, slots=True)
-class DncChecked:
-    """One number's answer from the Do-Not-Call check, with its evidence.
+class Parsed(Generic[Res]):
+    """An answer that was read: its value and the rows set aside."""
+
+    value: Res
+    quarantined: tuple[Quarantined, ...] = ()
+
+
+def read(
+    operation: Operation[Any, Shown],
+    request: PlannedRequest,
+    *,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime | None = None,
+) -> Parsed[Shown]:
+    """What an answer says.
+
+    Args:
+        operation: The row that was asked.
+        request: What was asked; errors name its key.
+        status: HTTP status.
+        headers: Headers by lower-case name.
+        body: The whole body.
+        now: The present, for a `Retry-After` that is a date.
+
+    Raises:
+        ApiError: The status is 400 or above.
+        ContractError: It is neither an error nor what the contract promises, or it is the answer to
+            another question.
+    """
+    if status >= 400:
+        raise _refusal(operation, request, status, headers, body, now)
+    checks = _checks(operation)
+    asked = _asked(checks, request)
+    try:
+        _refuse_others(status, headers)
+        if operation.paged and (page := _sound_page(operation, checks, asked, body)) is not None:
+            return Parsed(page)
+        return _parse(operation, request, asked, _json(operation, headers, body))
+    except Mismatch as misfit:
+        raise broken(operation, misfit, headers, request.key) from None
+
+
+def broken(
+    operation: Operation[Any, Any], misfit: Mismatch, headers: Mapping[str, str], key: str | None
+) -> ContractError:
+    """The error of an answer that is not what the contract says."""
+    place = misfit.place or "body"
+    request_id = headers.get("x-request-id")
+    named = f" (request {request_id})" if request_id else ""
+    settle = f"; the write may have happened: client.writes.settle({key!r})" if key else ""
+    return ContractError(
+        f"{operation.name}: the answer is not what the contract says at {place}: {misfit.reason}"
+        f"{named}{settle}",
+        operation=operation.name,
+        where=place,
+    )
+
+
+def _refusal(
+    operation: Operation[Any, Any],
+    request: PlannedRequest,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    now: datetime | None,
+) -> Exception:
+    """The error of an answer of status 400 or above, whatever its body is."""
+    try:
+        document = tolerant_json.printable(tolerant_json.parse(body).value)
+    except ValueError:
+        document = None
+    return problem_error(
+        operation, status=status, headers=headers, body=document, key=request.key, now=now
+    )
+
+
+def _refuse_others(status: int, headers: Mapping[str, str]) -> None:
+    """Refuse what is no answer of success."""
+    if status >= 300:
+        raise Mismatch(f"status {status}", "redirects are not followed: check base_url")
+    kind = headers.get("content-type", "")
+    if kind.partition(";")[0].strip().lower() == PROBLEM:
+        raise Mismatch(f"status {status}", "a problem document came with a status of success")
+
+
+def _sound_page(
+    operation: Operation[Any, Shown], checks: _Checks, asked: Mapping[str, str], body: bytes
+) -> Shown | None:
+    """A page read in one go, or None where anything in it wants a second look."""
+    expected = {name: asked[name] for name in checks.filters if name in asked}
+    page = sound_page(operation.response, body, expected=expected, prefix=checks.id_prefix)
+    return cast("Shown | None", page)
+
+
+def _json(operation: Operation[Any, Any], headers: Mapping[str, str], body: bytes) -> Tree:
+    kind = headers.get("content-type", "no content type")
+    if operation.assumed and not body:
+        # An unshown shape may turn out to be no body at all: then every field is None.
+        return Tree({}, sound=True)
+    try:
+        return tolerant_json.parse(body)
+    except ValueError:
+        raise Mismatch("", f"{len(body)} bytes of {kind} are not JSON") from None
+
+
+def _parse(
+    operation: Operation[Any, Shown],
+    request: PlannedRequest,
+    asked: Mapping[str, str],
+    tree: Tree,
+) -> Parsed[Shown]:
+    model: type[Shown] = operation.response
+    checks, raw = _checks(operation), tree.value
+    if not operation.paged:
+        value = read_object(model, raw, assumed=operation.assumed, sound=tree.sound)
+        for name, place in checks.same:
+            if name in asked and raw.get(place) not in (None, asked[name]):
+                raise Mismatch(place, "it is not the one that was asked for")
+        if operation.name == "leads.import":
+            _one_result_each(request, raw)
+        return Parsed(value)
+    if not isinstance(raw, dict):
+        raise Mismatch("", "an object with data and page was expected")
+    if not isinstance(raw.get("data"), list):
+        raise Mismatch("data", "a list of rows was expected")
+    rows, quarantined = read_rows(
+        row_model(model),
+        raw["data"],
+        assumed=operation.assumed,
+        sound=tree.sound,
+        expected={name: asked[name] for name in checks.filters if name in asked},
+        prefix=checks.id_prefix,
+    )
+    info = _page_info(raw)
+    extra = {name: value for name, value in raw.items() if name not in ("data", "page")}
+    page = model.model_construct(data=rows, page=info, **extra)
+    return Parsed(page, quarantined)
+
+
+def _page_info(raw: Mapping[str, Any]) -> PageInfo:
+    page = raw.get("page")
+    if not isinstance(page, dict) or "next_cursor" not in page:
+        raise Mismatch("page", "an object with next_cursor and has_more was expected")
+    sound = tolerant_json.first_unreadable(page) is None
+    info = read_object(PageInfo, page, assumed=False, sound=sound)
+    if info.has_more and not info.next_cursor:
+        raise Mismatch("page.next_cursor", "has_more is true and there is no cursor to go on with")
+    return info
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """What an operation's answer has to repeat of its request.
 
     Attributes:
-        phone: The number as it was asked.
-        listed: Whether it is on a Do-Not-Call list; which one is not said.
-        checked_at: When the question was sent, UTC, by this machine's clock.
-        request_id: The service's id of the answer.
+        path: Pattern of its paths, with a group for each id; None without ids.
+        same: Names of the request, each with the field of the answer that has to be the same.
+        filters: Filters of a list that are fields of its rows.
+        body: Fields of the body among `same`.
+        id_prefix: How each row's `id` begins; empty where rows are not named by the list's kind.
     """
 
-    phone: str
-    listed: bool
-    checked_at: datetime
-    request_id: str | None
+    path: re.Pattern[str] | None
+    same: tuple[tuple[str, str], ...]
+    filters: tuple[str, ...]
+    body: tuple[str, ...]
+    id_prefix: str
 
-    def __repr__(self) -> str:
-        return (
-            f"DncChecked(phone={mask_phone(self.phone)!r}, listed={self.listed}, "
-            f"checked_at={self.checked_at.isoformat()}, request_id={self.request_id!r})"
-        )
+
+@cache
+def _checks(operation: Operation[Any, Any]) -> _Checks:
+    resource = operation.name.partition(".")[0]
+    path_names, body = operation.path_names, _REPEATED.get(operation.name, ())
+    own = "id" if "id" in operation.response.model_fields else ""
+    same = [(name, (own if f"{name[:-3]}s" == resource else "") or name) for name in path_names]
+    same += [
+        (name, name) for name in (*body, *operation.query_names) if "id" in name or name in body
+    ]
+    filters: tuple[str, ...] = ()
+    if operation.paged:
+        row = row_model(cast("type[Answer]", operation.response))
+        filters = tuple(name for name in operation.query_names if name in row.model_fields)
+    listed = operation.name == f"{resource}.list"
+    return _Checks(
+        path=re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", operation.path))
+        if path_names
+        else None,
+        same=tuple(same),
+        filters=filters,
+        body=body,
+        id_prefix=_ID_PREFIXES.get(resource, "") if listed else "",
+    )
+
+
+def _asked(checks: _Checks, request: PlannedRequest) -> dict[str, str]:
+    """Ids and filters that a request names, by field."""
+    asked: dict[str, str] = {}
+    if checks.path is not None and (found := checks.path.fullmatch(request.path)):
+        asked |= {name: unquote(value) for name, value in found.groupdict().items()}
+    if request.query:
+        asked |= dict(parse_qsl(request.query))
+    if checks.body and request.body:
+        body = json.loads(request.body)
+        asked |= {name: body[name] for name in checks.body if body.get(name) is not None}
+    return asked
+
+
+def _one_result_each(request: PlannedRequest, raw: Mapping[str, Any]) -> None:
+    """One result for each lead, by its index (contract, Endpoints: Leads)."""
+    sent = len(json.loads(request.body or b"{}").get("leads", ()))
+    if sorted(row["index"] for row in raw["data"]) != list(range(sent)):
+        raise Mismatch("data", f"one result for each of {sent} leads was expected, by index")

@@ -1,4 +1,4 @@
-"""The service's token buckets, mirrored, so that a machine alone is never refused; knows times, sleeps never.
+"""The service's token buckets, mirrored and shared by this user's processes, so that they are never refused.
 
 The contract lets a key send `burst + rate * t` requests in t seconds. Requests sent so arrive so only
 if each takes equally long on its way. If that time varies by up to J seconds, what was sent within
@@ -16,22 +16,36 @@ what `bulk` leaves over.
 
 After a refusal all of the key pause together, and then go slower: a fifth less for each refusal, and
 slowly up again. Somebody else may be using the key.
+
+The buckets are in a small file. One turn opens it, locks it, reads its own slots and writes those that
+changed: some 30 microseconds. The kernel frees the lock of a killed process, and what it had not written
+costs at most one request of the burst. There are no keys in the file: slots are named by hashes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
+import struct
+import sys
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
+import time
+import warnings
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
+import platformdirs
+
 from dialframe.contract.limits import BUCKETS
 
 Lane = Literal["interactive", "bulk", "spare"]
+
+logger: Final = logging.getLogger("dialframe.client")
 
 _KEY_BUCKET: Final = BUCKETS[0]
 JITTER_ALLOWED_S: Final = 1.0
@@ -48,6 +62,14 @@ GROWTH_PER_S: Final = 0.02
 #: A bucket that will be full only after this, or a pause that lasts longer, is of another clock.
 FAR_S: Final = 300.0
 FAR_PAUSE_S: Final = 86_400.0
+
+FILE_NAME: Final = "rate-limits"
+#: Name, full_at_s, open_at_s, paused_at_s, share, epoch.
+_SLOT: Final = struct.Struct("<16s4dq")
+#: Slots of buckets that nobody used for longest are given away beyond so many.
+SLOTS: Final = 256
+#: A lock is held for microseconds: who has it longer is stopped, and must not stop the others.
+PATIENCE_S: Final = 1.0
 
 _NEVER: Final = float("-inf")
 _lane: ContextVar[Lane] = ContextVar("dialframe_lane", default="interactive")
@@ -82,7 +104,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One bucket: whose it is (16 bytes of a hash), requests a second, burst."""
+    """One bucket.
+
+    Attributes:
+        name: Whose it is: 16 bytes of a hash.
+        rate_per_s: Requests a second.
+        burst: Requests at once.
+    """
 
     name: bytes
     rate_per_s: float
@@ -113,11 +141,16 @@ class Tokens:
         return 1.0 if self.share >= 1.0 else min(1.0, self.share + GROWTH_PER_S * quiet_s)
 
 
+_FULL: Final = Tokens()
+
+
 class Memory(Protocol):
     """Where buckets are kept."""
 
-    def held(self) -> AbstractContextManager[MutableMapping[bytes, Tokens]]:
-        """The buckets by name, nobody else's until the block ends."""
+    def held(
+        self, names: Sequence[bytes]
+    ) -> AbstractContextManager[MutableMapping[bytes, Tokens]]:
+        """The buckets of these names, nobody else's until the block ends."""
 
 
 class InProcess:
@@ -129,16 +162,127 @@ class InProcess:
         self._lock = threading.Lock()
 
     @contextmanager
-    def held(self) -> Iterator[MutableMapping[bytes, Tokens]]:
+    def held(self, names: Sequence[bytes]) -> Iterator[MutableMapping[bytes, Tokens]]:
         """The buckets by name, nobody else's until the block ends."""
+        del names
         with self._lock:
             yield self._tokens
+
+
+class BucketFile:
+    """Buckets in a file, or in this process where there can be no such file, with one warning."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Name the folder, None for the platform's; nothing is made yet."""
+        self._folder = folder
+        self._path: Path | None = None
+        self._lock = threading.Lock()
+        self._alone: InProcess | None = None
+        #: Where each bucket was found last.
+        self._places: dict[bytes, int] = {}
+
+    @contextmanager
+    def held(self, names: Sequence[bytes]) -> Iterator[MutableMapping[bytes, Tokens]]:
+        """The buckets of these names, nobody else's until the block ends."""
+        with self._lock:
+            descriptor = self._opened()
+            if descriptor is None:
+                with self._private().held(names) as tokens:
+                    yield tokens
+                return
+            try:
+                first, block = self._slots(descriptor, names)
+                before = self._buckets(names, first, block)
+                buckets = dict(before)
+                yield buckets
+                changed = {
+                    name: _packed(name, bucket)
+                    for name, bucket in buckets.items()
+                    if bucket != before.get(name)
+                }
+                self._write(descriptor, changed, first, bytearray(block))
+            finally:
+                os.close(descriptor)
+
+    def _slots(self, descriptor: int, names: Sequence[bytes]) -> tuple[int, bytes]:
+        """The slots that these names had last, in one piece; all slots where one is not there any more."""
+        places = [self._places.get(name, -1) for name in names]
+        first, last = min(places), max(places)
+        if first >= 0:
+            block = _read_at(descriptor, first * _SLOT.size, (last + 1 - first) * _SLOT.size)
+            if all(
+                block.startswith(name, (place - first) * _SLOT.size)
+                for name, place in zip(names, places, strict=True)
+            ):
+                return first, block
+        everything = _read_at(descriptor, 0, SLOTS * _SLOT.size)
+        # A slot that was cut off by a full disk is none.
+        everything = everything[: len(everything) - len(everything) % _SLOT.size]
+        for name in names:
+            place = _place_of(name, everything)
+            if place is None:
+                self._places.pop(name, None)
+            else:
+                self._places[name] = place
+        return 0, everything
+
+    def _buckets(self, names: Sequence[bytes], first: int, block: bytes) -> dict[bytes, Tokens]:
+        buckets: dict[bytes, Tokens] = {}
+        for name in names:
+            place = self._places.get(name)
+            if place is not None:
+                _, full, open_, paused, share, epoch = _SLOT.unpack_from(
+                    block, (place - first) * _SLOT.size
+                )
+                buckets[name] = Tokens(full, open_, paused, share, epoch)
+        return buckets
+
+    def _write(
+        self, descriptor: int, changed: Mapping[bytes, bytes], first: int, block: bytearray
+    ) -> None:
+        """Write slots where they were; new ones behind the others, or over the one that is oldest."""
+        known = [name for name in changed if name in self._places]
+        for name in known:
+            start = (self._places[name] - first) * _SLOT.size
+            block[start : start + _SLOT.size] = changed[name]
+        if known:
+            _write_at(descriptor, first * _SLOT.size, bytes(block))
+        for name, slot in changed.items():
+            if name not in self._places:
+                place = _free_place(_read_at(descriptor, 0, SLOTS * _SLOT.size))
+                self._places[name] = place
+                _write_at(descriptor, place * _SLOT.size, slot)
+
+    def _private(self) -> InProcess:
+        self._alone = self._alone or InProcess()
+        return self._alone
+
+    def _opened(self) -> int | None:
+        """The file, locked; None where that cannot be."""
+        if self._alone is not None:
+            return None
+        try:
+            self._path = self._path or _prepared(self._folder)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _CLOSED, 0o600)
+            try:
+                _take(descriptor)
+            except OSError:
+                os.close(descriptor)
+                raise
+        except OSError as error:
+            self._private()
+            logger.warning(
+                "the rate limit is counted for this process alone, so several at once may be refused: %s",
+                error.strerror or type(error).__name__,
+            )
+            return None
+        return descriptor
 
 
 class RateLimiter:
     """Buckets for everybody who shares their memory.
 
-    Times are seconds of one monotonic clock, handed in by the caller, who does the waiting.
+    Times are seconds of one monotonic clock, given by the caller, who does the waiting.
     """
 
     def __init__(
@@ -149,8 +293,16 @@ class RateLimiter:
         levels: tuple[Level, ...] = (),
         memory: Memory | None = None,
     ) -> None:
-        """Start full: with one bucket of a rate and burst, or with the given levels, the key's first."""
+        """Start full.
+
+        Args:
+            rate_per_s: Requests a second, of a single bucket.
+            burst: Requests at once, of a single bucket.
+            levels: Several buckets instead of the single one, the key's first.
+            memory: Where the buckets are held; in this process without one.
+        """
         self._levels = levels or (Level(b"", rate_per_s, burst),)
+        self._names = [level.name for level in self._levels]
         self._memory = memory or InProcess()
         self._lines: dict[Lane, threading.Lock] = {
             "bulk": threading.Lock(),
@@ -160,36 +312,57 @@ class RateLimiter:
     def reserve(
         self, now_s: float, *, latest_s: float | None = None, lane: Lane = "interactive"
     ) -> Turn | None:
-        """The next free turn; None if it would come after `latest_s`.
+        """Find the next free turn.
 
         An interactive turn is taken, however far ahead. In the other lanes one that is ahead is not.
+
+        Args:
+            now_s: This moment, in seconds of the limiter's clock.
+            latest_s: The latest moment that is of use, on the same clock; None for any.
+            lane: `interactive`, `bulk` or `spare`.
+
+        Returns:
+            The turn, or None if it would come after `latest_s`.
         """
-        with self._memory.held() as tokens:
+        with self._memory.held(self._names) as tokens:
             known = {level.name: _sane(tokens, level, now_s) for level in self._levels}
-            at_s = max(
-                now_s, *(_free_at(known[one.name], one, now_s, lane) for one in self._levels)
-            )
+            at_s = now_s
+            for level in self._levels:
+                at_s = max(at_s, _free_at(known[level.name], level, now_s, lane))
             epoch = known[self._levels[0].name].epoch
             if latest_s is not None and at_s > latest_s:
                 return None
             if lane != "interactive" and at_s > now_s:
                 return Turn(at_s, epoch, taken=False)
             for level in self._levels:
-                found = known[level.name]
-                full_at_s = max(found.full_at_s, at_s) + _interval_s(found, level, now_s)
-                tokens[level.name] = replace(found, full_at_s=full_at_s)
+                bucket = known[level.name]
+                full_at_s = max(bucket.full_at_s, at_s) + _interval_s(bucket, level, now_s)
+                tokens[level.name] = Tokens(
+                    full_at_s, bucket.open_at_s, bucket.paused_at_s, bucket.share, bucket.epoch
+                )
             return Turn(at_s, epoch)
 
     def stands(self, turn: Turn) -> bool:
-        """Whether a turn that was waited for may be taken: it is ours, and no pause came in between."""
+        """Whether a turn that was waited for may still be used.
+
+        Args:
+            turn: What `reserve` gave.
+
+        Returns:
+            True if it was taken and no pause began in between.
+        """
         if not turn.taken:
             return False
-        with self._memory.held() as tokens:
+        with self._memory.held(self._names) as tokens:
             return turn.epoch == tokens.get(self._levels[0].name, Tokens()).epoch
 
     @contextmanager
     def line(self, lane: Lane, wait_s: float) -> Iterator[bool]:
         """Stand in line with this process's other threads of the lane, so that one asks at a time.
+
+        Args:
+            lane: The lane.
+            wait_s: Seconds to wait at most.
 
         Yields:
             False if the line did not move up within `wait_s`.
@@ -206,27 +379,32 @@ class RateLimiter:
                 lock.release()
 
     def pause(self, now_s: float, *, for_s: float, sent_at_s: float) -> None:
-        """Nobody sends for so many seconds: the service refused a request that was sent at `sent_at_s`.
+        """Let nobody send for some seconds: the service refused a request.
 
         Refusals of requests that were already on their way when a pause began are news of the
         same shortage: they may lengthen the pause, but neither empty the bucket nor cut the rate further.
+
+        Args:
+            now_s: This moment, in seconds of the limiter's clock.
+            for_s: Seconds that the service asks to wait.
+            sent_at_s: When the refused request was sent, on the same clock.
         """
         level = self._levels[0]
-        with self._memory.held() as tokens:
-            found = _sane(tokens, level, now_s)
-            found = replace(found, open_at_s=max(found.open_at_s, now_s + for_s))
-            if sent_at_s > found.paused_at_s:
+        with self._memory.held(self._names) as tokens:
+            bucket = _sane(tokens, level, now_s)
+            bucket = replace(bucket, open_at_s=max(bucket.open_at_s, now_s + for_s))
+            if sent_at_s > bucket.paused_at_s:
                 cut = replace(
-                    found,
-                    share=max(LOWEST_SHARE, CUT * found.share_at(now_s)),
+                    bucket,
+                    share=max(LOWEST_SHARE, CUT * bucket.share_at(now_s)),
                     paused_at_s=now_s,
-                    epoch=found.epoch + 1,
+                    epoch=bucket.epoch + 1,
                 )
                 # Empty now: tokens come back while we wait.
-                found = replace(
+                bucket = replace(
                     cut, full_at_s=now_s + level.burst * _interval_s(cut, level, now_s)
                 )
-            tokens[level.name] = found
+            tokens[level.name] = bucket
 
 
 def _free_at(tokens: Tokens, level: Level, now_s: float, lane: Lane) -> float:
@@ -240,11 +418,11 @@ def _interval_s(tokens: Tokens, level: Level, now_s: float) -> float:
 
 def _sane(tokens: Mapping[bytes, Tokens], level: Level, now_s: float) -> Tokens:
     """A bucket as it is known, or a full one where a clock before a restart of the machine filled it in."""
-    found = tokens.get(level.name, Tokens())
-    if found.paused_at_s > now_s + FAR_S or found.open_at_s > now_s + FAR_PAUSE_S:
-        return Tokens(epoch=found.epoch + 1)
-    queue_s = level.burst * _interval_s(found, level, now_s) + FAR_S
-    return replace(found, full_at_s=_NEVER) if found.full_at_s > now_s + queue_s else found
+    bucket = tokens.get(level.name, _FULL)
+    if bucket.paused_at_s > now_s + FAR_S or bucket.open_at_s > now_s + FAR_PAUSE_S:
+        return Tokens(epoch=bucket.epoch + 1)
+    queue_s = level.burst * _interval_s(bucket, level, now_s) + FAR_S
+    return replace(bucket, full_at_s=_NEVER) if bucket.full_at_s > now_s + queue_s else bucket
 
 
 class Shared:
@@ -264,8 +442,6 @@ class Shared:
 
     def of(self, account: str, service: str = "") -> RateLimiter:
         """The limiter of an address and key (`account`, a hash) at a service's base address."""
-        from dialframe.client.bucket_file import BucketFile
-
         with self._lock:
             if self._memory is None:
                 self._memory = BucketFile(self._folder)
@@ -289,6 +465,85 @@ def _levels(account: str, service: str) -> tuple[Level, ...]:
         )
         for one in BUCKETS
     )
+
+
+_CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+
+
+def _prepared(folder: Path | None) -> Path:
+    if folder is None:
+        with warnings.catch_warnings():
+            # Where the system names no such folder there is one in its place, and nothing to warn of.
+            warnings.simplefilter("ignore")
+            folder = platformdirs.user_runtime_path("dialframe", appauthor=False)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = folder.stat()
+    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
+        raise PermissionError(f"{folder} is not this user's alone")
+    return folder / FILE_NAME
+
+
+def _packed(name: bytes, tokens: Tokens) -> bytes:
+    return _SLOT.pack(
+        name, tokens.full_at_s, tokens.open_at_s, tokens.paused_at_s, tokens.share, tokens.epoch
+    )
+
+
+def _read_at(descriptor: int, offset: int, size: int) -> bytes:
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def _write_at(descriptor: int, offset: int, data: bytes) -> None:
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    os.write(descriptor, data)
+
+
+def _place_of(name: bytes, everything: bytes) -> int | None:
+    for place in range(len(everything) // _SLOT.size):
+        if everything.startswith(name, place * _SLOT.size):
+            return place
+    return None
+
+
+def _free_place(everything: bytes) -> int:
+    places = len(everything) // _SLOT.size
+    if places < SLOTS:
+        return places
+    full_at_s = [slot[1] for slot in _SLOT.iter_unpack(everything)]
+    return full_at_s.index(min(full_at_s))
+
+
+def _take(descriptor: int) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            _lock_now(descriptor)
+        except BlockingIOError:
+            if time.monotonic() > until_s:
+                raise
+            time.sleep(0.0002)
+        else:
+            return
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock_now(descriptor: int) -> None:
+        try:
+            os.lseek(descriptor, 1 << 30, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:
+            raise BlockingIOError from error
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock_now(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 #: The default of `Client(limiter=...)`.

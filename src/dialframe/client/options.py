@@ -1,12 +1,15 @@
-"""Options of one call, checked when they are made; knows the contract's header rules, not HTTP."""
+"""Options of one call, checked when they are made, and the clock that calls go by."""
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from dialframe.contract import limits
@@ -31,6 +34,7 @@ class Options:
         correlation_id: `X-Correlation-ID`; wins over `client.correlation(...)`.
         idempotency_key: Your own key for a write, 1-255 characters; one is made if it is None.
         if_match: The ETag to be sent as `If-Match`, or the value that this client read it with.
+        late: Send a write that reaches people again although its window is over (see `Write`).
     """
 
     timeout_s: float | None = None
@@ -39,6 +43,7 @@ class Options:
     correlation_id: str | None = None
     idempotency_key: str | None = None
     if_match: str | Answer | None = None
+    late: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what the contract would refuse."""
@@ -55,8 +60,19 @@ class Options:
 def correlation(correlation_id: str) -> Iterator[None]:
     """Send `X-Correlation-ID` with every call made inside the `with` block, in this thread.
 
+    Args:
+        correlation_id: The id that the service's log shows with these requests.
+
+    Yields:
+        Nothing.
+
     Raises:
-        ConfigError: It is not 1-128 characters of `A-Z a-z 0-9 . _ : -`.
+        ConfigError: The id is not 1-128 characters of `A-Z a-z 0-9 . _ : -`.
+
+    Example:
+        >>> with correlation('nightly-sync:7'):
+        ...     current_correlation()
+        'nightly-sync:7'
     """
     check_correlation(correlation_id)
     token = _current.set(correlation_id)
@@ -103,3 +119,36 @@ def _check_header(name: str, value: str | None, longest: int) -> None:
 
 #: Nothing said: the client's own settings hold.
 DEFAULTS: Final = Options()
+
+
+async def _sleep_async(seconds: float) -> None:
+    import asyncio
+
+    await asyncio.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock and the random numbers of a client; tests pass their own.
+
+    Attributes:
+        now: The time of day, UTC-aware.
+        monotonic: Seconds that never run backwards, for waits and deadlines.
+        sleep: Wait so many seconds.
+        jitter: A number from 0 up to 1, afresh each time.
+        sleep_async: The same wait in an event loop.
+    """
+
+    now: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    sleep: Callable[[float], None]
+    jitter: Callable[[], float]
+    sleep_async: Callable[[float], Awaitable[None]] = _sleep_async
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+#: The machine's own clock.
+SYSTEM: Final = Clock(_now, time.monotonic, time.sleep, random.random)

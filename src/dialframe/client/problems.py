@@ -1,15 +1,17 @@
-"""Problem documents (contract, Errors) into errors that say what, where and what next; knows no transport."""
+"""Turns problem documents (contract, Errors) into errors that say what, where and what next."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
-from dialframe.contract import codes
-from dialframe.contract.access import BY_NAME as SCOPES
+from dialframe.contract import error_codes
 from dialframe.contract.models.shape import Answer
 from dialframe.contract.row import Operation
+from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.errors import (
     FAMILIES,
     ApiError,
@@ -42,6 +44,7 @@ def problem_error(
     headers: Mapping[str, str],
     body: Any,
     key: str | None = None,
+    now: datetime | None = None,
 ) -> ApiError:
     """The error that an answer of status 400 or above stands for.
 
@@ -51,6 +54,7 @@ def problem_error(
         headers: Headers by lower-case name.
         body: The parsed problem document, or None where the body is none.
         key: The idempotency key that was sent.
+        now: The present, for a `Retry-After` that is a date and an answer without one.
     """
     document: dict[str, Any] = body if isinstance(body, dict) else {}
     code = _text(document.get("code"))
@@ -61,14 +65,14 @@ def problem_error(
     next_step = _advice(operation, status, code, fields)
     if key and _open_still(status, code):
         next_step += f": client.writes.settle({key!r})"
-    return FAMILIES[codes.family_of(code, status)](
+    return FAMILIES[error_codes.family_of(code, status)](
         f"{what}{place}: {next_step}",
         operation=operation.name,
         status=status,
         code=code,
         detail=_text(document.get("detail")),
         request_id=request_id,
-        retry_after_s=retry_after_s(headers),
+        retry_after_s=retry_after_s(headers, now),
         errors=fields,
         key=key,
     )
@@ -82,13 +86,29 @@ def changed_since(error: PreconditionFailed, fresh: Answer | None) -> ChangedSin
     return richer
 
 
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """`Retry-After` in seconds, or None where it is missing or says no number of seconds."""
+def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """`Retry-After` in seconds, or None where it is missing or says neither seconds nor a date.
+
+    A date (RFC 9110, 10.2.3) counts from the answer's own `Date`, so that a clock that is wrong here
+    does not matter, else from `now`.
+    """
+    asked = headers.get("retry-after", "").strip()
     try:
-        seconds = float(headers["retry-after"])
-    except (KeyError, ValueError):
-        return None
+        seconds = float(asked)
+    except ValueError:
+        until, since = _http_date(asked), _http_date(headers.get("date", "")) or now
+        if until is None or since is None:
+            return None
+        return max(0.0, (until - since).total_seconds())
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _open_still(status: int, code: str) -> bool:
@@ -101,13 +121,17 @@ def _advice(
     operation: Operation[Any, Any], status: int, code: str, fields: tuple[FieldProblem, ...]
 ) -> str:
     if code == "insufficient_scope":
-        return f"{_scopes(operation)}; {codes.BY_CODE[code].advice}"
+        return f"{_scopes(operation)}; {error_codes.BY_CODE[code].advice}"
     if code == "tier_not_enabled" and operation.switch:
-        return f"the switch {operation.switch} is off; {codes.BY_CODE[code].advice}"
-    if code in codes.BY_CODE:
-        return codes.BY_CODE[code].advice + _named(fields)
+        return f"the switch {operation.switch} is off; {error_codes.BY_CODE[code].advice}"
+    if code in error_codes.BY_CODE and status in error_codes.BY_CODE[code].statuses:
+        return error_codes.BY_CODE[code].advice + _named(fields)
+    if status >= 500:
+        return "try again in a while; quote the request id if it stays"
     if code:
         return "the contract does not name this code; quote the request id to the operator"
+    if status == 407:
+        return "the proxy asks who you are: put name and password into its URL"
     if status >= 500:
         return "try again in a while"
     return "something in front of the service answered; check base_url"

@@ -1,193 +1,119 @@
-"""Writes whose outcome is open, and how they are settled; knows the journal and a way to send, not HTTP."""
+"""`client.writes`: writes whose outcome is open, listed with what they do to people, and settled."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import replace
 
-from dialframe.client.answers import Answered, Res
-from dialframe.client.clock import Clock
-from dialframe.client.conversation import Trail
-from dialframe.client.entries import State, Write, too_old
-from dialframe.client.journal import Journal
+from dialframe.client.answers import Answered
+from dialframe.client.journal import Write, too_late, too_old
 from dialframe.client.options import DEFAULTS, Options
-from dialframe.client.wire import PlannedRequest
+from dialframe.client.resources import Resource, ShellT, operation
+from dialframe.client.steps import OnDisk, Steps
 from dialframe.contract.models.shape import Answer
-from dialframe.errors import (
-    ApiError,
-    ConfigError,
-    ContractError,
-    DialframeError,
-    OutcomeUnknown,
-    StoreError,
-    TransportError,
-)
-
-Resend = Callable[[Write, Options], Answered[Any]]
-
-logger: Final = logging.getLogger("dialframe.client")
-
-#: States of a journal entry whose request may have arrived.
-_MAYBE: Final[tuple[State | None, ...]] = ("pending", "outcome_unknown", "answered")
+from dialframe.errors import ConfigError
 
 
-def state_after(error: DialframeError, *, maybe_sent: bool) -> State:
-    """What is known of a write after an error.
-
-    Args:
-        error: What the call ended with.
-        maybe_sent: Whether an earlier attempt without an answer may have reached the service.
-    """
-    match error:
-        case OutcomeUnknown():
-            return "outcome_unknown"
-        case TransportError():
-            return "pending" if maybe_sent else "failed"
-        case ContractError():
-            return "pending"
-        case ApiError(code="conflict"):
-            return "pending"
-        case ApiError(code="dnc_screen_unavailable"):
-            return "failed"
-        case ApiError(status=status) if status >= 500:
-            return "pending"
-        case ApiError(status=401 | 403 | 429):
-            # Answered ahead of the key: it says nothing of an attempt that came before.
-            return "pending" if maybe_sent else "failed"
-    return "failed"
-
-
-def recorded(
-    journal: Journal,
-    clock: Clock,
-    request: PlannedRequest,
-    trail: Trail,
-    hold: Callable[[], Answered[Res]],
-) -> Answered[Res]:
-    """The answer to a write that is on disk before it is sent, and what became of it afterwards.
-
-    Args:
-        journal: Where it is put down.
-        clock: What time it is.
-        request: The write, with its key.
-        trail: What the call leaves behind.
-        hold: Sends it until there is an answer that stays.
-
-    Raises:
-        StoreError: The journal cannot be written; nothing was sent.
-        TransportError: No answer came; the message names the key if the outcome is open.
-    """
-    earlier = journal.begin(request, clock.now())
-    trail.maybe_sent = earlier in _MAYBE
-    try:
-        answered = hold()
-    except DialframeError as error:
-        state = state_after(error, maybe_sent=trail.maybe_sent)
-        kept = earlier if earlier and state == "pending" else state
-        if isinstance(error, ApiError):
-            _finish(journal, request, kept, error.status, error.code, error.request_id)
-        else:
-            _finish(journal, request, kept, None, None, None)
-        if isinstance(error, TransportError) and state == "pending":
-            raise _open(error, request) from None
-        raise
-    _finish(journal, request, "answered", answered.status, None, answered.request_id)
-    return answered
-
-
-class Writes:
+class Writes(Resource[ShellT]):
     """`client.writes`: what was sent and not answered, also by a process that is gone."""
 
-    def __init__(self, journal: Journal, clock: Clock, resend: Resend) -> None:
-        """Join the journal with a way to send a recorded write again."""
-        self._journal = journal
-        self._clock = clock
-        self._resend = resend
+    @operation
+    def pending(self) -> Steps[list[Write]]:
+        """List the writes of this address and key whose outcome is open, oldest first.
 
-    def pending(self) -> list[Write]:
-        """Writes of this address and key whose outcome is open, oldest first.
+        Those of a process that is still at work are among them. Each says in `.what` whom it reaches
+        and how, in `.tier` and `.late_at` what that means for settling it.
 
-        Those of a process that is still at work are among them.
+        Returns:
+            The open writes.
 
         Raises:
             StoreError: The journal cannot be read.
         """
-        return self._journal.unsettled()
+        writes: list[Write] = yield OnDisk(self._sender.journal.unsettled)
+        return writes
 
+    @operation
     def settle(
-        self, key: str, *, checked_absent: bool = False, options: Options | None = None
-    ) -> Answered[Answer]:
-        """Ask with the same key and the same bytes what became of a write.
+        self, key: str, *, late: bool = False, options: Options | None = None
+    ) -> Steps[Answered[Answer]]:
+        """Send a write again with the same key and the same bytes, to learn what became of it.
 
-        If it happened, the stored answer comes back (`.replayed`); if it did not, it happens
-        now. A signing secret is not in a replayed answer: rotate it then.
+        If it happened, the stored answer comes back (`.replayed`); if the service never had it, *it
+        happens now*. A write that would call or text somebody later than it was meant (five minutes,
+        `dial_within_seconds`, or `scheduled_at` of a callback) is therefore refused. A signing secret
+        is not in a replayed answer: rotate it then.
 
         Args:
             key: The idempotency key, from `pending()` or from an error.
-            checked_absent: You have looked at the resource and the write is not there: only then
-                is a key older than 24 hours sent again, as if for the first time.
+            late: Send it although it would reach people late.
             options: Options of this call.
 
+        Returns:
+            The answer with everything that came along.
+
         Raises:
-            ConfigError: The journal does not know the key, or it is older than 24 hours.
+            ConfigError: The journal has no write of the key, it is settled, older than 24 hours, or it
+                would reach people late.
             OutcomeUnknown: The service still cannot say.
             ApiError: The service refuses it; the write did not happen.
         """
-        write = self._known(key)
-        now = self._clock.now()
-        if write.request is None:
+        write = yield from self._known(key)
+        now = self._sender.clock.now()
+        if write.state in ("answered", "failed"):
             raise ConfigError(
                 f"{write.operation}: the idempotency key {key!r} is settled ({write.state}, status "
                 f"{write.status}) and its bytes are gone: there is nothing to ask"
             )
         if write.expired(now):
-            if not checked_absent:
-                raise too_old(write)
-            self._journal.restart(key, now)
-        return self._resend(write, options or DEFAULTS)
+            raise too_old(write)
+        if write.request is None:
+            raise ConfigError(
+                f"{write.operation}: the bytes of the write {key!r} were erased: look at the "
+                f"resource, then client.writes.dismiss({key!r})"
+            )
+        if write.late(now) and not late:
+            raise too_late(write, "late=True")
+        chosen = replace(options or DEFAULTS, late=late)
+        return (yield from self._sender.resend(write, chosen))
 
-    def dismiss(self, key: str) -> None:
+    @operation
+    def dismiss(self, key: str) -> Steps[None]:
         """Take a write off the list of open ones, after you have looked at its resource; sends nothing.
 
+        Args:
+            key: The idempotency key.
+
         Raises:
-            ConfigError: The journal does not know the key.
+            ConfigError: The journal has no write of the key.
         """
-        write = self._known(key)
-        self._journal.finish(
-            key, "answered", status=write.status, code=write.code, request_id=write.request_id
+        write = yield from self._known(key)
+        yield OnDisk(
+            lambda: self._sender.journal.finish(
+                key, "answered", status=write.status, code=write.code, request_id=write.request_id
+            )
         )
 
-    def _known(self, key: str) -> Write:
-        write = self._journal.find(key)
+    @operation
+    def forget(self, phone: str) -> Steps[int]:
+        """Erase the bytes of every write in the journal that a number is in; sends nothing.
+
+        Args:
+            phone: E.164.
+
+        Returns:
+            How many writes lost their bytes; an open one among them can only be dismissed.
+
+        Raises:
+            StoreError: The journal cannot be written.
+        """
+        count: int = yield OnDisk(lambda: self._sender.journal.forget(phone))
+        return count
+
+    def _known(self, key: str) -> Steps[Write]:
+        write: Write | None = yield OnDisk(lambda: self._sender.journal.find(key))
         if write is None:
             raise ConfigError(
-                f"no write with the idempotency key {key!r} in {self._journal.file} for this "
+                f"no write with the idempotency key {key!r} in {self._sender.journal.file} for this "
                 "address and key: client.writes.pending() lists the open ones"
             )
         return write
-
-
-def _finish(
-    journal: Journal,
-    request: PlannedRequest,
-    state: State,
-    status: int | None,
-    code: str | None,
-    request_id: str | None,
-) -> None:
-    if request.key is None:
-        return
-    try:
-        journal.finish(request.key, state, status=status, code=code, request_id=request_id)
-    except StoreError as error:
-        # The answer is worth more than its entry, which stays pending and can be settled.
-        logger.warning("%s", error)
-
-
-def _open(error: TransportError, request: PlannedRequest) -> TransportError:
-    return TransportError(
-        f"{error}; whether the write happened is open: client.writes.settle({request.key!r}) asks",
-        operation=error.operation,
-        sent=True,
-    )

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import MethodType
+from typing import Any, BinaryIO, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
-from dialframe.client.listing import Listing
-from dialframe.client.options import Options
-from dialframe.client.sender import Sender
-from dialframe.config import OnProgress
+from dialframe.client.journal import is_full
+from dialframe.client.listing import ListPlan
+from dialframe.client.options import DEFAULTS, Options
+from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.retry_loop import Body, Consume
+from dialframe.client.steps import Async, OnDisk, RawAsync, RawSync, Steps, Sync
+from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.calls import (
+from dialframe.contract.models.call_models import (
     Call,
     CallQuery,
     CallRef,
@@ -20,14 +31,58 @@ from dialframe.contract.models.calls import (
     StartedCall,
     Transcript,
 )
+from dialframe.errors import ConfigError, StoreError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_RECORDING: Final = rows.CALLS_RECORDING
 
 
-class Calls:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An answer whose body somebody reads later."""
+
+    reply: Any
+    body: Body
+
+
+class chunked(Generic[P]):  # noqa: N801 - a decorator
+    """A method that gives the bytes of an answer one chunk after another."""
+
+    def __init__(self, plan: Callable[Concatenate[Any, P], Callable[[], Steps[Opened]]]) -> None:
+        """Wrap the function that gives the steps by which the answer is opened."""
+
+        @functools.wraps(plan)
+        def run(resource: Resource[Any], *args: P.args, **kwargs: P.kwargs) -> Any:
+            shell = resource._shell  # noqa: SLF001 - its own half
+            runner = shell.runner if isinstance(shell, RawSync | RawAsync) else shell
+            opening = plan(resource, *args, **kwargs)
+            if isinstance(runner, Sync):
+                return _chunks(runner, opening)
+            return _chunks_async(runner, opening)
+
+        self._run = run
+        self.__doc__ = plan.__doc__
+
+    @overload
+    def __get__(self, resource: None, owner: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(
+        self, resource: Resource[Sync] | Resource[RawSync], owner: type
+    ) -> Callable[P, Iterator[bytes]]: ...
+    @overload
+    def __get__(
+        self, resource: Resource[Async] | Resource[RawAsync], owner: type
+    ) -> Callable[P, AsyncIterator[bytes]]: ...
+    def __get__(self, resource: Resource[Any] | None, owner: type) -> Any:
+        return self._run if resource is None else MethodType(self._run, resource)
+
+
+class Calls(Resource[ShellT]):
     """Calls: read, listen, start. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @listed
     def list(
         self,
         *,
@@ -36,7 +91,7 @@ class Calls:
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[Call]:
+    ) -> ListPlan[Call]:
         """List every call of the account, newest first.
 
         Args:
@@ -54,7 +109,8 @@ class Calls:
             options,
         )
 
-    def get(self, call_id: str, *, options: Options | None = None) -> Call:
+    @operation
+    def get(self, call_id: str, *, options: Options | None = None) -> Steps[Call]:
         """Read one call.
 
         Args:
@@ -63,6 +119,7 @@ class Calls:
         """
         return self._sender.ask(rows.CALLS_GET, lambda: CallRef(call_id=call_id), options)
 
+    @operation
     def recording(
         self,
         call_id: str,
@@ -70,7 +127,7 @@ class Calls:
         *,
         on_progress: OnProgress | None = None,
         options: Options | None = None,
-    ) -> Path:
+    ) -> Steps[Path]:
         """Stream the recording of a call.
 
         The file appears under its name once it is whole, readable by its owner alone; a file
@@ -79,21 +136,94 @@ class Calls:
         Args:
             call_id: `call_` and a UUID.
             path: The file to write; its folder exists.
-            on_progress: Told after each chunk how many bytes there are.
+            on_progress: Called after each chunk with the number of bytes so far.
             options: Options of this call.
 
         Returns:
             The file.
+
+        Raises:
+            StoreError: The file cannot be written, or the disk is full.
         """
-        return self._sender.download(
-            rows.CALLS_RECORDING,
-            lambda: CallRef(call_id=call_id),
-            path,
-            options=options,
-            on_progress=on_progress,
+        file = _target(path)
+
+        def consume(reply: Any, body: Body) -> Steps[Path]:
+            return (yield from _saved(reply, body, file, on_progress or silent))
+
+        return (yield from self._streamed(call_id, options, consume))
+
+    @operation
+    def recording_into(
+        self,
+        call_id: str,
+        buffer: BinaryIO,
+        *,
+        on_progress: OnProgress | None = None,
+        options: Options | None = None,
+    ) -> Steps[int]:
+        """Stream the recording of a call into an open binary file or `io.BytesIO`.
+
+        Args:
+            call_id: `call_` and a UUID.
+            buffer: What is written to, from where it stands. One that can seek is set back and cut
+                off when the connection breaks and the recording is asked for again.
+            on_progress: Called after each chunk with the number of bytes so far.
+            options: Options of this call.
+
+        Returns:
+            Bytes written.
+        """
+        start = buffer.tell() if buffer.seekable() else None
+
+        def consume(reply: Any, body: Body) -> Steps[int]:
+            if start is not None:
+                buffer.seek(start)
+                buffer.truncate()
+            done, total, tell = 0, _length(reply), on_progress or silent
+            while (chunk := (yield from body.next())) is not None:
+                yield OnDisk(partial(buffer.write, chunk))
+                done += len(chunk)
+                tell(Progress(_RECORDING.name, done, total))
+            return done
+
+        # What cannot seek would hold the beginning twice.
+        once = options if start is not None else replace(options or DEFAULTS, max_attempts=1)
+        return (yield from self._streamed(call_id, once, consume))
+
+    @chunked
+    def recording_chunks(
+        self, call_id: str, *, options: Options | None = None
+    ) -> Callable[[], Steps[Opened]]:
+        """Iterate over the bytes of a recording as they arrive; `async for` in an event loop.
+
+        Args:
+            call_id: `call_` and a UUID.
+            options: Options of this call; a connection that breaks after the first bytes is an error.
+
+        Returns:
+            An iterator; the connection is let go at its end, or when it is closed.
+        """
+
+        def consume(reply: Any, body: Body) -> Steps[Opened]:
+            yield from ()
+            return Opened(reply, body)
+
+        return lambda: self._streamed(call_id, options, consume, keeps_open=True)
+
+    def _streamed(
+        self,
+        call_id: str,
+        options: Options | None,
+        consume: Consume[T],
+        *,
+        keeps_open: bool = False,
+    ) -> Steps[T]:
+        return self._sender.stream(
+            _RECORDING, lambda: CallRef(call_id=call_id), options, consume, keeps_open=keeps_open
         )
 
-    def transcript(self, call_id: str, *, options: Options | None = None) -> Transcript:
+    @operation
+    def transcript(self, call_id: str, *, options: Options | None = None) -> Steps[Transcript]:
         """Read what was said in a call.
 
         Args:
@@ -102,7 +232,8 @@ class Calls:
         """
         return self._sender.ask(rows.CALLS_TRANSCRIPT, lambda: CallRef(call_id=call_id), options)
 
-    def summary(self, call_id: str, *, options: Options | None = None) -> CallSummary:
+    @operation
+    def summary(self, call_id: str, *, options: Options | None = None) -> Steps[CallSummary]:
         """Read the summary of a call.
 
         Args:
@@ -114,6 +245,7 @@ class Calls:
         """
         return self._sender.ask(rows.CALLS_SUMMARY, lambda: CallRef(call_id=call_id), options)
 
+    @operation
     def start(
         self,
         *,
@@ -124,7 +256,7 @@ class Calls:
         campaign_id: str | None = None,
         lead_id: str | None = None,
         options: Options | None = None,
-    ) -> StartedCall:
+    ) -> Steps[StartedCall]:
         """Connect one of the account's agents with a customer.
 
         A real call. Name the agent by exactly one of extension and e-mail.
@@ -150,3 +282,68 @@ class Calls:
             ),
             options,
         )
+
+
+def _chunks(runner: Sync, opening: Callable[[], Steps[Opened]]) -> Iterator[bytes]:
+    opened = runner.run(opening())
+    try:
+        while (chunk := runner.run(opened.body.next())) is not None:
+            yield chunk
+    finally:
+        opened.reply.close()
+
+
+async def _chunks_async(
+    runner: Async, opening: Callable[[], Steps[Opened]]
+) -> AsyncIterator[bytes]:
+    opened = await runner.run(opening())
+    try:
+        while (chunk := await runner.run(opened.body.next())) is not None:
+            yield chunk
+    finally:
+        await opened.reply.close()
+
+
+def _target(path: str | Path) -> Path:
+    """The file that a recording goes to; a `ConfigError` where it cannot be one."""
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise ConfigError(f"path: the folder {file.parent} does not exist: make it first")
+    if file.is_dir():
+        raise ConfigError(f"path: {file} is a folder: name a file in it")
+    return file
+
+
+def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps[Path]:
+    """Write a body to a file that appears, readable by its owner alone, once it is whole."""
+    part: Path | None = None
+    try:
+        descriptor, name = yield OnDisk(
+            partial(tempfile.mkstemp, dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+        )
+        part = Path(name)
+        done, total = 0, _length(reply)
+        with os.fdopen(descriptor, "wb") as stream:
+            while (chunk := (yield from body.next())) is not None:
+                yield OnDisk(partial(stream.write, chunk))
+                done += len(chunk)
+                on_progress(Progress(_RECORDING.name, done, total))
+        part.replace(file)
+    except OSError as error:
+        advice = (
+            "make room" if is_full(error) else "make its folder writable, or name another file"
+        )
+        said = "the disk is full" if is_full(error) else error.strerror
+        raise StoreError(
+            f"{_RECORDING.name}: {file} cannot be written ({said}): {advice}"
+        ) from None
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+    return file
+
+
+def _length(reply: Any) -> int | None:
+    # Of packed bytes the length says nothing about what comes out of them.
+    length = reply.headers.get("content-length", "")
+    return int(length) if length.isdigit() and "content-encoding" not in reply.headers else None

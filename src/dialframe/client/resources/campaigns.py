@@ -1,27 +1,29 @@
-"""`client.campaigns`: campaigns and how far they are."""
+"""`client.campaigns`: campaigns and how far they are; `client.reports`: what the service counted itself."""
 
 from __future__ import annotations
 
-from dialframe.client.listing import Listing
+from datetime import date
+
+from dialframe.client.listing import ListPlan
 from dialframe.client.options import Options
-from dialframe.client.sender import Sender
+from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.steps import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.campaigns import (
+from dialframe.contract.models.lead_models import (
     Campaign,
     CampaignProgress,
     CampaignQuery,
     CampaignRef,
     CampaignStatus,
 )
+from dialframe.contract.models.message_models import DispositionQuery, DispositionReport
 
 
-class Campaigns:
+class Campaigns(Resource[ShellT]):
     """Campaigns: read, pause, resume. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @listed
     def list(
         self,
         *,
@@ -29,7 +31,7 @@ class Campaigns:
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[Campaign]:
+    ) -> ListPlan[Campaign]:
         """List campaigns that are not archived.
 
         Args:
@@ -44,7 +46,8 @@ class Campaigns:
             options,
         )
 
-    def get(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+    @operation
+    def get(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
         """Read one campaign.
 
         Args:
@@ -55,7 +58,10 @@ class Campaigns:
             rows.CAMPAIGNS_GET, lambda: CampaignRef(campaign_id=campaign_id), options
         )
 
-    def progress(self, campaign_id: str, *, options: Options | None = None) -> CampaignProgress:
+    @operation
+    def progress(
+        self, campaign_id: str, *, options: Options | None = None
+    ) -> Steps[CampaignProgress]:
         """Read how far a campaign is.
 
         Args:
@@ -66,7 +72,8 @@ class Campaigns:
             rows.CAMPAIGNS_PROGRESS, lambda: CampaignRef(campaign_id=campaign_id), options
         )
 
-    def pause(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+    @operation
+    def pause(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
         """Pause a running campaign.
 
         Args:
@@ -77,7 +84,8 @@ class Campaigns:
             rows.CAMPAIGNS_PAUSE, lambda: CampaignRef(campaign_id=campaign_id), options
         )
 
-    def resume(self, campaign_id: str, *, options: Options | None = None) -> Campaign:
+    @operation
+    def resume(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
         """Resume a paused campaign: real calls start.
 
         Args:
@@ -86,4 +94,33 @@ class Campaigns:
         """
         return self._sender.ask(
             rows.CAMPAIGNS_RESUME, lambda: CampaignRef(campaign_id=campaign_id), options
+        )
+
+
+class Reports(Resource[ShellT]):
+    """Aggregated reports. What a method raises is said at `Client`."""
+
+    @operation
+    def dispositions(
+        self,
+        start_date: date,
+        end_date: date,
+        campaign_id: str | None = None,
+        *,
+        options: Options | None = None,
+    ) -> Steps[DispositionReport]:
+        """Read disposition counts of up to 92 days.
+
+        Args:
+            start_date: First UTC day.
+            end_date: Last UTC day, included.
+            campaign_id: Only this campaign.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.REPORTS_DISPOSITIONS,
+            lambda: DispositionQuery(
+                start_date=start_date, end_date=end_date, campaign_id=campaign_id
+            ),
+            options,
         )

@@ -1,54 +1,86 @@
-"""`client.dnc` and `client.consents`: who may be contacted."""
+"""`client.dnc`, `.consents`, `.sms`, `.whatsapp`: who may be contacted, and texts sent to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from dialframe.client.answers import Answered, DncChecked
-from dialframe.client.bounds import checked
+from dialframe.client.answers import Answered
+from dialframe.client.listing import ListPlan
 from dialframe.client.options import Options
-from dialframe.client.sender import Sender
+from dialframe.client.request_plan import checked
+from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.steps import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.contact import (
+from dialframe.contract.models.message_models import (
     Consent,
     ConsentRecord,
     DncAdd,
     DncAnswer,
     DncCheck,
     DncEntry,
+    SmsDeliveryReport,
+    SmsMessage,
+    SmsReportQuery,
+    SmsSend,
+    SmsUsage,
+    WhatsAppMessage,
+    WhatsAppSend,
 )
-from dialframe.contract.models.shape import E164
-from dialframe.errors import ConfigError, ContractError
+from dialframe.contract.models.shape import E164, Empty
+from dialframe.errors import ConfigError, ContractError, DialframeError
+from dialframe.privacy import mask
 
 _NUMBERS: Final = TypeAdapter(list[E164])
 
 
-class Dnc:
+@dataclass(frozen=True, slots=True)
+class DncChecked:
+    """One number's answer from the Do-Not-Call check, with its evidence.
+
+    Attributes:
+        phone: The number as it was asked.
+        listed: Whether it is on a Do-Not-Call list; which one is not said.
+        checked_at: When the question was sent, UTC, by this machine's clock.
+        request_id: The service's id of the answer.
+    """
+
+    phone: str
+    listed: bool
+    checked_at: datetime
+    request_id: str | None
+
+    def __repr__(self) -> str:
+        return (
+            f"DncChecked(phone={mask(self.phone)!r}, listed={self.listed}, "
+            f"checked_at={self.checked_at.isoformat()}, request_id={self.request_id!r})"
+        )
+
+
+class Dnc(Resource[ShellT]):
     """Do-Not-Call: check and add; removing is done in the console. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @operation
     def check(
         self,
         phones: Iterable[str],
         *,
         on_progress: OnProgress | None = None,
         options: Options | None = None,
-    ) -> list[DncChecked]:
+    ) -> Steps[list[DncChecked]]:
         """Check any number of numbers against Do-Not-Call, a hundred in each request.
 
         Every number is looked at before the first is sent, so a malformed one costs no request.
 
         Args:
             phones: E.164 numbers; one that comes twice is asked twice.
-            on_progress: Told after each request how many numbers are answered.
+            on_progress: Called after each request with the count of numbers answered.
             options: Options of each request.
 
         Returns:
@@ -56,6 +88,7 @@ class Dnc:
 
         Raises:
             ContractError: The service answered other numbers than it was asked.
+            DialframeError: Whatever ends it early: the answers that came before are in its `.partial`.
         """
         if isinstance(phones, str):
             raise ConfigError(f"{rows.DNC_CHECK.name}: phones: give a list of numbers, not text")
@@ -66,13 +99,17 @@ class Dnc:
         results: list[DncChecked] = []
         for start in range(0, len(asked), limits.PHONES_PER_DNC_CHECK):
             chunk = asked[start : start + limits.PHONES_PER_DNC_CHECK]
-            results.extend(self._check(chunk, options))
+            try:
+                results += yield from self._check(chunk, options)
+            except DialframeError as error:
+                raise _with_partial(error, results, len(asked)) from None
             tell(Progress(rows.DNC_CHECK.name, len(results), len(asked)))
         return results
 
+    @operation
     def add(
         self, phone: str, *, reason: str | None = None, options: Options | None = None
-    ) -> DncEntry:
+    ) -> Steps[DncEntry]:
         """Add a number to the account's Do-Not-Call list.
 
         Args:
@@ -82,19 +119,17 @@ class Dnc:
         """
         return self._sender.ask(rows.DNC_ADD, lambda: DncAdd(phone=phone, reason=reason), options)
 
-    def _check(self, phones: Sequence[str], options: Options | None) -> list[DncChecked]:
-        answered = self._sender.ask_raw(
+    def _check(self, phones: Sequence[str], options: Options | None) -> Steps[list[DncChecked]]:
+        answered = yield from self._sender.ask_raw(
             rows.DNC_CHECK, lambda: DncCheck(phones=[*phones]), options
         )
         return _results(phones, answered)
 
 
-class Consents:
+class Consents(Resource[ShellT]):
     """Evidence of consent. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @operation
     def record(
         self,
         *,
@@ -104,7 +139,7 @@ class Consents:
         obtained_at: datetime,
         evidence: str | None = None,
         options: Options | None = None,
-    ) -> Consent:
+    ) -> Steps[Consent]:
         """Record evidence of consent.
 
         Args:
@@ -128,6 +163,87 @@ class Consents:
         )
 
 
+class Sms(Resource[ShellT]):
+    """Text messages. What a method raises is said at `Client`."""
+
+    @operation
+    def send(
+        self, *, to: str, body: str, client_reference: str, options: Options | None = None
+    ) -> Steps[SmsMessage]:
+        """Send a text message.
+
+        Args:
+            to: E.164.
+            body: 1-918 characters.
+            client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.SMS_SEND,
+            lambda: SmsSend(to=to, body=body, client_reference=client_reference),
+            options,
+        )
+
+    @listed
+    def delivery_reports(
+        self,
+        *,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> ListPlan[SmsDeliveryReport]:
+        """List what became of text messages.
+
+        Args:
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.SMS_DELIVERY_REPORTS, lambda: SmsReportQuery(limit=limit, cursor=cursor), options
+        )
+
+    @operation
+    def usage(self, *, options: Options | None = None) -> Steps[SmsUsage]:
+        """Read how many text messages were sent.
+
+        Args:
+            options: Options of this call.
+        """
+        return self._sender.ask(rows.SMS_USAGE, Empty, options)
+
+
+class WhatsApp(Resource[ShellT]):
+    """WhatsApp messages. What a method raises is said at `Client`."""
+
+    @operation
+    def send(
+        self,
+        *,
+        to: str,
+        body: str | None = None,
+        template: str | None = None,
+        client_reference: str | None = None,
+        options: Options | None = None,
+    ) -> Steps[WhatsAppMessage]:
+        """Send a WhatsApp message; refused for every account until it is announced.
+
+        Args:
+            to: E.164.
+            body: The text.
+            template: Name of an approved template.
+            client_reference: Your own reference.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.WHATSAPP_SEND,
+            lambda: WhatsAppSend(
+                to=to, body=body, template=template, client_reference=client_reference
+            ),
+            options,
+        )
+
+
 def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncChecked]:
     answers = answered.value.data
     if [answer.phone for answer in answers] != list(phones):
@@ -142,3 +258,16 @@ def _results(phones: Sequence[str], answered: Answered[DncAnswer]) -> list[DncCh
         DncChecked(answer.phone, answer.listed, answered.observed_at, answered.request_id)
         for answer in answers
     ]
+
+
+def _with_partial(
+    error: DialframeError, results: Sequence[DncChecked], asked: int
+) -> DialframeError:
+    """The same error, with the answers that came before it."""
+    if results:
+        error.partial = tuple(results)
+        error.args = (
+            f"{error}; {len(results)} of {asked} numbers were answered before: they are in "
+            "error.partial",
+        )
+    return error

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from enum import Enum
+from math import isnan
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from dialframe.client.listing import Listing
+from dialframe.client.listing import ListPlan
 from dialframe.client.options import Options
-from dialframe.client.resources.given import UNSET, Unset, given
-from dialframe.client.sender import Sender
+from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.steps import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.leads import (
+from dialframe.contract.models.lead_models import (
     Lead,
     LeadCreate,
     LeadCreated,
@@ -25,15 +27,29 @@ from dialframe.contract.models.leads import (
     LeadStatus,
     LeadUpdate,
 )
-from dialframe.errors import PreconditionFailed
+from dialframe.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-class Leads:
+class Unset(Enum):
+    """The type of `UNSET`."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+#: Leave this field alone, as opposed to None, which clears it.
+UNSET: Final[Literal[Unset.UNSET]] = Unset.UNSET
+
+
+class Leads(Resource[ShellT]):
     """Contacts: read, import, add, change. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @listed
     def list(
         self,
         *,
@@ -43,7 +59,7 @@ class Leads:
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[Lead]:
+    ) -> ListPlan[Lead]:
         """List leads, newest first.
 
         Args:
@@ -66,15 +82,17 @@ class Leads:
             options,
         )
 
-    def get(self, lead_id: str, *, options: Options | None = None) -> Lead:
+    @operation
+    def get(self, lead_id: str, *, options: Options | None = None) -> Steps[Lead]:
         """Read one lead.
 
         Args:
             lead_id: `lead_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(rows.LEADS_GET, lambda: LeadRef(lead_id=lead_id), options)
+        return self._get(lead_id, options)
 
+    @listed
     def history(
         self,
         lead_id: str,
@@ -82,7 +100,7 @@ class Leads:
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[LeadHistoryEntry]:
+    ) -> ListPlan[LeadHistoryEntry]:
         """List what happened to one lead.
 
         Args:
@@ -97,19 +115,22 @@ class Leads:
             options,
         )
 
+    @operation
     def import_(
         self,
         campaign_id: str,
-        leads: Sequence[LeadInput | Mapping[str, Any]],
+        leads: Sequence[LeadInput | Mapping[str, Any]] | pd.DataFrame,
         *,
         options: Options | None = None,
-    ) -> LeadImportAnswer:
+    ) -> Steps[LeadImportAnswer]:
         """Import up to 200 leads into a campaign.
 
         Args:
             campaign_id: A campaign in draft, ready or paused.
             leads: 1-200 leads, each with `phone` and any of `external_id`, `first_name`,
-                `last_name`, `full_name`, `email`, `custom_fields`.
+                `last_name`, `full_name`, `email`, `custom_fields`; or a DataFrame with columns of
+                these names. A missing value (`None`, `NaN`, `NaT`, `NA`) is a field that is not sent;
+                numpy scalars are understood.
             options: Options of this call.
 
         Returns:
@@ -118,10 +139,13 @@ class Leads:
         return self._sender.ask(
             rows.LEADS_IMPORT,
             # Validated from values, so that a message names the lead by its place in the list.
-            lambda: LeadImport.model_validate({"campaign_id": campaign_id, "leads": leads}),
+            lambda: LeadImport.model_validate(
+                {"campaign_id": campaign_id, "leads": _leads(leads)}
+            ),
             options,
         )
 
+    @operation
     def create(
         self,
         *,
@@ -137,7 +161,7 @@ class Leads:
         dial_now: bool | None = None,
         dial_within_seconds: int | None = None,
         options: Options | None = None,
-    ) -> LeadCreated:
+    ) -> Steps[LeadCreated]:
         """Add one lead, optionally to be dialled first.
 
         A lead that is refused (`on_dnc`, `invalid`, `duplicate`, ...) is an answer, not an error:
@@ -167,7 +191,7 @@ class Leads:
                 last_name=last_name,
                 full_name=full_name,
                 email=email,
-                custom_fields=None if custom_fields is None else dict(custom_fields),
+                custom_fields=None if custom_fields is None else _plain(custom_fields),
                 source=source,
                 dial_now=dial_now,
                 dial_within_seconds=dial_within_seconds,
@@ -175,6 +199,7 @@ class Leads:
             options,
         )
 
+    @operation
     def update(
         self,
         lead_id: str,
@@ -183,7 +208,7 @@ class Leads:
         email: str | Unset | None = UNSET,
         custom_fields: Mapping[str, Any] | Unset = UNSET,
         options: Options | None = None,
-    ) -> Lead:
+    ) -> Steps[Lead]:
         """Change a lead's name, e-mail or custom fields.
 
         What is not given is left alone. With `Options(if_match=lead)` the change is made only if
@@ -197,12 +222,40 @@ class Leads:
             custom_fields: Keys to be set; a key that is None is removed, others are kept.
             options: Options of this call.
         """
-        fields = given({"full_name": full_name, "email": email, "custom_fields": custom_fields})
-        try:
-            return self._sender.ask(
-                rows.LEADS_UPDATE,
-                lambda: LeadUpdate.model_validate({"lead_id": lead_id, **fields}),
-                options,
-            )
-        except PreconditionFailed as error:
-            raise self._sender.fresh(error, lambda: self.get(lead_id)) from None
+        changes = {"full_name": full_name, "email": email, "custom_fields": custom_fields}
+        fields = {name: value for name, value in changes.items() if value is not UNSET}
+        answer = self._sender.ask(
+            rows.LEADS_UPDATE,
+            lambda: LeadUpdate.model_validate({"lead_id": lead_id, **fields}),
+            options,
+        )
+        return self._sender.or_fresh(answer, lambda: self._get(lead_id))
+
+    def _get(self, lead_id: str, options: Options | None = None) -> Steps[Lead]:
+        return self._sender.ask(rows.LEADS_GET, lambda: LeadRef(lead_id=lead_id), options)
+
+
+def _leads(leads: Any) -> list[Any]:
+    """Leads as plain values, from records or a DataFrame."""
+    if hasattr(leads, "to_dict") and hasattr(leads, "columns"):
+        leads = leads.to_dict("records")
+    if isinstance(leads, str | bytes | Mapping):
+        raise ConfigError("leads.import: leads: give a list of leads, or a DataFrame")
+    return [
+        {name: value for name, value in _plain(lead).items() if value is not None}
+        if isinstance(lead, Mapping)
+        else lead
+        for lead in leads
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """A value without numpy or pandas in it; what is missing is None."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        value = value.item()  # a scalar of numpy
+    missing = type(value).__name__ in ("NAType", "NaTType")
+    return None if missing or (isinstance(value, float) and isnan(value)) else value

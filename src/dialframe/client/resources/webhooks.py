@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialframe.client.listing import Listing
+from dialframe.client.listing import ListPlan
 from dialframe.client.options import Options
-from dialframe.client.sender import Sender
+from dialframe.client.resources import Resource, ShellT, listed, operation
+from dialframe.client.steps import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.shape import Nothing
-from dialframe.contract.models.webhooks import (
+from dialframe.contract.models.webhook_models import (
     EventQuery,
     EventRef,
     EventReplay,
@@ -28,19 +29,17 @@ from dialframe.contract.models.webhooks import (
 )
 
 
-class Webhooks:
+class Webhooks(Resource[ShellT]):
     """Webhook endpoints: read, create, change, test. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @listed
     def list(
         self,
         *,
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[WebhookEndpoint]:
+    ) -> ListPlan[WebhookEndpoint]:
         """List webhook endpoints.
 
         Args:
@@ -52,6 +51,7 @@ class Webhooks:
             rows.WEBHOOKS_LIST, lambda: WebhookQuery(limit=limit, cursor=cursor), options
         )
 
+    @operation
     def create(
         self,
         *,
@@ -59,7 +59,7 @@ class Webhooks:
         events: Sequence[EventType],
         description: str | None = None,
         options: Options | None = None,
-    ) -> WebhookCreated:
+    ) -> Steps[WebhookCreated]:
         """Create a webhook endpoint; its secret is shown once.
 
         Keep `.secret` of the answer: the service never shows it again. It is None on a replayed
@@ -77,7 +77,8 @@ class Webhooks:
             options,
         )
 
-    def get(self, webhook_id: str, *, options: Options | None = None) -> WebhookEndpoint:
+    @operation
+    def get(self, webhook_id: str, *, options: Options | None = None) -> Steps[WebhookEndpoint]:
         """Read one webhook endpoint.
 
         Args:
@@ -88,6 +89,7 @@ class Webhooks:
             rows.WEBHOOKS_GET, lambda: WebhookRef(webhook_id=webhook_id), options
         )
 
+    @operation
     def update(
         self,
         webhook_id: str,
@@ -97,7 +99,7 @@ class Webhooks:
         description: str | None = None,
         enabled: bool | None = None,
         options: Options | None = None,
-    ) -> WebhookEndpoint:
+    ) -> Steps[WebhookEndpoint]:
         """Change a webhook endpoint.
 
         Args:
@@ -121,7 +123,8 @@ class Webhooks:
             options,
         )
 
-    def delete(self, webhook_id: str, *, options: Options | None = None) -> Nothing:
+    @operation
+    def delete(self, webhook_id: str, *, options: Options | None = None) -> Steps[Nothing]:
         """Delete a webhook endpoint.
 
         Args:
@@ -132,7 +135,8 @@ class Webhooks:
             rows.WEBHOOKS_DELETE, lambda: WebhookRef(webhook_id=webhook_id), options
         )
 
-    def test(self, webhook_id: str, *, options: Options | None = None) -> Replayed:
+    @operation
+    def test(self, webhook_id: str, *, options: Options | None = None) -> Steps[Replayed]:
         """Send a test event to a webhook endpoint.
 
         Args:
@@ -143,7 +147,10 @@ class Webhooks:
             rows.WEBHOOKS_TEST, lambda: WebhookRef(webhook_id=webhook_id), options
         )
 
-    def rotate_secret(self, webhook_id: str, *, options: Options | None = None) -> SecretRotated:
+    @operation
+    def rotate_secret(
+        self, webhook_id: str, *, options: Options | None = None
+    ) -> Steps[SecretRotated]:
         """Make a new signing secret; the old one signs along for 24 hours.
 
         Args:
@@ -155,19 +162,17 @@ class Webhooks:
         )
 
 
-class Events:
+class Events(Resource[ShellT]):
     """Webhook events: read, send again. What a method raises is said at `Client`."""
 
-    def __init__(self, sender: Sender) -> None:
-        self._sender = sender
-
+    @listed
     def list(
         self,
         *,
         limit: int = limits.PAGE_MAX,
         cursor: str | None = None,
         options: Options | None = None,
-    ) -> Listing[WebhookEventSummary]:
+    ) -> ListPlan[WebhookEventSummary]:
         """List webhook events of the last 30 days.
 
         Args:
@@ -179,7 +184,8 @@ class Events:
             rows.EVENTS_LIST, lambda: EventQuery(limit=limit, cursor=cursor), options
         )
 
-    def get(self, event_id: str, *, options: Options | None = None) -> WebhookEvent:
+    @operation
+    def get(self, event_id: str, *, options: Options | None = None) -> Steps[WebhookEvent]:
         """Read one webhook event with its deliveries.
 
         Args:
@@ -188,9 +194,10 @@ class Events:
         """
         return self._sender.ask(rows.EVENTS_GET, lambda: EventRef(event_id=event_id), options)
 
+    @operation
     def replay(
         self, event_id: str, *, webhook_id: str | None = None, options: Options | None = None
-    ) -> Replayed:
+    ) -> Steps[Replayed]:
         """Send a webhook event again.
 
         Args:

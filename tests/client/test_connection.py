@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.client import address
+from dialframe.client import Address, parse_address
 from dialframe.errors import ConfigError
 
 
@@ -25,9 +25,9 @@ def test_base_url_is_taken_apart_once(
     given: str, url: str, host: str, secure: bool, loopback: bool
 ) -> None:
     """Slashes at the end go, path prefixes stay, this machine is recognised."""
-    found = address.parse(given)
+    found = parse_address(given)
 
-    assert found == address.Address(url, host, secure, loopback)
+    assert found == Address(url, host, secure, loopback)
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_base_url_is_taken_apart_once(
 def test_malformed_base_url_is_one_clear_sentence(given: str | None) -> None:
     """Whatever is wrong with it, the error names base_url and says what to do."""
     with pytest.raises(ConfigError, match=r"^base_url .*: \S+"):
-        address.parse(given)
+        parse_address(given)
 
 
 def test_credentials_in_base_url_are_not_repeated() -> None:
     """A password that stood in the URL is not in the error."""
     with pytest.raises(ConfigError) as caught:
-        address.parse("https://user:hunter2@api.example")
+        parse_address("https://user:hunter2@api.example")
 
     assert "hunter2" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""How long the head of an answer may take in all, however it drips; knows streams of bytes, not HTTP.
+"""A transport of httpx with one bound on the whole head of an answer, however it drips.
 
 The HTTP library bounds each single wait for bytes. A service that sends a byte now and then, or one
 `103` after the other, would never be given up: the head is therefore given one bound as a whole, from
@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any
 
 import httpcore
 import httpx
@@ -34,16 +34,85 @@ def head_awaited() -> Iterator[None]:
         _head_awaited.reset(token)
 
 
-def bound_heads(http: httpx.Client) -> None:
-    """Let every connection that a client opens from now on keep to that, proxies included."""
-    carriers = (http._transport, *http._mounts.values())  # noqa: SLF001 - httpx has no door to it
-    for carrier in carriers:
-        pool = getattr(carrier, "_pool", None)
-        if isinstance(pool, httpcore.ConnectionPool):
-            pool._network_backend = _Backend(pool._network_backend)  # noqa: SLF001 - nor has httpcore
+class BoundedTransport(httpx.BaseTransport):
+    """Connections of httpcore, directly or through a proxy, whose heads keep to the bound."""
+
+    def __init__(
+        self, *, ssl_context: ssl.SSLContext, proxy: httpx.Proxy | None, connections: int
+    ) -> None:
+        """Prepare a pool of at most so many connections; none is opened yet.
+
+        Raises:
+            ImportError: The proxy is a SOCKS proxy and the package for it is missing.
+        """
+        shared = {
+            "ssl_context": ssl_context,
+            "max_connections": connections,
+            "max_keepalive_connections": connections,
+            "network_backend": BoundedBackend(httpcore.SyncBackend()),
+        }
+        self._pool = _pool(proxy, shared)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request and wait for the head of its answer; errors are those of httpcore."""
+        url = request.url
+        answer = self._pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(
+            status_code=answer.status,
+            headers=answer.headers,
+            stream=_Body(answer),
+            extensions=answer.extensions,
+        )
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
 
 
-class _Backend(httpcore.NetworkBackend):
+class _Body(httpx.SyncByteStream):
+    """A body of httpcore as one of httpx."""
+
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _pool(proxy: httpx.Proxy | None, shared: dict[str, Any]) -> httpcore.ConnectionPool:
+    if proxy is None:
+        return httpcore.ConnectionPool(**shared)
+    url = httpcore.URL(
+        scheme=proxy.url.raw_scheme,
+        host=proxy.url.raw_host,
+        port=proxy.url.port,
+        target=proxy.url.raw_path,
+    )
+    if proxy.url.scheme.startswith("socks5"):
+        return httpcore.SOCKSProxy(proxy_url=url, proxy_auth=proxy.raw_auth, **shared)
+    return httpcore.HTTPProxy(
+        proxy_url=url,
+        proxy_auth=proxy.raw_auth,
+        proxy_headers=proxy.headers.raw,
+        proxy_ssl_context=proxy.ssl_context,
+        **shared,
+    )
+
+
+class BoundedBackend(httpcore.NetworkBackend):
     """Opens connections whose reads keep to the bound."""
 
     def __init__(self, inner: httpcore.NetworkBackend) -> None:
@@ -57,6 +126,7 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
+        """Open a TCP connection."""
         return _Stream(self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
 
     def connect_unix_socket(
@@ -65,9 +135,11 @@ class _Backend(httpcore.NetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[SocketOption] | None = None,
     ) -> httpcore.NetworkStream:
+        """Open a connection over a Unix socket."""
         return _Stream(self._inner.connect_unix_socket(path, timeout, socket_options))
 
     def sleep(self, seconds: float) -> None:
+        """Wait."""
         self._inner.sleep(seconds)
 
 
@@ -106,6 +178,3 @@ class _Stream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
-
-
-__all__: Final = ["bound_heads", "head_awaited"]

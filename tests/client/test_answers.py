@@ -12,18 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client.fakes import CALL, CAMPAIGN, LEAD, PHONE, REQUEST_ID, a_call, a_lead, an_id
-from dialframe.client.wire import PlannedRequest, plan, read
+from dialframe.client import answers
+from dialframe.client.request_plan import PlannedRequest, plan
 from dialframe.contract import operations as rows
-from dialframe.contract.models.account import DispositionQuery
-from dialframe.contract.models.callbacks import CallbackCreate
-from dialframe.contract.models.calls import CallQuery, CallRef
-from dialframe.contract.models.campaigns import CampaignRef
-from dialframe.contract.models.leads import LeadImport, LeadUpdate
+from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
+from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
+from dialframe.contract.models.message_models import DispositionQuery
 from dialframe.contract.models.shape import Empty
-from dialframe.contract.models.webhooks import WebhookRef
+from dialframe.contract.models.webhook_models import WebhookRef
 from dialframe.errors import ApiError, ConfigError, ContractError, NotFound, ServiceUnavailable
 
 HEADERS = {"x-request-id": REQUEST_ID, "content-type": "application/json"}
+
+
+def read(row: Any, *, key: str | None = None, **answer: Any) -> answers.Parsed[Any]:
+    """What an answer to a request says that names no ids."""
+    headers = {"Idempotency-Key": key} if key else {}
+    asked = PlannedRequest(operation=row.name, method=row.method, path="/", headers=headers)
+    return answers.read(row, asked, **answer)
 
 
 def test_get_puts_everything_into_path_and_query() -> None:
@@ -145,7 +151,7 @@ BROKEN: list[tuple[str, Any, bytes, str]] = [
     ("half a body", rows.CALLS_LIST, b'{"data": [', "body"),
     ("no body", rows.CALLS_LIST, b"", "body"),
     ("HTML", rows.CAMPAIGNS_LIST, b"<html>", "body"),
-    ("NaN", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": NaN}}', "body"),
+    ("NaN", rows.CALLS_LIST, b'{"data": [], "page": {"next_cursor": NaN}}', "next_cursor"),
     ("a list", rows.CALLS_LIST, b"[]", "body"),
     ("null", rows.CALLS_LIST, b"null", "body"),
     ("data is an object", rows.CALLS_LIST, b'{"data": {}, "page": {}}', "data"),
@@ -218,9 +224,8 @@ def test_other_success_status_is_a_success() -> None:
 def test_unshown_shape_may_be_no_body_at_all() -> None:
     """Every field is None then, and nothing breaks."""
     assert read(rows.DNC_ADD, status=204, headers={}, body=b"").value.phone is None
-    assert read(rows.WEBHOOKS_DELETE, status=200, headers={}, body=b'{"deleted": true}').raw == {
-        "deleted": True
-    }
+    deleted = read(rows.WEBHOOKS_DELETE, status=200, headers={}, body=b'{"deleted": true}').value
+    assert deleted.model_extra == {"deleted": True}
 
 
 def test_rows_that_do_not_validate_are_set_aside() -> None:
@@ -236,7 +241,6 @@ def test_rows_that_do_not_validate_are_set_aside() -> None:
     assert [call.id for call in parsed.value.data] == [an_id("call", 1), an_id("call", 3)]
     assert [(q.index, q.where) for q in parsed.quarantined] == [(1, "created_at"), (2, "")]
     assert parsed.quarantined[0].raw == broken
-    assert parsed.raw == body
 
 
 def test_unknown_values_and_fields_survive() -> None:

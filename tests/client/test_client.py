@@ -33,7 +33,7 @@ from client.fakes import (
 from dialframe.client import SHARED, Client, Novelty, RateLimiter
 from dialframe.client.transport import HttpxTransport
 from dialframe.contract import operations
-from dialframe.contract.models.calls import CallRef
+from dialframe.contract.models.call_models import CallRef
 from dialframe.errors import AuthenticationError, ConfigError, DialframeError, PermissionDenied
 
 
@@ -98,8 +98,8 @@ def test_key_is_in_no_repr_log_error_or_pickle(
     shown = [
         repr(client),
         repr(vars(client)),
-        repr(client._transport),
-        repr(vars(client._transport)),
+        repr(client._shell.transport),
+        repr(vars(client._shell.transport)),
     ]
     client.me()
     try:
@@ -123,8 +123,8 @@ def test_pickle_drops_the_key_and_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"me: .*client\.with_key"):
         client.me()
     with client.with_key(KEY) as again:
-        assert (again.base_url, again._settings.max_attempts) == (BASE_URL, 2)
-        assert isinstance(again._transport, HttpxTransport)
+        assert (again.base_url, again._made.max_attempts) == (BASE_URL, 2)
+        assert isinstance(again._shell.transport, HttpxTransport)
     with pytest.raises(ConfigError):
         copy.copy(client).me()
 
@@ -140,7 +140,7 @@ def test_closed_client_says_so(tmp_path: Path) -> None:
 def test_forgotten_client_lets_go_of_its_connections() -> None:
     """Nobody has to remember to close it."""
     client = Client(BASE_URL, KEY)
-    carrier = client._transport
+    carrier = client._shell.transport
     assert isinstance(carrier, HttpxTransport)
     del client
     gc.collect()
@@ -193,11 +193,11 @@ def test_clients_of_one_key_share_a_rate_limit(tmp_path: Path) -> None:
 
     def limiter_of(key: str, **more: RateLimiter | None) -> RateLimiter | None:
         client = Client(BASE_URL, key, transport=transport_to(Service(answer({}))), **more)  # type: ignore[arg-type]
-        return client._sender._conversation._limiter
+        return client._shell.limiter
 
     own = RateLimiter()
     assert limiter_of(KEY) is limiter_of(KEY)
-    assert limiter_of(KEY) is SHARED.of(connected(Service(), tmp_path)._settings.account)
+    assert limiter_of(KEY) is SHARED.of(connected(Service(), tmp_path)._made.account)
     assert limiter_of(KEY) is not limiter_of("svc_test_cred02_x")
     assert limiter_of(KEY, limiter=None) is None
     assert limiter_of(KEY, limiter=own) is own

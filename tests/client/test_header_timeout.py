@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 import httpcore
-import httpx
 import pytest
 
-from dialframe.client.arrival import bound_heads, head_awaited
+from dialframe.client import header_timeout
+from dialframe.client.header_timeout import head_awaited
 
 
 class Dripping(httpcore.NetworkStream):
@@ -48,13 +48,8 @@ def line() -> Dripping:
 
 @pytest.fixture
 def stream(line: Dripping) -> httpcore.NetworkStream:
-    """The same line, opened by a client whose heads are bound."""
-    with httpx.Client(trust_env=False) as http:
-        pool = http._transport._pool  # type: ignore[attr-defined]
-        pool._network_backend = Backend(line)
-        bound_heads(http)
-        opened: httpcore.NetworkStream = pool._network_backend.connect_tcp("x", 1)
-        return opened
+    """The same line, as a transport opens it."""
+    return header_timeout.BoundedBackend(Backend(line)).connect_tcp("x", 1)
 
 
 @pytest.mark.parametrize("tls", [False, True])

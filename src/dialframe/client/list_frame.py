@@ -1,4 +1,4 @@
-"""Pages into one DataFrame with a fixed schema; knows column tables and pandas, not HTTP."""
+"""Turns pages into one DataFrame with a fixed schema."""
 
 from __future__ import annotations
 

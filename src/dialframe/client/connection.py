@@ -1,0 +1,205 @@
+"""Where the service is and with which key: a base URL and a credential, checked once, the key never shown."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from dialframe.config import ENVIRONMENT
+from dialframe.contract.scopes import KEY_PREFIXES
+from dialframe.errors import ConfigError
+
+_EXAMPLE: Final = "give it as https://host, without path parameters or credentials"
+Prompt = Callable[[str], str]
+
+_VARIABLE: Final = ENVIRONMENT["api_key"]
+_QUESTION: Final = "API key (svc_test_… or svc_live_…): "
+_SENDABLE: Final = re.compile(r"[\x21-\x7e]+")
+
+MISSING_KEY: Final = (
+    "no API key: pass api_key=..., or set the environment variable "
+    f"{_VARIABLE}, or run in a notebook, which asks for it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A base URL.
+
+    Attributes:
+        url: Without a slash at its end; paths of the contract follow it.
+        host: Host and, where it is given, port: what a message shows.
+        secure: Whether it is https.
+        loopback: Whether it is this machine.
+    """
+
+    url: str
+    host: str
+    secure: bool
+    loopback: bool
+
+
+def parse_address(base_url: str | None, *, called: str = "base_url") -> Address:
+    """Read and check a base URL.
+
+    Args:
+        base_url: The URL.
+        called: What a message calls it, such as `base_url (from DIALFRAME_BASE_URL)`.
+
+    Returns:
+        The address, without a slash at its end.
+
+    Raises:
+        ConfigError: It is missing, is no http or https URL, or carries what has no place in it:
+            credentials, a query, a fragment, or the `/v1` that every path brings along.
+
+    Example:
+        >>> parse_address('https://service.example/').url
+        'https://service.example'
+    """
+    if not base_url or not base_url.strip():
+        raise ConfigError(
+            "base_url is missing: pass base_url=... or set DIALFRAME_BASE_URL to the service's address"
+        )
+    parts, port = _split(base_url.strip(), called)
+    _refuse_extras(parts, called)
+    host = parts.hostname or ""
+    return Address(
+        url=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
+        host=host if port is None else f"{host}:{port}",
+        secure=parts.scheme == "https",
+        loopback=_is_loopback(host),
+    )
+
+
+def _split(base_url: str, called: str) -> tuple[SplitResult, int | None]:
+    try:
+        parts = urlsplit(base_url)
+        port = parts.port
+    except ValueError:
+        raise ConfigError(f"{called} is not a URL: {_EXAMPLE}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{called} is not an http or https URL with a host: {_EXAMPLE}")
+    if any(character.isspace() for character in base_url):
+        raise ConfigError(f"{called} has a blank in it: {_EXAMPLE}")
+    return parts, port
+
+
+def _refuse_extras(parts: SplitResult, called: str) -> None:
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError(f"{called} carries credentials: pass the key as api_key instead")
+    if parts.query or parts.fragment:
+        raise ConfigError(f"{called} has a query or a fragment: {_EXAMPLE}")
+    if parts.path.rstrip("/").endswith("/v1"):
+        raise ConfigError(f"{called} ends in /v1, which every path brings along: leave it off")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class Credential:
+    """A key that is held and not shown: neither its repr nor a pickle contains it."""
+
+    __slots__ = ("_key", "account", "shown")
+
+    def __init__(self, key: str, address: Address, *, called: str = "api_key") -> None:
+        """Hold a key for one address.
+
+        Args:
+            key: The key.
+            address: The only address that it is sent to.
+            called: What a message calls the key.
+
+        Raises:
+            ConfigError: The key is malformed, or is a live key and the address is neither https
+                nor this machine.
+        """
+        kind = _kind(key, called)
+        if kind == "live" and not (address.secure or address.loopback):
+            raise ConfigError(
+                f"a live key goes over https only, and base_url is http to {address.host}: "
+                "use https, or a test key"
+            )
+        self._key = key
+        #: What may be shown of it.
+        self.shown = f"{KEY_PREFIXES[kind]}…"
+        #: Who asks whom, as a hash: names a rate limit and the writes of a journal.
+        self.account = _account(key, KEY_PREFIXES[kind], address)
+
+    def header(self) -> str:
+        """The value of the `Authorization` header.
+
+        Returns:
+            `Bearer` and the key: not for logs.
+        """
+        return f"Bearer {self._key}"
+
+    def __repr__(self) -> str:
+        return self.shown
+
+    def __reduce__(self) -> str:
+        raise ConfigError("a key is not pickled: hand it to the other process yourself")
+
+
+def resolve_key(
+    api_key: str | None, environment: Mapping[str, str], prompt: Prompt | None = None
+) -> str:
+    """Find the API key: the argument, else `DIALFRAME_API_KEY`, else what a person types.
+
+    Args:
+        api_key: The key that was given, or None.
+        environment: Where the variable is looked up; a face hands `os.environ` in.
+        prompt: How to ask without echo; None asks only inside a notebook.
+
+    Returns:
+        The key, without blanks around it.
+
+    Raises:
+        ConfigError: None of the three gives a key.
+
+    Example:
+        >>> resolve_key(None, {'DIALFRAME_API_KEY': 'svc_test_cred_secret'})
+        'svc_test_cred_secret'
+    """
+    given = api_key or environment.get(_VARIABLE) or ""
+    if given.strip():
+        return given.strip()
+    ask = prompt if prompt is not None else notebook_prompt()
+    typed = "" if ask is None else ask(_QUESTION).strip()
+    if not typed:
+        raise ConfigError(MISSING_KEY)
+    return typed
+
+
+def notebook_prompt() -> Prompt | None:
+    """A question without echo when running in a notebook's kernel, else None."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getpass.getpass if hasattr(shell, "kernel") else None
+
+
+def _kind(key: str, called: str) -> str:
+    for kind, prefix in KEY_PREFIXES.items():
+        if key.startswith(prefix) and len(key) > len(prefix) and _SENDABLE.fullmatch(key):
+            return kind
+    expected = " or ".join(f"{prefix}…" for prefix in KEY_PREFIXES.values())
+    raise ConfigError(f"{called} is malformed: a key reads {expected}, without blanks")
+
+
+def _account(key: str, prefix: str, address: Address) -> str:
+    # The credential id is public, the secret behind it is not: only the former is hashed.
+    credential_id = key.removeprefix(prefix).partition("_")[0]
+    return hashlib.sha256(f"{address.url}\n{prefix}{credential_id}".encode()).hexdigest()

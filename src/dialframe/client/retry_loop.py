@@ -1,0 +1,372 @@
+"""Whether a request is sent again, and when: a table and one pure function, then the loop that obeys it.
+
+What may be sent again follows from two questions. Could the first try have done something? A read
+never does; a write with an idempotency key does it once however often it is sent; a write without
+one may go out again only if not a byte of it left, or the service says that it did nothing. Does
+waiting help? The contract's table of codes says so in `remedy`; what it does not name, its status.
+
+A wait is never shorter than the service asked for: jitter only adds, and where the wait does not
+fit before the deadline the call ends at once instead of asking too early.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeVar
+
+from dialframe.client.limiter import RateLimiter, current_lane
+from dialframe.client.options import Clock
+from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.steps import Close, NextBytes, Send, Sleep, Steps, TakeTurn
+from dialframe.contract import error_codes
+from dialframe.errors import ApiError, RateLimited, TransportError
+
+T = TypeVar("T")
+
+logger: Final = logging.getLogger("dialframe.client")
+
+Phase = Literal["not_sent", "maybe_sent", "answered"]
+Reason = Literal[
+    "final", "may_have_happened", "replayed", "attempts", "deadline", "asked_too_long"
+]
+
+FIRST_WAIT_S: Final = 0.5
+LONGEST_BACKOFF_S: Final = 8.0
+#: A service that asks for more than this is taken at its word only under an explicit deadline.
+LONGEST_ASKED_S: Final = 120.0
+#: Jitter adds up to this share of the wait, so that clients that failed together part company.
+JITTER_SHARE: Final = 0.25
+#: Codes that only say "not yet": they get this many times the attempts of a failure.
+NOT_YET: Final = ("rate_limit_exceeded", "conflict")
+PATIENCE: Final = 4
+#: Answers that come before anything is done, so that even a write without a key may follow.
+NOTHING_DONE: Final = ("rate_limit_exceeded", "dnc_screen_unavailable")
+
+#: Stands for the time of sending until something is sent.
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
+#: An answer that comes in slower than this, after its first `timeout_s`, counts as none.
+SLOWEST_BYTES_PER_S: Final = 1024
+#: A rate refusal without `Retry-After`: the bucket gives a token in a tenth of that.
+PAUSE_UNASKED_S: Final = 1.0
+#: A pause is longer by up to this.
+APART_S: Final = 0.1
+REPLAYED_HEADER: Final = "idempotency-replayed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is known after an attempt.
+
+    Attributes:
+        phase: Whether bytes left, and whether an answer came.
+        writes: Whether the operation changes data.
+        has_key: Whether it carries an idempotency key.
+        attempt: Attempts made so far, this one included.
+        max_attempts: Attempts allowed.
+        elapsed_s: Seconds since the call began.
+        deadline_s: Seconds that the call may take in all, or None.
+        status: HTTP status of the answer, 0 without one.
+        code: The problem's code, empty without one.
+        retry_after_s: What the service asked for.
+        replayed: Whether it is the stored answer of the key, which stays what it is.
+    """
+
+    phase: Phase
+    writes: bool
+    has_key: bool
+    attempt: int
+    max_attempts: int
+    elapsed_s: float
+    deadline_s: float | None = None
+    status: int = 0
+    code: str = ""
+    retry_after_s: float | None = None
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Send the same bytes again after so many seconds."""
+
+    after_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Raise what was seen."""
+
+    reason: Reason
+
+
+def decide(seen: Seen, jitter: float) -> Retry | GiveUp:
+    """What to do after an attempt that failed.
+
+    Args:
+        seen: What is known.
+        jitter: A number from 0 up to 1.
+    """
+    if seen.phase == "answered" and not _waiting_helps(seen):
+        return GiveUp("final")
+    if not _harmless(seen):
+        return GiveUp("may_have_happened")
+    if seen.replayed:
+        return GiveUp("replayed")
+    if seen.attempt >= _allowed(seen):
+        return GiveUp("attempts")
+    return _when(seen, jitter)
+
+
+def _waiting_helps(seen: Seen) -> bool:
+    if seen.code in error_codes.BY_CODE and seen.status in error_codes.BY_CODE[seen.code].statuses:
+        return error_codes.BY_CODE[seen.code].remedy == "retry"
+    # An answer without a code comes from something in front of the service; a code that we do
+    # not know may be a further cap, and asking again at once would spend it.
+    return seen.status >= 500 or (seen.status == 429 and not seen.code)
+
+
+def _harmless(seen: Seen) -> bool:
+    if not seen.writes or seen.has_key or seen.phase == "not_sent":
+        return True
+    return seen.code in NOTHING_DONE
+
+
+def _allowed(seen: Seen) -> int:
+    if seen.code in NOT_YET and seen.max_attempts > 1:
+        return seen.max_attempts * PATIENCE
+    return seen.max_attempts
+
+
+def _when(seen: Seen, jitter: float) -> Retry | GiveUp:
+    asked = seen.retry_after_s
+    backoff = min(FIRST_WAIT_S * 2.0 ** (seen.attempt - 1), LONGEST_BACKOFF_S)
+    wait = backoff if asked is None else asked
+    after_s = wait + JITTER_SHARE * jitter * min(max(wait, FIRST_WAIT_S), LONGEST_BACKOFF_S)
+    if seen.deadline_s is not None:
+        if seen.elapsed_s + after_s >= seen.deadline_s:
+            return GiveUp("deadline")
+    elif wait > LONGEST_ASKED_S:
+        return GiveUp("asked_too_long")
+    return Retry(after_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How long and how often; `writes` and the request's key say what may be repeated.
+
+    `keeps_open` leaves the connection of an answer open for whoever reads its body later.
+    """
+
+    timeout_s: float
+    deadline_s: float | None
+    max_attempts: int
+    writes: bool
+    keeps_open: bool = False
+
+
+@dataclass(slots=True)
+class Trail:
+    """What a call has left behind so far, for whoever has to judge its error.
+
+    Attributes:
+        attempts: How often the request was sent.
+        sent_at: When it was sent last, UTC.
+        maybe_sent: Whether an attempt without an answer may have reached the service.
+        replayed: Whether the last answer is the stored one of the key.
+    """
+
+    attempts: int = 0
+    sent_at: datetime = NEVER
+    maybe_sent: bool = False
+    replayed: bool = False
+
+
+#: What is made of an answer; it raises the error that a refusal stands for.
+Consume = Callable[[Any, "Body"], Steps[T]]
+
+
+class Body:
+    """The bytes of one answer as they arrive, with a bound on how slowly they may."""
+
+    def __init__(
+        self,
+        request: PlannedRequest,
+        reply: Any,
+        policy: Policy,
+        clock: Clock,
+        until_s: float | None,
+    ) -> None:
+        """Read a reply of a request until a deadline (None for no end)."""
+        self._request = request
+        self._chunks = reply.chunks()
+        self._policy = policy
+        self._clock = clock
+        self._until_s = until_s
+        self._waited_s = 0.0
+        self._came = 0
+
+    def next(self) -> Steps[bytes | None]:
+        """The next bytes, None at the end.
+
+        Raises:
+            TransportError: They broke off, drip in, or were still coming at the deadline.
+        """
+        # What whoever takes the bytes does with them in between is no waiting.
+        asked_s = self._clock.monotonic()
+        chunk: bytes | None = yield NextBytes(self._chunks)
+        if chunk is None:
+            return None
+        now_s = self._clock.monotonic()
+        self._waited_s += now_s - asked_s
+        if self._until_s is not None and now_s >= self._until_s:
+            raise self._too_slow("was still coming in at the deadline: raise deadline_s")
+        if self._waited_s > self._policy.timeout_s + self._came / SLOWEST_BYTES_PER_S:
+            raise self._too_slow("drips in and does not end: try again, or raise timeout_s")
+        self._came += len(chunk)
+        return chunk
+
+    def _too_slow(self, what: str) -> TransportError:
+        name = self._request.operation
+        return TransportError(f"{name}: the answer {what}", operation=name)
+
+
+class RetryLoop:
+    """Sends a request until there is an answer that stays; any number of threads and tasks may share it."""
+
+    def __init__(self, limiter: RateLimiter | None, clock: Clock) -> None:
+        """Join a rate limit (None for none) and a clock."""
+        self._limiter = limiter
+        self._clock = clock
+
+    def send(
+        self, request: PlannedRequest, consume: Consume[T], policy: Policy, trail: Trail
+    ) -> Steps[T]:
+        """Send a request until there is an answer that stays.
+
+        Args:
+            request: What is sent, the same bytes each time.
+            consume: What is made of an answer.
+            policy: How long and how often.
+            trail: Filled in as the call goes on.
+
+        Raises:
+            TransportError: No answer came.
+            ApiError: The service refused it.
+            ContractError: The answer is not what the contract says.
+        """
+        started_s = self._clock.monotonic()
+        until_s = None if policy.deadline_s is None else started_s + policy.deadline_s
+        while True:
+            if self._limiter is not None:
+                yield from self._turn(request, trail, until_s)
+            try:
+                return (yield from self._attempt(request, consume, policy, trail, until_s))
+            except (ApiError, TransportError) as error:
+                elapsed_s = self._clock.monotonic() - started_s
+                verdict = decide(
+                    _seen(error, request, policy, trail, elapsed_s), self._clock.jitter()
+                )
+                if not isinstance(verdict, Retry):
+                    raise
+            logger.info("%s: again in %.1f s", request.operation, verdict.after_s)
+            yield Sleep(verdict.after_s)
+
+    def _attempt(
+        self,
+        request: PlannedRequest,
+        consume: Consume[T],
+        policy: Policy,
+        trail: Trail,
+        until_s: float | None,
+    ) -> Steps[T]:
+        began_s = self._clock.monotonic()
+        timeout_s = _within(policy.timeout_s, began_s, until_s)
+        trail.attempts += 1
+        trail.sent_at = self._clock.now()
+        try:
+            reply = yield Send(request, timeout_s)
+            trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
+            try:
+                value = yield from consume(
+                    reply, Body(request, reply, policy, self._clock, until_s)
+                )
+            except GeneratorExit:
+                raise
+            except BaseException:
+                yield Close(reply)
+                self._log(request, reply, began_s)
+                raise
+            if not policy.keeps_open:
+                yield Close(reply)
+            self._log(request, reply, began_s)
+        except TransportError as error:
+            trail.maybe_sent = trail.maybe_sent or error.sent
+            error.sent = trail.maybe_sent
+            raise
+        except RateLimited as error:
+            self._pause(error, began_s)
+            raise
+        return value
+
+    def _turn(self, request: PlannedRequest, trail: Trail, until_s: float | None) -> Steps[None]:
+        now_s = self._clock.monotonic()
+        latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
+        if not (yield TakeTurn(current_lane(), latest_s)):
+            raise TransportError(
+                f"{request.operation}: the rate limit leaves no room in the next "
+                f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
+                operation=request.operation,
+                sent=trail.maybe_sent,
+            )
+
+    def _pause(self, error: RateLimited, began_s: float) -> None:
+        # A cap by another name is not the bucket's business, however it is called.
+        if self._limiter is None or error.code not in ("rate_limit_exceeded", ""):
+            return
+        asked_s = PAUSE_UNASKED_S if error.retry_after_s is None else error.retry_after_s
+        # Processes that pause together come back one by one.
+        asked_s += APART_S * self._clock.jitter()
+        self._limiter.pause(self._clock.monotonic(), for_s=asked_s, sent_at_s=began_s)
+
+    def _log(self, request: PlannedRequest, reply: Any, began_s: float) -> None:
+        logger.info(
+            "%s: %d, request %s, %.0f ms",
+            request.operation,
+            reply.status,
+            reply.headers.get("x-request-id"),
+            (self._clock.monotonic() - began_s) * 1000,
+        )
+
+
+def _within(timeout_s: float, now_s: float, until_s: float | None) -> float:
+    # Never zero, which would mean "no limit" to some and "at once" to others.
+    return timeout_s if until_s is None else max(0.001, min(timeout_s, until_s - now_s))
+
+
+def _seen(
+    error: ApiError | TransportError,
+    request: PlannedRequest,
+    policy: Policy,
+    trail: Trail,
+    elapsed_s: float,
+) -> Seen:
+    known = Seen(
+        phase="answered",
+        writes=policy.writes,
+        has_key=request.key is not None,
+        attempt=trail.attempts,
+        max_attempts=policy.max_attempts,
+        elapsed_s=elapsed_s,
+        deadline_s=policy.deadline_s,
+    )
+    if isinstance(error, TransportError):
+        return replace(known, phase="maybe_sent" if error.sent else "not_sent")
+    return replace(
+        known,
+        status=error.status,
+        code=error.code,
+        retry_after_s=error.retry_after_s,
+        replayed=trail.replayed,
+    )

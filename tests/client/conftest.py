@@ -1,0 +1,36 @@
+"""The suite of the client, held to both kinds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from client import fakes
+
+#: Modules whose tests ask a client of a service, whatever kind it is.
+BOTH = {
+    "test_contact", "test_downloads", "test_etags", "test_late_writes", "test_listing",
+    "test_operations", "test_request_plan", "test_retry_loop", "test_tolerance", "test_writes",
+}  # fmt: skip
+#: Their tests that are about threads, or about a client's inside.
+THREADS_ALONE = {
+    "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
+    "test_write_of_a_process_that_was_killed_is_settled_by_another": "it makes its own client",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each test of those modules for both kinds of client."""
+    module = metafunc.module.__name__.rpartition(".")[2]
+    if module in BOTH and metafunc.function.__name__ not in THREADS_ALONE:
+        metafunc.fixturenames.append("client_kind")
+        metafunc.parametrize("client_kind", ["threads", "event loop"], indirect=True)
+
+
+@pytest.fixture
+def client_kind(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The kind of client that `connected` gives."""
+    fakes.KIND = request.param
+    yield request.param
+    fakes.KIND = "threads"

@@ -1,0 +1,240 @@
+"""A write that reaches people is not sent long after it was meant, and says whom it would reach."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from client.fakes import (
+    CAMPAIGN,
+    LEAD,
+    PHONE,
+    START,
+    FakeClock,
+    Service,
+    an_id,
+    answer,
+    connected,
+    problem,
+)
+from dialframe.client import Client, Options
+from dialframe.client.journal import FILE_NAME
+from dialframe.contract import operations
+from dialframe.errors import (
+    ConfigError,
+    DialframeError,
+    OutcomeUnknown,
+    StoreError,
+    TransportError,
+)
+
+MASKED = "+121******42"
+CUT = httpx.ReadError("cut")
+APPOINTMENT, CALLBACK = an_id("appt"), an_id("cb")
+
+Asking = Callable[[Client, Options], Any]
+
+#: A write, what it does in words, whom it reaches, its tier, and when sending it again is late.
+REACHING: list[tuple[str, Asking, str, str, int, timedelta | None]] = [
+    ("calls.start", lambda c, o: c.calls.start(to=PHONE, agent_extension="1", options=o),
+     f"calls {MASKED}", MASKED, 2, timedelta(minutes=5)),
+    ("sms.send", lambda c, o: c.sms.send(to=PHONE, body="b", client_reference="r", options=o),
+     f"texts {MASKED}", MASKED, 2, timedelta(minutes=5)),
+    ("leads.create", lambda c, o: c.leads.create(
+        campaign_id=CAMPAIGN, phone=PHONE, dial_now=True, dial_within_seconds=60, options=o),
+     f"calls {MASKED}", MASKED, 1, timedelta(seconds=60)),
+    ("leads.create, dialled by default", lambda c, o: c.leads.create(
+        campaign_id=CAMPAIGN, phone=PHONE, dial_now=True, options=o),
+     f"calls {MASKED}", MASKED, 1, timedelta(seconds=300)),
+    ("leads.create, not dialled", lambda c, o: c.leads.create(
+        campaign_id=CAMPAIGN, phone=PHONE, options=o),
+     f"leads.create {MASKED}", MASKED, 1, None),
+    ("campaigns.resume", lambda c, o: c.campaigns.resume(CAMPAIGN, options=o),
+     f"starts the calls of {CAMPAIGN}", CAMPAIGN, 2, timedelta(minutes=5)),
+    ("campaigns.pause", lambda c, o: c.campaigns.pause(CAMPAIGN, options=o),
+     f"campaigns.pause {CAMPAIGN}", CAMPAIGN, 1, None),
+    ("callbacks.create", lambda c, o: c.callbacks.create(
+        lead_id=LEAD, scheduled_at=START + timedelta(hours=3), options=o),
+     f"has the platform call {LEAD} at 2026-11-21 12:00 UTC", LEAD, 2, timedelta(hours=3)),
+    ("appointments.cancel", lambda c, o: c.appointments.cancel(APPOINTMENT, options=o),
+     f"may text the customer of {APPOINTMENT}", APPOINTMENT, 2, timedelta(minutes=5)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ask", "what", "to", "tier", "window"), [case[1:] for case in REACHING],
+    ids=[case[0] for case in REACHING],
+)  # fmt: skip
+def test_open_write_says_whom_it_would_reach_and_is_refused_when_late(
+    ask: Asking, what: str, to: str, tier: int, window: timedelta | None, tmp_path: Path
+) -> None:
+    """In time it is sent again; after its window only with `late=True`; what reaches nobody always."""
+    clock, service = FakeClock(), Service(CUT, CUT, answer({}), answer({}))
+    client = connected(service, tmp_path, clock=clock, max_attempts=1)
+    with pytest.raises(TransportError):
+        ask(client, Options(idempotency_key="k"))
+
+    (write,) = client.writes.pending()
+
+    assert (write.what, write.to, write.tier) == (what, to, tier)
+    assert write.late_at == (None if window is None else START + window)
+    assert PHONE not in f"{write} {write!r}"
+    clock.elapsed_s += 59
+    with pytest.raises(DialframeError):
+        client.writes.settle("k")
+    assert len(service.requests) == 2
+    clock.elapsed_s += (window or timedelta(hours=20)).total_seconds()
+    if window is not None:
+        with pytest.raises(ConfigError, match="late: look at the resource first") as caught:
+            client.writes.settle("k")
+        assert what in str(caught.value)
+        assert len(service.requests) == 2
+    with pytest.raises(DialframeError):
+        client.writes.settle("k", late=True)
+    assert len(service.requests) == 3
+
+
+def test_the_error_of_a_lost_answer_says_what_settling_does(tmp_path: Path) -> None:
+    """Not that it asks, but that it sends, and whom that reaches."""
+    client = connected(Service(CUT), tmp_path, max_attempts=1)
+
+    with pytest.raises(TransportError) as caught:
+        client.sms.send(to=PHONE, body="b", client_reference="r")
+
+    assert "sends it again with the same key, which texts +121******42 now" in str(caught.value)
+    assert PHONE not in str(caught.value)
+
+
+def test_no_attempt_is_made_after_the_window(tmp_path: Path) -> None:
+    """A service that says `not yet` for half an hour does not get a text half an hour late."""
+    clock = FakeClock()
+    service = Service(problem(409, "conflict", Retry_After="100"))
+    client = connected(service, tmp_path, clock=clock)
+
+    with pytest.raises(DialframeError):
+        client.sms.send(to=PHONE, body="b", client_reference="r")
+
+    assert clock.elapsed_s < 300
+    assert len(service.requests) == 3
+
+
+@pytest.mark.parametrize("crash", range(100))
+def test_nothing_is_dialled_late_after_a_crash(crash: int, tmp_path: Path) -> None:
+    """Killed before, while or after it was sent, and resumed an hour later by everything there is."""
+    dialled: list[float] = []
+    clock = FakeClock()
+    moment = crash % 4
+
+    def service(request: httpx.Request) -> httpx.Response:
+        if moment != 0:
+            dialled.append(clock.elapsed_s)
+        raise KeyboardInterrupt if moment < 3 else httpx.ReadError("cut")
+
+    ask = [REACHING[n][1] for n in (0, 1, 2, 3, 5)][crash % 5]
+    client = connected(service, tmp_path, clock=clock, max_attempts=1)
+    with pytest.raises((KeyboardInterrupt, TransportError)):
+        ask(client, Options(idempotency_key="k"))
+    before = len(dialled)
+    clock.elapsed_s += 3600
+
+    resumed = connected(service, tmp_path, clock=clock, max_attempts=1)
+    for write in resumed.writes.pending():
+        with pytest.raises(ConfigError, match="late"):
+            resumed.writes.settle(write.key)
+    with pytest.raises(ConfigError, match="late"):
+        ask(resumed, Options(idempotency_key="k"))
+
+    assert len(dialled) == before
+
+
+def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_path: Path) -> None:
+    """It keeps the key and never acts on it again (contract, Idempotency 7)."""
+    clock, service = FakeClock(), Service(problem(409, "outcome_unknown"))
+    client = connected(service, tmp_path, clock=clock)
+    with pytest.raises(OutcomeUnknown):
+        client.sms.send(
+            to=PHONE, body="b", client_reference="r", options=Options(idempotency_key="k")
+        )
+    clock.elapsed_s += 7200
+
+    with pytest.raises(OutcomeUnknown):
+        client.writes.settle("k")
+    assert len(service.requests) == 2
+
+
+def test_every_operation_that_reaches_people_is_known() -> None:
+    """Every write of tier 2 that calls or texts has words for it."""
+    from dialframe.client.journal import REACHES
+
+    tier_2 = {row.name for row in operations.ALL if row.changes_data and row.tier == 2}
+    assert tier_2 - set(REACHES) == {"consents.record"}
+    assert set(REACHES) <= {row.name for row in operations.ALL}
+
+
+def on_disk(folder: Path) -> bytes:
+    """Every byte of the journal."""
+    return b"".join(file.read_bytes() for file in folder.iterdir())
+
+
+def test_bytes_leave_the_journal_when_a_write_is_settled(tmp_path: Path) -> None:
+    """An answered or refused one at once, an open one after 24 hours."""
+    clock = FakeClock()
+    service = Service(answer({}), problem(422, "on_dnc"), CUT, answer({}))
+    client = connected(service, tmp_path, clock=clock, max_attempts=1)
+    client.dnc.add(PHONE)
+    with pytest.raises(DialframeError):
+        client.dnc.add(PHONE)
+    assert PHONE.encode() not in on_disk(tmp_path)
+
+    with pytest.raises(TransportError):
+        client.dnc.add(PHONE)
+    assert PHONE.encode() in on_disk(tmp_path)
+    clock.elapsed_s += 24 * 3600
+    client.dnc.add("+12125550143")
+    assert PHONE.encode() not in on_disk(tmp_path)
+
+
+def test_a_number_can_be_erased_from_the_journal(tmp_path: Path) -> None:
+    """What is open and was about it can then be dismissed, and no more."""
+    client = connected(Service(CUT), tmp_path, max_attempts=1)
+    for phone in (PHONE, "+12125550143"):
+        with pytest.raises(TransportError):
+            client.dnc.add(phone, options=Options(idempotency_key=phone[-2:]))
+
+    erased = client._sender.journal.forget(PHONE)
+
+    assert erased == 1
+    assert PHONE.encode() not in on_disk(tmp_path)
+    assert {write.key: write.request is None for write in client.writes.pending()} == {
+        "42": True, "43": False,
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match="were erased"):
+        client.writes.settle("42")
+    client.writes.dismiss("42")
+
+
+def test_full_disk_is_called_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a folder that should be made writable."""
+    connected(Service(answer({})), tmp_path).dnc.add(PHONE)
+    service = Service(answer({}))
+    real = sqlite3.connect
+
+    def full(*arguments: Any, **keywords: Any) -> sqlite3.Connection:
+        connection = real(*arguments, **keywords)
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    with pytest.raises(StoreError, match=r"is full: make room"):
+        connected(service, tmp_path).leads.create(
+            campaign_id=CAMPAIGN, phone=PHONE, custom_fields={"x": "y" * 50_000}
+        )
+    assert not service.requests
+    assert (tmp_path / FILE_NAME).exists()

@@ -1,0 +1,281 @@
+"""How the network is reached, where settings come from, and what a batch keeps; of both kinds of client."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pandas as pd
+import pytest
+
+from client import fakes
+from client.fakes import BASE_URL, CAMPAIGN, KEY, PHONE, Service, answer, connected, problem
+from dialframe.client import AsyncClient, Client
+from dialframe.client.problems import retry_after_s
+from dialframe.config import Settings
+from dialframe.errors import ConfigError, ContractError, ServiceUnavailable, TransportError
+
+
+@pytest.mark.parametrize(
+    ("environment", "arguments", "words"),
+    [
+        ({"DIALFRAME_BASE_URL": "nonsense", "DIALFRAME_API_KEY": KEY}, {},
+         r"base_url \(from DIALFRAME_BASE_URL\) is not an http"),
+        ({"DIALFRAME_BASE_URL": BASE_URL, "DIALFRAME_API_KEY": "wrong"}, {},
+         r"api_key \(from DIALFRAME_API_KEY\) is malformed"),
+        ({"DIALFRAME_BASE_URL": BASE_URL}, {}, "DIALFRAME_API_KEY"),
+        ({"DIALFRAME_BASE_URL": "x"}, {"base_url": "y", "api_key": KEY}, r"^base_url is not"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_wrong_setting_says_where_it_comes_from(
+    kind: Any, environment: dict[str, str], arguments: dict[str, str], words: str
+) -> None:
+    """An argument by its name, a variable by its own."""
+    with pytest.raises(ConfigError, match=words):
+        kind(environment=environment, **arguments)
+
+
+def test_clients_read_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The variables that the messages name are read; an argument wins."""
+    monkeypatch.setenv("DIALFRAME_BASE_URL", BASE_URL)
+    monkeypatch.setenv("DIALFRAME_API_KEY", KEY)
+
+    assert Client(journal=tmp_path).base_url == BASE_URL
+    assert AsyncClient(journal=tmp_path).base_url == BASE_URL
+    assert Client("https://other.example").base_url == "https://other.example"
+    settings = Settings.from_environment({"DIALFRAME_STORE": "/s"}, base_url="x")
+    assert settings.origins == {
+        "base_url": "argument", "api_key": "default", "store": "DIALFRAME_STORE",
+    }  # fmt: skip
+
+
+def test_headers_of_ones_own_go_out_and_ours_are_ours(tmp_path: Path) -> None:
+    """With every request; what the client sets itself is refused."""
+    service = Service(answer({}))
+    with httpx.Client(transport=httpx.MockTransport(service)) as http:
+        client = Client(
+            BASE_URL,
+            KEY,
+            http_client=http,
+            headers={"X-Team": "ops"},
+            limiter=None,
+            journal=tmp_path,
+        )
+        client.me()
+        client.close()
+        client_is_open = not http.is_closed
+
+    assert service.requests[0].headers["X-Team"] == "ops"
+    assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert client_is_open
+    for name in ("Authorization", "idempotency-key", "Host"):
+        with pytest.raises(ConfigError, match=f"headers: {name} is set by the client"):
+            Client(BASE_URL, KEY, headers={name: "x"})
+
+
+def test_client_of_httpx_is_used_as_it_is(tmp_path: Path) -> None:
+    """Its hooks run, its own authentication and redirects do not."""
+    seen: list[str] = []
+    service = Service(httpx.Response(302, headers={"Location": "https://else.example"}))
+
+    async def hook(request: httpx.Request) -> None:
+        seen.append(request.url.host)
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(
+            transport=httpx.MockTransport(service), event_hooks={"request": [hook]},
+            follow_redirects=True, auth=("user", "hunter2"),
+        ) as http:  # fmt: skip
+            client = AsyncClient(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
+            with pytest.raises(ContractError, match="redirects are not followed"):
+                await client.me()
+
+    asyncio.run(ask())
+
+    assert seen == ["service.example"]
+    assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.fixture
+def refusing_proxy() -> Iterator[str]:
+    """A proxy that lets nobody through."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    line, _ = server.accept()
+                except OSError:
+                    return
+                with line:
+                    line.recv(65536)
+                    line.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://user:hunter2@127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def both_ask(**settings: Any) -> list[Exception]:
+    """What a question ends with, of both kinds of client."""
+    more: dict[str, Any] = {"limiter": None, "max_attempts": 1, **settings}
+    caught: list[Exception] = []
+
+    async def ask() -> None:
+        async with AsyncClient(BASE_URL, KEY, **more) as client:
+            await client.me()
+
+    for work in (lambda: Client(BASE_URL, KEY, **more).me(), lambda: asyncio.run(ask())):
+        try:
+            work()
+        except (TransportError, ConfigError) as error:
+            caught.append(error)
+    return caught
+
+
+def test_proxy_that_refuses_is_named_and_not_the_host(refusing_proxy: str) -> None:
+    """By host and port, without its password; nothing was sent to the service."""
+    errors = both_ask(proxy=refusing_proxy)
+
+    assert len(errors) == 2
+    for error in errors:
+        assert "the proxy 127.0.0.1:" in str(error)
+        assert "refuses to connect to service.example" in str(error)
+        assert "hunter2" not in str(error)
+        assert isinstance(error, TransportError)
+        assert not error.sent
+
+
+def test_proxy_that_is_not_there_is_named() -> None:
+    """Also the environment's."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+    for error in both_ask(proxy=f"http://127.0.0.1:{port}"):
+        assert f"the proxy 127.0.0.1:{port} cannot be reached" in str(error)
+
+
+def test_socks_proxy_without_its_package_says_which() -> None:
+    """Not the name of an import error."""
+    for error in both_ask(proxy="socks5://127.0.0.1:1"):
+        assert "install httpx[socks]" in str(error) or "the proxy 127.0.0.1:1" in str(error)
+        assert "ImportError" not in str(error)
+
+
+def test_authorities_and_certificates_are_ones_own(tmp_path: Path) -> None:
+    """A context is used as it is; a file that is none is said without its content."""
+    context = ssl.create_default_context()
+    client = Client(BASE_URL, KEY, verify=context)
+    assert client._shell.transport._link._ssl_context() is context  # type: ignore[attr-defined]
+    assert (
+        not Client(BASE_URL, KEY, verify=False)
+        ._shell.transport._link._ssl_context()
+        .check_hostname
+    )  # type: ignore[attr-defined]
+    (tmp_path / "none.pem").write_text("nothing")
+    for settings in ({"verify": tmp_path / "none.pem"}, {"cert": str(tmp_path / "none.pem")}):
+        for error in both_ask(**settings):
+            assert isinstance(error, ConfigError)
+            assert "check proxy=, verify= and cert=" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after": "Sat, 21 Nov 2026 09:00:30 GMT", "date": "Sat, 21 Nov 2026 09:00:00 GMT"}, 30.0),
+        ({"retry-after": "Sat, 21 Nov 2026 09:01:00 GMT"}, 60.0),
+        ({"retry-after": "Sat, 21 Nov 2026 08:00:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+    """RFC 9110, 10.2.3; by the service's own clock where it is told."""
+    assert retry_after_s(headers, fakes.START) == seconds
+
+
+def test_date_is_waited_for(tmp_path: Path) -> None:
+    """Over the wire."""
+    clock = fakes.FakeClock()
+    outage = problem(503, "temporarily_unavailable", Retry_After="Sat, 21 Nov 2026 09:00:07 GMT")
+    connected(Service(outage, answer({})), tmp_path, clock=clock).me()
+
+    assert clock.slept == [7.0]
+
+
+def test_answers_before_an_error_are_kept(tmp_path: Path) -> None:
+    """Of 1,000 numbers the sixth hundred fails: 500 answers come with the error."""
+    numbers = [f"+1212555{n:04d}" for n in range(1000)]
+
+    def checks(request: httpx.Request) -> httpx.Response:
+        import json
+
+        asked = json.loads(request.content)["phones"]
+        if asked[0] == numbers[500]:
+            return problem(503, "temporarily_unavailable")
+        return answer({"data": [{"phone": phone, "listed": False} for phone in asked]})
+
+    with pytest.raises(
+        ServiceUnavailable, match=r"500 of 1000 numbers .* error\.partial"
+    ) as caught:
+        connected(checks, tmp_path, max_attempts=1).dnc.check(numbers)
+
+    assert [checked.phone for checked in caught.value.partial] == numbers[:500]
+    assert all(checked.request_id for checked in caught.value.partial)
+
+
+def test_import_takes_a_frame(tmp_path: Path) -> None:
+    """Missing values are fields that are not sent; numpy's numbers are numbers."""
+    import json
+
+    service = Service(
+        answer(
+            {
+                "campaign_id": CAMPAIGN,
+                "data": [{"index": n, "status": "accepted"} for n in range(3)],
+                "summary": {"received": 3, "accepted": 3, "rejected": 0},
+            }
+        )
+    )
+    frame = pd.DataFrame(
+        {
+            "phone": [PHONE] * 3,
+            "full_name": ["Ada", None, pd.NA],
+            "email": pd.array(["a@b.example", None, "c@d.example"], dtype="string"),
+            "external_id": ["1", float("nan"), None],
+            "custom_fields": [{"age": np.int64(7), "score": math.nan}, None, {"ok": np.bool_(True)}],
+        }
+    )  # fmt: skip
+
+    connected(service, tmp_path).leads.import_(CAMPAIGN, frame)
+
+    assert json.loads(service.bodies[0])["leads"] == [
+        {"phone": PHONE, "full_name": "Ada", "email": "a@b.example", "external_id": "1",
+         "custom_fields": {"age": 7, "score": None}},
+        {"phone": PHONE},
+        {"phone": PHONE, "email": "c@d.example", "custom_fields": {"ok": True}},
+    ]  # fmt: skip
+    with pytest.raises(ConfigError, match="nickname"):
+        connected(service, tmp_path).leads.import_(CAMPAIGN, frame.assign(nickname="A"))
+
+
+def test_editor_offers_names_of_the_package_alone() -> None:
+    """A completion in a notebook shows no module of the standard library."""
+    jedi = pytest.importorskip("jedi")
+    names = {name.name for name in jedi.Script("import dialframe\ndialframe.").complete(2, 10)}
+
+    assert {"AsyncClient", "Client", "connect"} <= names
+    assert not {"importlib", "Any"} & names
