@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from dialframe.contract.codes import BY_CODE
+from dialframe.contract.error_codes import BY_CODE
 
 #: No answer and no end for so long is a hang.
 HANG_S = 2.0

@@ -132,7 +132,7 @@ class Import:
         self.journal = out / f"{file.stem}.import.jsonl"
         self._arguments = [
             "leads", "import", str(file), "--campaign", self.campaign, "--region", "US",
-            "--out", str(out), "--json",
+            "--out", str(out), "--json", "--yes",
         ]  # fmt: skip
         self._environment = {
             "DIALFRAME_BASE_URL": sandbox.facts["base_url"],
@@ -146,7 +146,7 @@ class Import:
         """Begin a run: a fresh interpreter, or a fork of one that has everything loaded."""
         if forked:
             context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(["dialframe.cli.app", "dialframe.flows.intake"])
+            context.set_forkserver_preload(["dialframe.cli.app", "dialframe.flows.lead_import"])
             process = context.Process(
                 target=run_here, args=(self._arguments, self._environment, str(self._said))
             )

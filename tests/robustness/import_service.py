@@ -22,6 +22,8 @@ class Fake:
         leads: Phone to lead.
         trouble: Asked for the number of each import request, from 1: `drop` cuts the line before
             anything happens, `lose` after it happened, a status and code refuse it, None is well.
+        told: Status and body of what is asked with GET, by path; all else is no route.
+        answered_for: The campaign that answers to imports name.
     """
 
     def __init__(self) -> None:
@@ -30,6 +32,8 @@ class Fake:
         self.listed: set[str] = set()
         self.checked: list[str] = []
         self.trouble: Callable[[int], str | tuple[int, str] | None] = lambda _: None
+        self.told: dict[str, tuple[int, Json]] = {}
+        self.answered_for = CAMPAIGN
         self._answers: dict[str, tuple[bytes, Json]] = {}
         self._guard = threading.Lock()
         handler = type("Handler", (_Handler,), {"fake": self})
@@ -95,7 +99,7 @@ class Fake:
             )
         accepted = sum(row["status"] == "accepted" for row in data)
         summary = {"received": len(data), "accepted": accepted, "rejected": len(data) - accepted}
-        return {"campaign_id": CAMPAIGN, "data": data, "summary": summary}
+        return {"campaign_id": self.answered_for, "data": data, "summary": summary}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -120,7 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"code": "route_not_available"})
 
     def do_GET(self) -> None:
-        self._send(404, {"code": "route_not_available"})
+        told = self.fake.told.get(urlsplit(self.path).path)
+        self._send(*(told or (404, {"code": "route_not_available"})))
 
     def _send(self, status: int, value: Json) -> None:
         content = json.dumps({"status": status, **value} if status >= 400 else value).encode()

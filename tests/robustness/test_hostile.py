@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import itertools
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dialframe.client import Client
-from dialframe.client.clock import SYSTEM
-from dialframe.client.wire import ANSWER_BYTES
-from dialframe.contract.models.calls import Call
+from client import fakes
+from client.fakes import Blocking
+from dialframe.client import SYSTEM, AsyncClient, Client
+from dialframe.client.answers import ANSWER_BYTES
+from dialframe.contract.models.call_models import Call
 from dialframe.errors import ContractError, DialframeError, ServiceUnavailable, TransportError
 from robustness.hostile import Behaviour, Hostile, Line, http
 
@@ -28,8 +30,15 @@ HASTY_S = 0.25
 #: What a call may take in all: attempts, waits, slack.
 BOUND_S = 4.0
 
+
 #: The machine's clock, except that nobody waits long between two attempts.
-HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
+async def _hurried(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.01))
+
+
+HURRIED = replace(
+    SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)), sleep_async=_hurried
+)
 
 CAMPAIGN = "cmp_00000000-0000-4000-8000-000000000001"
 PHONE = "+12125550142"
@@ -152,9 +161,11 @@ CASES: tuple[Case, ...] = (
     broken("a page of HTML", kept(http(b"<html>", kind="text/html")), "6 bytes of text/html are not JSON"),
     broken("a byte order mark", kept(http(b"\xef\xbb\xbf{}")), "are not JSON"),
     broken("UTF-16", kept(http('{"data":[]}'.encode("utf-16"))), "are not JSON"),
-    broken("a lone surrogate", kept(http(b'{"id":"\\ud800"}')), "are not JSON"),
+    broken("a lone surrogate", kept(http(b'{"id":"\\ud800"}')),
+           "(at id: half of a character|at data: a list of rows)"),
     broken("a raw NUL", kept(http(b'{"id":"\x00"}')), "are not JSON"),
-    broken("not a number", kept(http(b'{"id":NaN}')), "are not JSON"),
+    broken("not a number", kept(http(b'{"id":NaN}')),
+           "(at id: a finite number|at data: a list of rows)"),
     broken("nested without end", kept(http(b"[" * 100_000)), "are not JSON"),
     broken("a number", kept(http(5)), "at body: .*an object"),
     broken("a list", kept(http([])), "at body: .*an object"),
@@ -198,11 +209,22 @@ def connected(
     timeout_s: float = PATIENT_S,
     deadline_s: float | None = None,
 ) -> Client:
-    """A client of a hostile service that tries twice."""
-    return Client(
-        service.base_url, "svc_test_a_b", limiter=None, journal=journal, clock=HURRIED,
-        max_attempts=ATTEMPTS, timeout_s=timeout_s, deadline_s=deadline_s,
-    )  # fmt: skip
+    """A client of a hostile service that tries twice, of the kind that is under test."""
+    settings: dict[str, Any] = {
+        "limiter": None, "journal": journal, "clock": HURRIED, "max_attempts": ATTEMPTS,
+        "timeout_s": timeout_s, "deadline_s": deadline_s,
+    }  # fmt: skip
+    if fakes.KIND == "event loop":
+        return Blocking(AsyncClient(service.base_url, "svc_test_a_b", **settings))  # type: ignore[return-value]
+    return Client(service.base_url, "svc_test_a_b", **settings)
+
+
+@pytest.fixture(autouse=True, params=["threads", "event loop"])
+def client_kind(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Both kinds of client meet every hostile service."""
+    fakes.KIND = request.param
+    yield request.param
+    fakes.KIND = "threads"
 
 
 #: Every case for a list, a read and a write; what takes its time for a write alone.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialframe.cli.run import run
-from dialframe.flows.files import LOCK, alone
+from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
 
 Go = Callable[..., tuple[int, dict[str, Any], str]]
@@ -53,7 +53,7 @@ def go(
     def do(*more: str) -> tuple[int, dict[str, Any], str]:
         status = run(
             ["leads", "import", str(lead_list), "--campaign", CAMPAIGN, "--region", "US",
-             "--out", str(tmp_path / "out"), "--json", *more]
+             "--out", str(tmp_path / "out"), "--json", "--yes", *more]
         )  # fmt: skip
         said = capsys.readouterr()
         return status, json.loads(said.out or "{}"), said.err
@@ -121,7 +121,18 @@ def test_refused_batch_is_a_file_to_send_again(fake: Fake, go: Go, tmp_path: Pat
 
     fake.trouble = lambda _: None
     assert (
-        run(["leads", "import", str(again), "--campaign", CAMPAIGN, "--out", str(tmp_path / "2")])
+        run(
+            [
+                "leads",
+                "import",
+                str(again),
+                "--campaign",
+                CAMPAIGN,
+                "--yes",
+                "--out",
+                str(tmp_path / "2"),
+            ]
+        )
         == 0
     )
     assert len(fake.leads) == 450
@@ -159,7 +170,7 @@ def test_key_of_yesterday_is_not_asked_with(fake: Fake, go: Go, tmp_path: Path) 
     fake.trouble = lambda _: None
     status, facts, _ = go()
 
-    assert status == 0
+    assert status == 3
     assert (facts["accepted"], facts["unknown"]) == (250, 200)
     assert facts["answers"]["unknown: key_expired"] == 200
     assert len(fake.keys) == 3
@@ -214,7 +225,18 @@ def test_other_campaign_in_the_same_folder_leaves_the_files(
     seen = len(fake.checked), len(fake.imports)
     other = CAMPAIGN.replace("3", "4")
     status = run(
-        ["leads", "import", str(lead_list), "--campaign", other, "--out", str(tmp_path / "out")]
+        [
+            "leads",
+            "import",
+            str(lead_list),
+            "--campaign",
+            other,
+            "--region",
+            "US",
+            "--yes",
+            "--out",
+            str(tmp_path / "out"),
+        ]
     )
 
     assert status == 1

@@ -14,8 +14,8 @@ from typing import Any
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
-from dialframe.store.database import Database
-from dialframe.store.sealing import Sizes
+from dialframe.store.files.database import Database
+from dialframe.store.write.seal import Sizes
 from store.made import START, phone
 
 PAGE = 50

@@ -13,9 +13,9 @@ import pytest
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DNC_CHECKS, LEADS
 from dialframe.store import Checkpoint, Store
-from dialframe.store.database import Database
-from dialframe.store.parts import FOLDER
-from dialframe.store.sealing import Sizes
+from dialframe.store.files.database import Database
+from dialframe.store.files.parts import FOLDER
+from dialframe.store.write.seal import Sizes
 from store.made import at, bytes_of, call, lead, phone
 
 #: Every part holds ten rows, so that one of several can be damaged.
@@ -45,11 +45,17 @@ def files(store: Store) -> list[Path]:
         return [store.folder / FOLDER / name for (name,) in found]
 
 
+def both(path: Path) -> tuple[Path, Path]:
+    """A part and its second copy."""
+    return path, path.parents[1] / "copy" / FOLDER / path.name
+
+
 def flip(path: Path, place: int) -> None:
-    """Change one byte of a file."""
-    content = bytearray(path.read_bytes())
-    content[place] ^= 0x10
-    path.write_bytes(content)
+    """Change one byte of a part, in both copies."""
+    for file in both(path):
+        content = bytearray(file.read_bytes())
+        content[place] ^= 0x10
+        file.write_bytes(content)
 
 
 def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
@@ -57,16 +63,17 @@ def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
     path = files(store)[1]
     whole = path.read_bytes()
     with store._database.reading() as connection:
-        from dialframe.store.catalogue import live_parts
-        from dialframe.store.layout import BY_NAME
-        from dialframe.store.parts import Damaged
+        from dialframe.store.files.catalogue import live_parts
+        from dialframe.store.files.layout import BY_NAME
+        from dialframe.store.files.parts import Damaged
 
         part = live_parts(connection, BY_NAME["calls"])[1]
     for place in range(0, len(whole), 97):
         flip(path, place)
         with pytest.raises(Damaged, match="checksum differs"):
             store._shelf.verify(part)
-        path.write_bytes(whole)
+        for file in both(path):
+            file.write_bytes(whole)
     store._shelf.verify(part)
 
 
@@ -76,10 +83,11 @@ def test_a_damaged_part_is_named_set_aside_and_read_again(store: Store, harm: st
     path = files(store)[1]
     if harm == "flip":
         flip(path, 700)
-    elif harm == "delete":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-9] if harm == "cut" else b"")
+    for file in both(path):
+        if harm == "delete":
+            file.unlink()
+        elif harm != "flip":
+            file.write_bytes(file.read_bytes()[:-9] if harm == "cut" else b"")
 
     with pytest.raises(StoreError, match=rf"{path.name}: .*set aside.* table calls is incomplete"):
         store.frame(CALLS)
@@ -88,7 +96,7 @@ def test_a_damaged_part_is_named_set_aside_and_read_again(store: Store, harm: st
     assert store.state("calls") is None
     (lost,) = store.info().damaged
     assert (lost.file, lost.table, lost.rows) == (path.name, "calls", 10)
-    assert (store.folder / "damaged" / path.name).exists() == (harm != "delete")
+    assert (store.folder / "set-aside" / path.name).exists() == (harm != "delete")
 
     assert [page(store, first, 50) for first in (0, 10, 20)] == [0, 10, 0]
     assert len(store.frame(CALLS)) == 30
@@ -181,7 +189,7 @@ def test_forgetting_deletes_what_was_set_aside(store: Store) -> None:
 
     store.forget(phone(25), at=at(60))
 
-    assert not list((store.folder / "damaged").iterdir())
+    assert not list((store.folder / "set-aside").iterdir())
     assert phone(25).encode() not in bytes_of(store.folder)
     assert store.append(CALLS, [call(25)], observed_at=at(70), request_id=None).forgotten == 1
 
@@ -203,8 +211,8 @@ import resource, sys
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
-from dialframe.store.database import Database
-from dialframe.store.sealing import Sizes
+from dialframe.store.files.database import Database
+from dialframe.store.write.seal import Sizes
 from store.made import at, call
 
 sizes = Sizes(seal_rows=400, close_rows=1, part_rows=400, small_parts=3, patches=50)
@@ -255,7 +263,7 @@ def test_a_disk_that_takes_no_more_leaves_what_was_there(tmp_path: Path, limit: 
 READER = """
 import os, sys, urllib.parse
 from pathlib import Path
-import dialframe.store.reading
+import dialframe.store.read.reader
 from store import made
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS

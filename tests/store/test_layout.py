@@ -14,9 +14,9 @@ import pytest
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DISPOSITIONS, EVENTS, LEADS
 from dialframe.store import Store
-from dialframe.store.database import FILE
-from dialframe.store.erasure import REPLACED
-from dialframe.store.layout import SCHEMA_VERSION
+from dialframe.store.erase.tombstones import REPLACED
+from dialframe.store.files.database import FILE
+from dialframe.store.files.layout import SCHEMA_VERSION
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, bytes_of, call, lead, phone
 
 PERSON, OTHER = "+12125550142", "+12125550143"
@@ -68,7 +68,7 @@ def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 3
         assert len(store.frame(EVENTS)) == 0
         assert put(store, event()) == 1
-        assert store.info().schema_version == SCHEMA_VERSION == 3
+        assert store.info().schema_version == SCHEMA_VERSION == 4
     with Store.open(tmp_path) as store:
         assert len(store.frame(EVENTS)) == 1
 

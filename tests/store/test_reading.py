@@ -16,12 +16,12 @@ from dialframe import frames
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Store
-from dialframe.store.catalogue import live_parts
-from dialframe.store.database import Database
-from dialframe.store.layout import BY_NAME, OBSERVED
-from dialframe.store.read import as_frame
-from dialframe.store.reading import HISTORY
-from dialframe.store.sealing import Sizes
+from dialframe.store.files.catalogue import live_parts
+from dialframe.store.files.database import Database
+from dialframe.store.files.layout import BY_NAME, OBSERVED
+from dialframe.store.read.reader import HISTORY
+from dialframe.store.read.snapshot import as_frame
+from dialframe.store.write.seal import Sizes
 from store.made import CAMPAIGN, OTHER_CAMPAIGN, at, call, lead, phone
 
 TINY = Sizes(seal_rows=7, close_rows=1, part_rows=8, small_parts=3, patches=99)
@@ -175,7 +175,8 @@ def test_a_damaged_part_is_refused_by_sql(store: Store) -> None:
     with store._database.reading() as connection:
         part = next(one for one in live_parts(connection, BY_NAME["calls"]) if not one.history)
     path = store.folder / "parts" / part.name
-    path.write_bytes(path.read_bytes()[:-1] + b"\0")
+    for file in (path, store.folder / "copy" / "parts" / part.name):
+        file.write_bytes(file.read_bytes()[:-1] + b"\0")
 
     with pytest.raises(StoreError, match=f"{path.name}: its checksum differs"):
         store.query("SELECT 1")
@@ -230,3 +231,41 @@ def test_last_checks_as_of_an_instant(store: Store) -> None:
     assert [by[n][phone(1)].request_id for n in (2.6, 5.5, 6)] == ["late", "r5", "r6"]
     assert [by[n][phone(1)].listed for n in (2.6, 5.5, 6)] == [False, False, True]
     assert phone(3) not in by[6]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY (SELECT 1) TO '{part}'",
+        "COPY calls TO '{folder}/parts/new.parquet' (FORMAT parquet)",
+        "COPY calls TO '{folder}/copy/calls.csv'",
+        "EXPORT DATABASE '{folder}/export'",
+        "IMPORT DATABASE '{folder}'",
+        "ATTACH '{folder}/store.sqlite' AS stolen",
+        "ATTACH '{folder}/new.db' AS made",
+        "INSTALL httpfs",
+        "LOAD sqlite_scanner",
+        "PRAGMA enable_external_access=true",
+        "SET enable_external_access = true",
+        "SET allowed_directories = ['{folder}']",
+        "SET temp_directory = '{folder}'",
+        "SET lock_configuration = false",
+        "SET profiling_output = '{folder}/profile.json'",
+        "SELECT * FROM read_parquet('{part}')",
+        "SELECT * FROM read_text('{folder}/copy/changes.log')",
+        "SELECT * FROM glob('{folder}/*')",
+    ],
+)
+def test_no_statement_reaches_a_file(store: Store, statement: str) -> None:
+    """The engine itself refuses whatever would read or write a file, or open the way to one."""
+    files = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
+    part = next((store.folder / "parts").iterdir())
+
+    with pytest.raises(StoreError, match="the query cannot be answered"):
+        store.query(statement.format(folder=store.folder, part=part))
+
+    found = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
+    parts = {path for path in files if path.suffix == ".parquet"}
+    assert {path: found[path] for path in parts} == {path: files[path] for path in parts}
+    assert found.keys() - files.keys() <= {store.folder / "lock.reading"}
+    assert store.query("SELECT count(*) AS n FROM calls").to_pylist()[0]["n"] > 0

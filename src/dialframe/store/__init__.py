@@ -1,10 +1,11 @@
-"""Tables on disk as append-only row versions; knows SQLite and frames, not the service."""
+"""Tables on disk as append-only row versions, one folder for each client of the service."""
 
-from dialframe.store.checkpoints import Checkpoint
-from dialframe.store.encode import Bad, bad_record
-from dialframe.store.erasure import E164
-from dialframe.store.facts import Check, Info, TableFacts
+from dialframe.store.erase.tombstones import E164
+from dialframe.store.files.catalogue import Checkpoint
+from dialframe.store.files.damage import Damage
+from dialframe.store.files.rows import Bad, bad_record
 from dialframe.store.partition import Identity, Owner, locate, partitions
+from dialframe.store.read.facts import Check, Info, TableFacts
 from dialframe.store.store import Appended, Store
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Bad",
     "Check",
     "Checkpoint",
+    "Damage",
     "Identity",
     "Info",
     "Owner",
@@ -22,3 +24,8 @@ __all__ = [
     "locate",
     "partitions",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

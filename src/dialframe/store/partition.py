@@ -1,7 +1,7 @@
-"""Whose data a folder holds: one sub-folder per service, client and environment; opens no network.
+"""Whose data a folder holds: one sub-folder for each service, client and environment.
 
 What one client sees, another must not find: a store never mixes two clients, nor live and test data. A key
-is recognised by its hash. A client may hold several keys, so a partition knows all that were found to belong
+is recognized by its hash. A client may hold several keys, so a partition lists all that were found to belong
 to it.
 """
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from dialframe.contract.access import KEY_PREFIXES
+from dialframe.contract.scopes import KEY_PREFIXES
 from dialframe.errors import ConfigError, StoreError
-from dialframe.store.database import FILE, Database
+from dialframe.store.files.database import FILE, Database
 
 _HASH_HEX: Final = 32
 _FOLDER_HEX: Final = 16
@@ -28,7 +28,7 @@ class Identity:
     """Whose data it is.
 
     Attributes:
-        base_url: The service's base address, normalised.
+        base_url: The service's base address, normalized.
         environment: `live` or `test`.
         credential: Hash of the key.
     """
@@ -39,7 +39,14 @@ class Identity:
 
     @classmethod
     def of(cls, base_url: str, api_key: str) -> Identity:
-        """The identity that a key gives at a service.
+        """The identity that a key stands for at a service.
+
+        Args:
+            base_url: The service's base address.
+            api_key: The key; only its hash is held.
+
+        Returns:
+            The identity.
 
         Raises:
             ConfigError: The address is no URL, or the key has neither prefix of the contract.
@@ -76,11 +83,25 @@ class Owner:
     client_id: str | None = None
 
     def has(self, identity: Identity) -> bool:
-        """Whether this is where the identity's data belongs."""
+        """Whether this is where an identity's data belongs.
+
+        Args:
+            identity: The identity.
+
+        Returns:
+            True if the service, the environment and the key are this partition's.
+        """
         return self.beside(identity) and identity.credential in self.credentials
 
     def beside(self, identity: Identity) -> bool:
-        """Whether it is of the same service and environment."""
+        """Whether an identity is of the same service and environment.
+
+        Args:
+            identity: The identity.
+
+        Returns:
+            True also for another client's key.
+        """
         return (self.base_url, self.environment) == (identity.base_url, identity.environment)
 
 
@@ -103,10 +124,20 @@ def normal_url(base_url: str) -> str:
 
 
 def partitions(root: Path) -> list[tuple[Path, Owner]]:
-    """Every partition below a folder with its owner, by name.
+    """Every partition below a folder, by name.
+
+    Args:
+        root: The folder of all partitions.
+
+    Returns:
+        Folders, each with its owner.
 
     Raises:
-        StoreError: One of them cannot be read.
+        StoreError: A partition cannot be read.
+
+    Example:
+        >>> partitions(Path("no-such-folder"))
+        []
     """
     found = []
     for file in sorted(root.glob(f"*/{FILE}")):
@@ -121,7 +152,23 @@ def partitions(root: Path) -> list[tuple[Path, Owner]]:
 
 
 def locate(root: Path, identity: Identity) -> Path | None:
-    """Folder below `root` that holds the identity's data, or None."""
+    """Find the folder that holds an identity's data.
+
+    Args:
+        root: The folder of all partitions.
+        identity: The identity.
+
+    Returns:
+        The folder, or None where there is none yet.
+
+    Raises:
+        StoreError: The store cannot be read.
+
+    Example:
+        >>> identity = Identity.of("https://service.example", "svc_test_cred_secret")
+        >>> locate(Path("no-such-folder"), identity) is None
+        True
+    """
     own = root / identity.folder_name
     if (own / FILE).exists():
         return own

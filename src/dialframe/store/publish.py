@@ -1,4 +1,4 @@
-"""The store's versions as Delta tables for engines on many machines; appends what is new, knows no engine.
+"""Writes the store's versions as Delta tables for engines on many machines, appending what is new.
 
 Each table is an append-only log of observed versions: `seq`, the table's columns, `_observed_at`,
 `_request_id`, `_gone`. A row's current version is the one with the highest `_observed_at`, then `seq`. A
@@ -8,9 +8,10 @@ neither lost nor doubled. After a number was erased here the tables are written 
 
 from __future__ import annotations
 
-import hashlib
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -18,15 +19,14 @@ import pyarrow.compute as pc
 
 from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
-from dialframe.store.catalogue import counted, live_parts
-from dialframe.store.damage import refused
-from dialframe.store.database import Database
-from dialframe.store.erasing import erasures
-from dialframe.store.layout import BY_NAME, Layout
-from dialframe.store.lock import exclusive, shared
-from dialframe.store.parts import Damaged, Part, Shelf, Vanished, schema
-from dialframe.store.sealing import LEASE
-from dialframe.store.tail import read_tail
+from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
+from dialframe.store.erase.forget import erasures
+from dialframe.store.files.catalogue import counted, live_parts
+from dialframe.store.files.damage import refused
+from dialframe.store.files.database import LEASE, Database
+from dialframe.store.files.layout import BY_NAME, Layout
+from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
+from dialframe.store.files.rows import read_tail, schema
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -53,7 +53,7 @@ def publish(
         url: Folder or object store (`s3://bucket/prefix`); each table goes below it by its name.
         tables: Names of the tables.
         options: Settings of the object store, as delta-rs names them.
-        tell: Told the versions written of each table.
+        tell: Called with the versions written of each table.
 
     Returns:
         How many versions were written of each table.
@@ -71,11 +71,41 @@ def publish(
         for name in tables:
             place = f"{url.rstrip('/')}/{name}"
             try:
+                if "://" not in place:
+                    folder(Path(place))
                 written[name] = _table(database, shelf, BY_NAME[name], place, dict(options))
+                _make_private(place)
             except (DeltaError, OSError) as error:
                 raise StoreError(f"{place}: {error}") from error
             tell(Progress(f"publish {name}", written[name], written[name]))
+        _note(database, url)
     return written
+
+
+def published(connection: sqlite3.Connection) -> list[str]:
+    """Where tables of this store were published, so that an erasure reaches them."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'published'").fetchone()
+    return [] if row is None else list(json.loads(row[0]))
+
+
+def _note(database: Database, url: str) -> None:
+    if database.read_only:
+        return
+    with database.writing() as connection:
+        known = published(connection)
+        if url not in known:
+            connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES ('published', ?)", (json.dumps([*known, url]),)
+            )
+
+
+def _make_private(place: str) -> None:
+    """Let nobody else read a published table that lies on this disk."""
+    root = Path(place.removeprefix("file://"))
+    if "://" in place.removeprefix("file://") or not root.is_dir():
+        return
+    for path in (root, *root.rglob("*")):
+        path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
 
 def _table(
@@ -165,8 +195,8 @@ def _shown(layout: Layout) -> pa.Schema:
 
 def _identity(connection: Any) -> str:
     """This store's application id in Delta's log: different for each store, and no secret."""
-    (key,) = connection.execute("SELECT value FROM meta WHERE name = 'forget_key'").fetchone()
-    return "dialframe-" + hashlib.sha256(f"publish:{json.loads(key)}".encode()).hexdigest()[:16]
+    (identity,) = connection.execute("SELECT value FROM meta WHERE name = 'store_id'").fetchone()
+    return f"dialframe-{json.loads(identity)}"
 
 
 def _known(place: str, options: dict[str, str]) -> DeltaTable | None:

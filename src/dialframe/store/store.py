@@ -1,4 +1,4 @@
-"""The local store: tables of row versions in one folder; knows disk, neither the service nor walks.
+"""The local store: one client's tables of row versions in one folder.
 
 A version of a row is added only when its content differs from the latest one of that id. The *current* table
 is the last version of each id by the instant it was observed; *as of T*, the last one observed by T. Rows and
@@ -17,20 +17,21 @@ from typing import Any
 
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
+from dialframe.files import exclusive
 from dialframe.frames.columns import Table
-from dialframe.store import facts, sealing, write
-from dialframe.store.checkpoints import Checkpoint, Epochs, read_checkpoints
-from dialframe.store.damage import without_damaged
-from dialframe.store.database import Database
-from dialframe.store.encode import Bad, Value, microseconds, rows
-from dialframe.store.erasing import discard, erase
-from dialframe.store.erasure import E164
-from dialframe.store.forgetting import forgotten
-from dialframe.store.layout import BY_NAME, LAYOUTS, Layout
-from dialframe.store.lock import exclusive
+from dialframe.store.erase.forget import discard, erase, forgotten
+from dialframe.store.erase.retention import PERSONAL, floor_of, young_enough
+from dialframe.store.erase.tombstones import E164
+from dialframe.store.files.catalogue import Checkpoint, Epochs, live_parts, read_checkpoints
+from dialframe.store.files.damage import without_damaged
+from dialframe.store.files.database import PARTS_LOCK, Database
+from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
+from dialframe.store.files.rows import Bad, Value, microseconds, rows
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
-from dialframe.store.reader import Reader
-from dialframe.store.retention import PERSONAL, floor_of, young_enough
+from dialframe.store.read import facts
+from dialframe.store.read.reader import Reader
+from dialframe.store.write import append as appending
+from dialframe.store.write import seal as sealing
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
 MISSES = 2
@@ -68,17 +69,24 @@ class Store(Reader):
         self._tidy()
 
     @classmethod
-    def open(cls, folder: Path | str, identity: Identity | None = None) -> Store:
+    def open(
+        cls, folder: Path | str, identity: Identity | None = None, *, keys: Path | None = None
+    ) -> Store:
         """Open the store of a folder, making it where there is none.
 
         Args:
             folder: The partition's own folder.
             identity: Whose data it must be; a new store is marked with it.
+            keys: Folder of the keys by which forgotten numbers are recognized, best apart from the
+                store; None for the folder `keys` beside it.
+
+        Returns:
+            The store; a context manager that closes it.
 
         Raises:
             StoreError: It cannot be opened, is damaged, newer than this dialframe, or somebody else's.
         """
-        database = Database(Path(folder))
+        database = Database(Path(folder), keys=keys)
         try:
             if identity is not None:
                 claim(database, identity)
@@ -88,16 +96,43 @@ class Store(Reader):
             raise
 
     @property
+    def keys(self) -> Path:
+        """Folder of the keys of forgotten numbers."""
+        return self._database.key_file.parent
+
+    def published(self) -> list[str]:
+        """Where tables of this store were published.
+
+        Returns:
+            The URLs.
+        """
+        from dialframe.store.publish import published
+
+        with self._database.reading() as connection:
+            return published(connection)
+
+    @property
     def owner(self) -> Owner | None:
         """Whose data it is, or None where that was never said."""
         return read_owner(self._database)
 
     def admit(self, identity: Identity) -> None:
-        """Let a further key of the same client in."""
+        """Accept a further key of the same client.
+
+        Args:
+            identity: The identity of that key.
+
+        Raises:
+            StoreError: The store is of another service or environment.
+        """
         admit(self._database, identity)
 
     def name_client(self, client_id: str) -> None:
-        """Write down the client's id, by which a further key of it is recognised."""
+        """Write down the client's id, by which a further key of it is recognized.
+
+        Args:
+            client_id: The id, as `GET /v1/me` gives it.
+        """
         owner = self.owner
         if owner is not None:
             write_owner(self._database, replace(owner, client_id=client_id))
@@ -117,10 +152,13 @@ class Store(Reader):
         Args:
             table: The column table of the records.
             records: Rows as mappings; instants are aware datetimes or ISO 8601 text.
-            observed_at: When the request was sent.
+            observed_at: When the request was sent, with a zone.
             request_id: The service's id of the answer.
             checkpoint: Where the walk stands after these rows.
             quarantined: Records of the same answer that did not validate.
+
+        Returns:
+            How many rows came, and what became of them.
 
         Raises:
             StoreError: The disk is full or refuses; nothing of this answer is stored then.
@@ -128,16 +166,16 @@ class Store(Reader):
         layout = BY_NAME[table.name]
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]
-        stamp = write.Stamp(microseconds(observed_at), request_id)
+        stamp = appending.Stamp(microseconds(observed_at), request_id)
 
         def work() -> tuple[int, int, int]:
             with self._database.writing() as connection:
                 young = young_enough(layout, good, floor_of(connection, layout))
-                known = forgotten(connection)
+                known = forgotten(connection, self._database.key_file)
                 kept = known.keep(layout, young)
-                versions = write.append_rows(connection, self._shelf, layout, kept, stamp)
+                versions = appending.append_rows(connection, self._shelf, layout, kept, stamp)
                 safe = [record for record in bad if known.text(record.raw) == record.raw]
-                write.set_aside(connection, layout, safe, stamp)
+                appending.set_aside(connection, layout, safe, stamp)
                 if checkpoint is not None:
                     self._epochs.save(connection, checkpoint)
                 return len(young), len(kept), versions
@@ -186,7 +224,7 @@ class Store(Reader):
         elif days is not None:
             condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:
-            gone = write.mark_missing(
+            gone = appending.mark_missing(
                 connection, layout, condition, microseconds(seen_before), microseconds(at), misses
             )
             if checkpoint is not None:
@@ -194,16 +232,43 @@ class Store(Reader):
         return gone
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write down where a walk stands, by itself."""
+        """Write down where a walk stands, without any rows.
+
+        Args:
+            checkpoint: The walk's name and state.
+
+        Raises:
+            StoreError: The store cannot be written.
+        """
         with self._database.writing() as connection:
             self._epochs.save(connection, checkpoint)
 
     def state(self, name: str) -> dict[str, Any] | None:
-        """Where a walk stands, or None."""
+        """Where a walk stands.
+
+        Args:
+            name: The walk's name.
+
+        Returns:
+            Its state, or None where there is none.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
         return self.states(name).get(name)
 
     def states(self, name: str) -> dict[str, dict[str, Any]]:
-        """Checkpoints by name: the one of that name, and its parts' (`name/...`)."""
+        """Where a walk and its parts stand.
+
+        Args:
+            name: The walk's name; its parts are `name/...`.
+
+        Returns:
+            States by name.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
         with self._database.reading() as connection:
             self._epochs.read(connection, name)
             return read_checkpoints(connection, name)
@@ -261,7 +326,7 @@ class Store(Reader):
             url: Folder or object store (`s3://bucket/prefix`).
             tables: The tables; None for all.
             options: Settings of the object store, as delta-rs names them; else the environment's.
-            on_progress: Told the versions written of each table.
+            on_progress: Called with the versions written of each table.
 
         Returns:
             How many versions were written of each table.
@@ -291,7 +356,17 @@ class Store(Reader):
 
     @contextmanager
     def lock(self, name: str) -> Iterator[bool]:
-        """Hold a lock of that name among all processes; yields False when another one has it."""
+        """Try to take a lock among all processes that use this store.
+
+        Args:
+            name: The lock's name, a plain word.
+
+        Yields:
+            True while the lock is held; False when another process has it.
+
+        Raises:
+            StoreError: The name is no plain word.
+        """
         if not name.isidentifier():
             raise StoreError(f"a lock's name must be a plain word, not {name!r}")
         with exclusive(self.folder / f"lock.{name}", wait=False) as held:
@@ -319,9 +394,13 @@ class Store(Reader):
         without_damaged(self._database, self._shelf, work)
 
     def _tidy(self) -> None:
-        """Delete what a killed process left, unless another one is writing files."""
+        """Put away what a killed process left, unless another one is writing files."""
         if self._database.read_only:
             return
-        with exclusive(self.folder / sealing.PARTS_LOCK, wait=False) as held:
-            if held:
-                sealing.sweep(self._database, self._shelf)
+        with exclusive(self.folder / PARTS_LOCK, wait=False) as held:
+            if not held:
+                return
+            sealing.sweep(self._database, self._shelf)
+            with self._database.reading() as connection:
+                parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
+            self._shelf.mend_copies([part for part in parts if self._shelf.lacks_copy(part)])

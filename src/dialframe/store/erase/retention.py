@@ -1,4 +1,4 @@
-"""Deletes rows that are older than somebody may keep, and keeps them out from then on; opens nothing."""
+"""Deletes rows that are older than somebody may keep, and keeps them out from then on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.encode import Row
-from dialframe.store.layout import Layout
-from dialframe.store.parts import Part, Shelf
-from dialframe.store.rewriting import rewrite
+from dialframe.store.files.layout import Layout
+from dialframe.store.files.parts import Part, Shelf
+from dialframe.store.files.rows import Row
+from dialframe.store.write.seal import rewrite
 
 #: Tables whose rows are about persons; campaigns and counts of dispositions are not.
 PERSONAL: Final = ("calls", "leads", "callbacks", "appointments", "events", "dnc_checks")

@@ -1,4 +1,4 @@
-"""Erases a number inside one write transaction, and leaves the mark that keeps it out; opens nothing.
+"""Erases a number from rows, files and log inside one write transaction, and proves it.
 
 In parts the rows in question are found by column: digits compared, text stripped to its digits and searched.
 What is found that way is then judged row by row, as a row that arrives would be.
@@ -6,23 +6,36 @@ What is found that way is then judged row by row, as a row that arrives would be
 
 from __future__ import annotations
 
-import json
+import mmap
+import os
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.catalogue import live_parts
-from dialframe.store.encode import Row
-from dialframe.store.erasure import Forgotten, digits_of, national_digits
-from dialframe.store.layout import LAYOUTS, Layout
-from dialframe.store.parts import Part, Shelf
-from dialframe.store.rewriting import rewrite
-from dialframe.store.tail import rows_of
+from dialframe.errors import ConfigError, StoreError
+from dialframe.files import exclusive
+from dialframe.store.erase.retention import PERSONAL, prune, prune_quarantine
+from dialframe.store.erase.tombstones import (
+    Forgotten,
+    digits_of,
+    make_key,
+    national_digits,
+    read_key,
+)
+from dialframe.store.files.catalogue import dead_parts, drop_parts, live_parts
+from dialframe.store.files.damage import without_damaged
+from dialframe.store.files.database import PARTS_LOCK, Database
+from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
+from dialframe.store.files.parts import ASIDE, Part, Shelf
+from dialframe.store.files.rows import Row, rows_of
+from dialframe.store.write.seal import rewrite, writing_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +47,31 @@ class Person:
     leads: frozenset[str] = frozenset()
 
 
-def forgotten(connection: sqlite3.Connection) -> Forgotten:
-    """The store's marks of forgotten numbers."""
-    (key,) = connection.execute("SELECT value FROM meta WHERE name = 'forget_key'").fetchone()
-    found = connection.execute("SELECT mark, digits FROM forgotten").fetchall()
+def forgotten(connection: sqlite3.Connection, key: Path) -> Forgotten:
+    """The store's marks of forgotten numbers.
+
+    Args:
+        connection: Inside a transaction.
+        key: The file of the key that made them, which is kept apart from them.
+
+    Raises:
+        StoreError: There are marks, and the key is missing.
+    """
+    marks = connection.execute("SELECT mark, digits FROM forgotten").fetchall()
     return Forgotten(
-        key=bytes.fromhex(json.loads(key)),
-        marks=frozenset(mark for mark, _ in found),
-        lengths=frozenset(digits for _, digits in found if digits),
+        key=read_key(key) if marks else b"",
+        marks=frozenset(mark for mark, _ in marks),
+        lengths=frozenset(digits for _, digits in marks if digits),
     )
 
 
 def forget(
-    connection: sqlite3.Connection, shelf: Shelf, made: list[Part], phone: str, at: int
+    connection: sqlite3.Connection,
+    shelf: Shelf,
+    made: list[Part],
+    phone: str,
+    at: int,
+    key_file: Path,
 ) -> int:
     """Erase a number everywhere and leave its mark.
 
@@ -56,16 +81,17 @@ def forget(
         made: Gets the parts that are written in place of others.
         phone: E.164.
         at: When this was asked for, microseconds since 1970 UTC.
+        key_file: The file of the key that makes marks.
 
     Returns:
         How many versions, and records set aside, were erased or had the number replaced.
     """
-    known = forgotten(connection)
+    known = Forgotten(make_key(key_file))
     digits, national = digits_of(phone), national_digits(phone)
     _mark(connection, known.mark("phone", digits), len(digits), at)
     if national is not None:
         _mark(connection, known.mark("national", national), len(national), at)
-    known = forgotten(connection)
+    known = forgotten(connection, key_file)
     person = Person(digits, national or digits)
     erased = 0
     for layout in LAYOUTS:  # leads come before the callbacks that name them
@@ -75,7 +101,7 @@ def forget(
         if layout.table.name == "leads":
             for key in owned:
                 _mark(connection, known.mark("id", key), 0, at)
-            known = forgotten(connection)
+            known = forgotten(connection, key_file)
             person = Person(person.digits, person.needle, frozenset(owned))
         erased += _erase(connection, layout, owned, known)
         erased += _replace_mentions(connection, layout, known)
@@ -249,3 +275,135 @@ def _digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _true(mask: pa.ChunkedArray) -> Any:
     return pc.fill_null(mask, False).combine_chunks().to_numpy(zero_copy_only=False)  # noqa: FBT003 - the value that fills
+
+
+T = TypeVar("T")
+
+
+def erase(database: Database, shelf: Shelf, phone: str, at: int) -> int:
+    """Erase a number from rows, files and log, and prove it.
+
+    Returns:
+        How many versions, and records set aside, were erased or had the number replaced.
+
+    Raises:
+        StoreError: Another process is reading, so that old bytes may remain.
+    """
+
+    def work() -> int:
+        with writing_parts(database, shelf) as (connection, made):
+            erased = forget(connection, shelf, made, phone, at, database.key_file)
+            _count_erasure(connection)
+        _delete_files(database, shelf)
+        database.compact()
+        prove(database, shelf, phone)
+        return erased
+
+    return _alone(database, shelf, work)
+
+
+def discard(
+    database: Database, shelf: Shelf, tables: Sequence[str], before: int
+) -> dict[str, int]:
+    """Delete rows created before an instant (microseconds since 1970 UTC) from rows, files and log.
+
+    Returns:
+        How many versions, and records set aside, were deleted of each table.
+
+    Raises:
+        ConfigError: A table is not about persons.
+        StoreError: Another process is reading, so that old bytes may remain.
+    """
+    for name in tables:
+        if name not in PERSONAL:
+            raise ConfigError(
+                f"{name} is not about persons; what can be pruned is {', '.join(PERSONAL)}"
+            )
+
+    def work() -> dict[str, int]:
+        with writing_parts(database, shelf) as (connection, made):
+            deleted = {
+                name: prune(connection, shelf, made, BY_NAME[name], before)
+                + prune_quarantine(connection, BY_NAME[name], before)
+                for name in tables
+            }
+            _count_erasure(connection)
+        _delete_files(database, shelf)
+        database.compact()
+        return deleted
+
+    return _alone(database, shelf, work)
+
+
+def prove(database: Database, shelf: Shelf, phone: str) -> None:
+    """Look for a number in every byte and, as parts are compressed, in every row of every part.
+
+    Raises:
+        StoreError: It is still somewhere; the file is named.
+    """
+    digits = digits_of(phone)
+    person = Person(digits, national_digits(phone) or digits)
+    pattern = re.compile(rb"\+" + digits.encode() + rb"(?![0-9])")
+    for path in sorted(database.folder.rglob("*")):
+        if path.is_file() and _holds(path, pattern):
+            raise _left(path)
+    with database.reading() as connection:
+        known = forgotten(connection, database.key_file)
+        parts = [(layout, part) for layout in LAYOUTS for part in live_parts(connection, layout)]
+    for layout, part in parts:
+        table = shelf.load(part, layout)
+        suspects = rows_of(layout, table.filter(traces(table, layout, person)))
+        if any(
+            known.owns(layout, row) or known.without(layout, row) is not row for _, row in suspects
+        ):
+            raise _left(shelf.folder / part.name)
+
+
+def erasures(connection: sqlite3.Connection) -> int:
+    """How often something was erased from the store; from 1, so that none is known from never asked."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'erasures'").fetchone()
+    return 1 if row is None else int(row[0])
+
+
+def _count_erasure(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO meta VALUES ('erasures', ?)", (str(erasures(connection) + 1),)
+    )
+
+
+def _holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """Whether a file's bytes match, however large it is."""
+    with path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return False
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return pattern.search(content) is not None
+
+
+def _left(path: Path) -> StoreError:
+    return StoreError(f"{path}: it still holds the number; run it again, or delete the store")
+
+
+def _alone(database: Database, shelf: Shelf, work: Callable[[], T]) -> T:
+    """Do something while nobody else writes files; a damaged one is set aside, and deleted, first."""
+
+    def alone() -> T:
+        with exclusive(database.folder / PARTS_LOCK, wait=True):
+            return work()
+
+    return without_damaged(database, shelf, alone)
+
+
+def _delete_files(database: Database, shelf: Shelf) -> None:
+    """Delete replaced parts even while they are read, and damaged ones, whose content cannot be checked."""
+    with database.reading() as connection:
+        dead = dead_parts(connection)
+    shelf.remove(dead)
+    left = shelf.names()
+    with database.writing() as connection:
+        drop_parts(connection, sorted(set(dead) - left))
+    for name in (ASIDE, "damaged"):
+        folder = database.folder / name
+        for path in folder.rglob("*") if folder.is_dir() else ():
+            if path.is_file():
+                path.unlink(missing_ok=True)

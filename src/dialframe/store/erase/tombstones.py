@@ -1,6 +1,6 @@
-"""What "forgotten" means: keyed marks of numbers, and rows without them; pure, and knows no database.
+"""What "forgotten" means: keyed marks of numbers, and rows without them.
 
-A forgotten number is not kept: only a keyed hash of its digits is, by which it is recognised when the
+A forgotten number is not kept: only a keyed hash of its digits is, by which it is recognized when the
 service sends it again. A row whose own number it is, or which belongs to a forgotten lead, is dropped. In
 the text of other people's rows (notes, custom fields) it is replaced. It is found with or without `+`,
 brackets, blanks, dots, hyphens and slashes between the digits; a national writing is found from nine digits on.
@@ -12,13 +12,17 @@ import hashlib
 import hmac
 import json
 import re
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
+from dialframe.errors import StoreError
+from dialframe.files import write_text
 from dialframe.frames.build import as_json
-from dialframe.store.encode import Row, Value
-from dialframe.store.layout import Layout
+from dialframe.store.files.layout import Layout
+from dialframe.store.files.rows import Row, Value
 
 #: A number that can be forgotten, or asked about.
 E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")
@@ -30,6 +34,7 @@ NATIONAL_DIGITS: Final = 9
 TOLD_PHONES: Final = ("from", "to", "phone")
 
 _RUN: Final = re.compile(r"\+?[0-9](?:[\s().\-/\u2010-\u2015]{0,3}[0-9]){6,}")
+KEY_BYTES: Final = 32
 _MARK_BYTES: Final = 16
 _DIGITS: Final = "0123456789"
 
@@ -145,6 +150,36 @@ class Forgotten:
         # "+212..." is Morocco, whatever number of Manhattan has these national digits.
         kinds = ("phone",) if international else ("phone", "national")
         return any(self.mark(kind, digits) in self.marks for kind in kinds)
+
+
+def read_key(path: Path) -> bytes:
+    """The key that makes marks, from its file.
+
+    Raises:
+        StoreError: It is missing or is no key: forgotten numbers would come back with the next sync.
+    """
+    try:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise StoreError(
+            f"{path}: the key of forgotten numbers is missing; put it back: without it they would be "
+            "stored again"
+        )
+    return key
+
+
+def make_key(path: Path) -> bytes:
+    """The key in a file, made there where there is none.
+
+    Raises:
+        StoreError: The file is no key.
+        OSError: It cannot be written.
+    """
+    if not path.exists():
+        write_text(secrets.token_hex(KEY_BYTES) + "\n", path)
+    return read_key(path)
 
 
 def digits_of(text: str) -> str:

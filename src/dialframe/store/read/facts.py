@@ -1,4 +1,4 @@
-"""Questions about a store that need no frame: sizes, campaigns named, latest checks; writes nothing."""
+"""Questions about a store that need no frame: sizes, campaigns named, latest checks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.catalogue import live_parts
-from dialframe.store.damage import Damage, damages
-from dialframe.store.encode import Value, instant, microseconds
-from dialframe.store.layout import BY_NAME, LAYOUTS, Layout
-from dialframe.store.parts import Part, Shelf
+from dialframe.store.files.catalogue import live_parts
+from dialframe.store.files.damage import Damage, damages
+from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
+from dialframe.store.files.parts import Part, Shelf
+from dialframe.store.files.rows import Value, instant, microseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The latest answer about one number: listed or not, when it was asked, by which request."""
+    """The latest answer about one number.
+
+    Attributes:
+        phone: The number in E.164.
+        listed: Whether it was on the Do-Not-Call list.
+        checked_at: When the service was asked, UTC.
+        request_id: The service's id of the answer, or None.
+    """
 
     phone: str
     listed: bool
@@ -79,8 +86,14 @@ class Info:
     def table(self, name: str) -> TableFacts:
         """The numbers of one table.
 
+        Args:
+            name: Name of the table, such as `calls`.
+
+        Returns:
+            Its rows, versions and sealed files, and when a row was last seen.
+
         Raises:
-            KeyError: There is no such table.
+            KeyError: No table has this name.
         """
         return {facts.name: facts for facts in self.tables}[name]
 

@@ -1,30 +1,39 @@
-"""A damaged part: found, named, set aside, its rows forgotten so that a sync brings them again.
+"""Finds damaged and unlisted files, sets them aside, and reports them until somebody acknowledges them.
 
-Its file goes to the folder `damaged`. Keys whose latest version it held lose their heads, and the table its
-checkpoints, also those that a walk under way would write: the next sync walks the whole list and stores them anew. What only this disk knew (older versions,
-Do-Not-Call checks) is lost, so a question about that time is refused rather than answered short.
+A part is damaged where neither of its two files is what was written. They go to the folder `set-aside`. Keys
+whose latest version it held lose their heads, and the table its checkpoints, also those that a walk under way
+would write: the next sync walks the whole list and stores them anew. What only this disk had (older versions,
+events, Do-Not-Call checks) is lost, so a question about that time is refused rather than answered short.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from dialframe.errors import StoreError
-from dialframe.store.catalogue import drop_parts, live_parts
-from dialframe.store.database import Database
-from dialframe.store.encode import instant, microseconds
-from dialframe.store.layout import BY_NAME, Layout
-from dialframe.store.lock import exclusive, shared
-from dialframe.store.parts import FOLDER_MODE, Damaged, Part, Shelf, Vanished, integers
-from dialframe.store.sealing import LEASE, PARTS_LOCK
+from dialframe.files import exclusive, shared
+from dialframe.store.files.catalogue import drop_parts, live_parts
+from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
+from dialframe.store.files.layout import BY_NAME, Layout
+from dialframe.store.files.parts import (
+    ASIDE,
+    Damaged,
+    Part,
+    Shelf,
+    Vanished,
+    describe_file,
+    integers,
+)
+from dialframe.store.files.rows import instant, microseconds
 
-FOLDER: Final = "damaged"
 T = TypeVar("T")
 
 
@@ -33,12 +42,14 @@ class Damage:
     """A part that was set aside.
 
     Attributes:
-        file: Name of its file, now in the folder `damaged`.
+        file: Name of its file, now in the folder `set-aside`.
         table: The table.
         rows: Versions that were in it.
         first_observed_at: When the earliest of them was observed, UTC.
+        last_observed_at: When the latest of them was observed, UTC; None where that is not known.
         found_at: The last instant at which the table is known to have been whole, UTC.
         reason: How it is known.
+        acknowledged_at: When somebody took note of it, UTC; until then every frame says it.
     """
 
     file: str
@@ -47,6 +58,19 @@ class Damage:
     first_observed_at: datetime
     found_at: datetime
     reason: str
+    last_observed_at: datetime | None = None
+    acknowledged_at: datetime | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is missing, of which table and period."""
+        first = f"{self.first_observed_at:%Y-%m-%d %H:%M}"
+        last = self.last_observed_at
+        period = f"observed from {first}" + (f" to {last:%Y-%m-%d %H:%M}" if last else "") + " UTC"
+        return (
+            f"{self.table}: {self.rows:,} versions {period} are missing ({self.file}: {self.reason}; "
+            f"{_remedy(BY_NAME[self.table])})"
+        )
 
 
 def read_steadily(
@@ -95,13 +119,20 @@ def refused(database: Database, shelf: Shelf, part: Part, why: str) -> StoreErro
     if database.read_only:
         return StoreError(
             f"{path}: {why}, so the table {part.table} cannot be read; the folder may not be written to: "
-            "open the store where it may be, and sync again"
+            "open the store where it may be"
         )
     set_aside(database, shelf, part, why)
     return StoreError(
-        f"{path}: {why}; it was set aside in the folder {FOLDER!r} with {part.rows} versions, and the table "
-        f"{part.table} is incomplete until the next sync has read it whole again"
+        f"{path}: {why}, and neither is its copy what was written; both were set aside in the folder "
+        f"{ASIDE!r} with {part.rows} versions, and the table {part.table} is incomplete: "
+        f"{_remedy(BY_NAME[part.table])}"
     )
+
+
+def _remedy(layout: Layout) -> str:
+    if layout.ledger or layout.once:
+        return "no sync can bring them back; dialframe store restore brings a backup"
+    return "the next sync brings the latest versions again, a backup the older ones"
 
 
 def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
@@ -124,18 +155,69 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
         if bad:
             _note(connection, [(alive[name], reason) for name, reason in bad.items()])
             _unlearn(connection, layout, np.concatenate(seqs))
-    _move(shelf, sorted(bad))
+    shelf.set_aside(sorted(bad))
+
+
+def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> None:
+    """Write down what is in files that the catalogue does not name, where the store has not got it already."""
+    for name in names:
+        places = [folder / name for folder in (shelf.folder, shelf.copies)]
+        described = [described for path in places if (described := _described(path)) is not None]
+        if not described:
+            continue
+        part, layout = described[0], BY_NAME[described[0].table]
+        with database.writing() as connection:
+            near = [
+                live
+                for live in live_parts(connection, layout)
+                if live.seqs[0] <= part.seqs[1] and live.seqs[1] >= part.seqs[0]
+            ]
+            held = [integers(shelf.load(live, layout, ["seq"])["seq"]) for live in near]
+            held.append(_tail_seqs(connection, layout))
+            unlisted = _seqs(next(path for path in places if path.exists()))
+            missing = ~np.isin(unlisted, np.concatenate(held))
+            if missing.any():
+                why = "the catalogue does not name it; dialframe store repair brings it in"
+                _note(connection, [(replace(part, rows=int(missing.sum())), why)])
+
+
+def _described(path: Path) -> Part | None:
+    try:
+        return describe_file(path)[0]
+    except ValueError:
+        return None
+
+
+def _seqs(path: Path) -> np.ndarray:
+    seqs: np.ndarray = integers(pq.read_table(path, columns=["seq"])["seq"])
+    return seqs
 
 
 def damages(connection: sqlite3.Connection) -> tuple[Damage, ...]:
-    """Every part that was ever set aside."""
-    found = connection.execute(
-        "SELECT name, table_name, rows, first_observed, found_at, reason FROM damage ORDER BY name"
-    )
+    """Every file that was ever set aside with rows that are missing."""
     return tuple(
-        Damage(name, table, rows, instant(first), instant(at), reason)
-        for name, table, rows, first, at, reason in found
+        Damage(
+            name,
+            table,
+            rows,
+            instant(first),
+            instant(found_at),
+            reason,
+            None if last is None else instant(last),
+            None if acknowledged_at is None else instant(acknowledged_at),
+        )
+        for name, table, rows, first, found_at, reason, last, acknowledged_at in connection.execute(
+            "SELECT name, table_name, rows, first_observed, found_at, reason, last_observed, "
+            "acknowledged_at FROM damage ORDER BY name"
+        )
     )
+
+
+def acknowledge(connection: sqlite3.Connection, at: datetime) -> int:
+    """Write down that somebody took note of every damage; gives how many were new."""
+    return connection.execute(
+        "UPDATE damage SET acknowledged_at = ? WHERE acknowledged_at IS NULL", (microseconds(at),)
+    ).rowcount
 
 
 def refuse_lost(connection: sqlite3.Connection, layout: Layout, as_of: datetime | None) -> None:
@@ -170,8 +252,16 @@ def _note(connection: sqlite3.Connection, lost: list[tuple[Part, str]]) -> None:
             "SELECT seen_at FROM tally WHERE table_name = ?", (part.table,)
         ).fetchone()
         connection.execute(
-            "INSERT OR REPLACE INTO damage VALUES (?, ?, ?, ?, ?, ?)",
-            (part.name, part.table, part.rows, part.observed[0], seen_at + 1, why),
+            "INSERT OR REPLACE INTO damage VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+            (
+                part.name,
+                part.table,
+                part.rows,
+                part.observed[0],
+                max(seen_at or 0, part.observed[1]) + 1,
+                why,
+                part.observed[1],
+            ),
         )
     drop_parts(connection, [part.name for part, _ in lost])
 
@@ -190,12 +280,3 @@ def _unlearn(connection: sqlite3.Connection, layout: Layout, seqs: np.ndarray) -
         "DELETE FROM checkpoint WHERE name = ? OR substr(name, 1, ?) = ?",
         (name, len(name) + 1, f"{name}/"),
     )
-
-
-def _move(shelf: Shelf, names: list[str]) -> None:
-    folder = shelf.folder.parent / FOLDER
-    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
-    for name in names:
-        path = shelf.folder / name
-        if path.exists():
-            path.replace(folder / name)

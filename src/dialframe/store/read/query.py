@@ -1,4 +1,4 @@
-"""SQL over a store's tables: DuckDB reads the parts where they lie; it never owns the format, and writes nothing."""
+"""Answers SQL over a store's tables: DuckDB reads the parts where they lie, and can write nowhere."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from pyarrow import dataset
 
 from dialframe.errors import StoreError
-from dialframe.store.catalogue import Patches
-from dialframe.store.damage import refuse_lost, refused
-from dialframe.store.database import Database
-from dialframe.store.encode import microseconds
-from dialframe.store.layout import FOREVER, LAYOUTS, Layout
-from dialframe.store.lock import shared
-from dialframe.store.parts import Damaged, Part, Shelf, Vanished
-from dialframe.store.read import Selection, snapshot
-from dialframe.store.sealing import LEASE
+from dialframe.files import shared
+from dialframe.store.files.catalogue import Patches
+from dialframe.store.files.damage import refuse_lost, refused
+from dialframe.store.files.database import LEASE, Database
+from dialframe.store.files.layout import FOREVER, LAYOUTS, Layout
+from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
+from dialframe.store.files.rows import microseconds, schema
+from dialframe.store.read.snapshot import Selection, snapshot
 
 if TYPE_CHECKING:
     import duckdb
+
 
 MEMORY: Final = "1GB"
 
@@ -37,17 +38,23 @@ class _Table:
 
 @contextmanager
 def connected(
-    database: Database, shelf: Shelf, as_of: datetime | None, memory: str = MEMORY
+    database: Database,
+    shelf: Shelf,
+    as_of: datetime | None,
+    memory: str = MEMORY,
+    views: Mapping[str, pa.Table] | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A DuckDB connection in which each table of the store is a view, all of one moment.
 
-    It sees nothing else of this machine: neither other files nor the network.
+    It reaches nothing of this machine, neither files nor the network, and can write nowhere: what does not fit
+    into memory is an error.
 
     Args:
         database: The catalogue.
         shelf: The parts.
         as_of: Rows as last observed by this instant; None for the latest.
-        memory: How much DuckDB may use before it writes to its temporary folder.
+        memory: How much DuckDB may use.
+        views: Further tables by name, made of these by the caller.
 
     Raises:
         StoreError: A part is damaged.
@@ -62,7 +69,9 @@ def connected(
             connection.execute(f"SET memory_limit = '{memory}'")
             for table in tables:
                 _make_view(connection, shelf, table, as_of)
-            _shut_in(connection, shelf)
+            for name, rows in (views or {}).items():
+                connection.register(name, rows)
+            _shut_in(connection)
             yield connection
         finally:
             connection.close()
@@ -74,6 +83,7 @@ def run(
     sql: str,
     parameters: Mapping[str, Any] | None,
     as_of: datetime | None,
+    views: Mapping[str, pa.Table] | None = None,
 ) -> pa.Table:
     """The answer to one SELECT.
 
@@ -82,7 +92,7 @@ def run(
     """
     import duckdb
 
-    with connected(database, shelf, as_of) as connection:
+    with connected(database, shelf, as_of, views=views) as connection:
         try:
             found = connection.sql(sql, params=dict(parameters or {}))
             if found is not None:
@@ -128,10 +138,11 @@ def _make_view(
         connection.register("arriving", followed)
         connection.execute(f"CREATE TABLE _patch_{name} AS SELECT * FROM arriving")
         connection.unregister("arriving")
-        files = ", ".join(_quoted(str(shelf.folder / part.name)) for part in table.parts)
+        # A dataset of ours, not DuckDB's reader: a folder that it may read it may also write to.
+        files = [str(shelf.place(part)) for part in table.parts]
+        connection.register(f"_part_{name}", dataset.dataset(files, schema=schema(table.layout)))
         condition = _condition(table.layout, as_of)
-        parquet = f"read_parquet([{files}], union_by_name = true)"
-        sources.append(f"SELECT {columns} FROM {parquet} WHERE {condition}")
+        sources.append(f"SELECT {columns} FROM _part_{name} WHERE {condition}")
     connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(sources)}")
 
 
@@ -147,11 +158,14 @@ def _condition(layout: Layout, as_of: datetime | None) -> str:
     )
 
 
-def _shut_in(connection: duckdb.DuckDBPyConnection, shelf: Shelf) -> None:
-    connection.execute(f"SET allowed_directories = [{_quoted(str(shelf.folder) + '/')}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _shut_in(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let no statement reach a file, the network, or these settings."""
+    for statement in (
+        "SET temp_directory = ''",
+        "SET python_enable_replacements = false",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ):
+        connection.execute(statement)

@@ -1,17 +1,34 @@
-"""Records as rows of SQLite values, with key and content hash; pure, and knows no database."""
+"""Records as rows of SQLite values with key and content hash, and the rows that still wait in SQLite."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+
+import pyarrow as pa
 
 from dialframe.frames.build import as_json
 from dialframe.frames.columns import Kind
-from dialframe.store.layout import Layout
+from dialframe.store.files.layout import FEW, FOREVER, SCHEMA_VERSION, Layout
+
+#: Arrow type of each kind, in parts and in what is read. Long offsets are what pandas wants.
+TYPES: Final[dict[Kind, pa.DataType]] = {
+    "text": pa.large_string(),
+    "instant": pa.timestamp("us", "UTC"),
+    "day": pa.large_string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "json": pa.large_string(),
+}
+
+#: Arrow type of a text column with few values while rows are picked and put in order.
+CODED: Final = pa.dictionary(pa.int32(), pa.string())
 
 Value = str | int | float | None
 
@@ -78,7 +95,19 @@ def rows(layout: Layout, records: Iterable[Mapping[str, Any]]) -> tuple[list[Row
 
 
 def bad_record(record: Mapping[str, Any], reason: str) -> Bad:
-    """A record set aside, with its JSON and its id where it has one."""
+    """Set a record aside.
+
+    Args:
+        record: The record, as the service sent it.
+        reason: Why it is not stored as a row.
+
+    Returns:
+        The record's JSON, the reason, and its id where it has one.
+
+    Example:
+        >>> bad_record({'id': 'cal_1', 'status': 7}, 'status is no text').key
+        'cal_1'
+    """
     found = record.get("id")
     raw = json.dumps(record, sort_keys=True, default=str)
     return Bad(raw=raw, reason=reason, key=found if isinstance(found, str) else None)
@@ -158,3 +187,102 @@ def _converted(value: Any, kind: Kind) -> Value:
 
 def _too_large(value: Any) -> bool:
     return isinstance(value, int) and not -(2**63) <= value < 2**63
+
+
+ROWS_AT_ONCE = 50_000
+
+#: Arrow type in which SQLite's values of a kind arrive.
+_STORED: dict[Kind, pa.DataType] = {
+    "text": pa.large_string(),
+    "instant": pa.int64(),
+    "day": pa.large_string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.int8(),
+    "json": pa.large_string(),
+}
+
+
+def schema(layout: Layout) -> pa.Schema:
+    """The columns of a table's parts: `seq`, key, payload, when observed, until when it counted."""
+    key = [] if layout.by_id or layout.ledger else [pa.field("_key", pa.large_string())]
+    return pa.schema(
+        [
+            pa.field("seq", pa.int64()),
+            *key,
+            *(pa.field(column.name, TYPES[column.kind]) for column in layout.columns),
+            pa.field("_until", pa.int64()),
+            pa.field("_gone", pa.bool_()),
+        ],
+        metadata={"dialframe": f"{layout.table.name} {SCHEMA_VERSION}"},
+    )
+
+
+def coded(layout: Layout, names: Sequence[str]) -> pa.Schema:
+    """Columns of `schema`, those with few different values as places in a list of them."""
+    full = schema(layout)
+    return pa.schema(
+        [pa.field(name, CODED) if name in FEW else full.field(name) for name in names]
+    )
+
+
+def plain(layout: Layout, names: Sequence[str]) -> pa.Schema:
+    """Columns of `schema`."""
+    full = schema(layout)
+    return pa.schema([full.field(name) for name in names])
+
+
+def read_tail(
+    connection: sqlite3.Connection, layout: Layout, where: str, values: Sequence[Value] = ()
+) -> pa.Table:
+    """Versions of the tail in the columns of `parts.schema`, oldest first.
+
+    `_until` is null where no other version follows, as in a part.
+    """
+    wanted = schema(layout)
+    kinds = {column.name: column.kind for column in layout.columns}
+    shown = ", ".join(_expression(layout, name) for name in wanted.names)
+    cursor = connection.execute(
+        f"SELECT {shown} FROM {layout.versions} WHERE {where} "
+        f"ORDER BY {layout.time_column}, {layout.tie}",
+        values,
+    )
+    batches = []
+    while rows := cursor.fetchmany(ROWS_AT_ONCE):
+        columns = zip(wanted, zip(*rows, strict=True), strict=True)
+        arrays = [_array(cells, field, kinds.get(field.name)) for field, cells in columns]
+        batches.append(pa.record_batch(arrays, schema=wanted))
+    return pa.Table.from_batches(batches, schema=wanted)
+
+
+def rows_of(layout: Layout, table: pa.Table) -> Iterator[tuple[int, Row]]:
+    """Versions of a table in the columns of `parts.schema` as rows of SQLite values, with their `seq`."""
+    columns = [_plain(table[name]) for name in layout.names]
+    key = "seq" if layout.ledger else "id" if layout.by_id else "_key"
+    keys = table[key].to_pylist()
+    for seq, key_, *values in zip(table["seq"].to_pylist(), keys, *columns, strict=True):
+        yield seq, Row(str(key_), tuple(values))
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        return list(column.cast(pa.int64()).to_pylist())
+    if pa.types.is_boolean(column.type):
+        return list(column.cast(pa.int8()).to_pylist())
+    return list(column.to_pylist())
+
+
+def _expression(layout: Layout, name: str) -> str:
+    if layout.ledger and name in ("_until", "_gone"):
+        return "NULL" if name == "_until" else "0"
+    if name == "_until":
+        return f"nullif(_until, {FOREVER})"
+    return layout.expression(name)
+
+
+def _array(cells: tuple[Value, ...], field: pa.Field, kind: Kind | None) -> pa.Array:
+    if kind is None:
+        stored = pa.int8() if pa.types.is_boolean(field.type) else field.type
+    else:
+        stored = _STORED[kind]
+    return pa.array(cells, type=stored).cast(field.type)

@@ -1,4 +1,4 @@
-"""How each table lies on disk: SQL names and types made from the column tables; opens nothing.
+"""How each table lies on disk: SQL names and types made from the column tables.
 
 Rule 1: a row version is never changed, only followed by another (erasing a person is the exception).
 Rule 2: a version holds the payload in the frames table's columns, `_observed_at` (the instant its request
@@ -33,7 +33,7 @@ from dialframe.frames.columns import (
 )
 
 #: `PRAGMA user_version` of the files that this code writes and reads.
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 #: `PRAGMA application_id`: tells a store from any other SQLite file.
 APPLICATION_ID: Final = 0x64666D65
 
@@ -181,6 +181,7 @@ _OLD: Final = "old_"
 def statements() -> list[str]:
     """The SQL that makes an empty store."""
     made = [
+        *_of_checksums(),
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE checkpoint (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID",
         "CREATE TABLE forgotten (mark BLOB PRIMARY KEY, digits INTEGER NOT NULL, "
@@ -195,13 +196,20 @@ def statements() -> list[str]:
     return made
 
 
-def additions(present: frozenset[str]) -> list[str]:
+def additions(version: int, present: frozenset[str]) -> list[str]:
     """The SQL that makes a store of an older layout one of this.
 
     Args:
+        version: The layout that the store has.
         present: Names of the tables that the store has.
     """
-    made = _of_parts()
+    if version == 3:
+        return [
+            *_of_checksums(),
+            "ALTER TABLE damage ADD COLUMN last_observed INTEGER",
+            "ALTER TABLE damage ADD COLUMN acknowledged_at INTEGER",
+        ]
+    made = [*_of_checksums(), *_of_parts()]
     for layout in LAYOUTS:
         old = layout.versions in present
         made += [*_moved_away(layout)] if old else []
@@ -226,7 +234,18 @@ def _of_parts() -> list[str]:
         "value TEXT NOT NULL, UNIQUE (table_name, value))",
         "CREATE TABLE damage (name TEXT PRIMARY KEY, table_name TEXT NOT NULL, "
         "rows INTEGER NOT NULL, first_observed INTEGER NOT NULL, found_at INTEGER NOT NULL, "
-        "reason TEXT NOT NULL) WITHOUT ROWID",
+        "reason TEXT NOT NULL, last_observed INTEGER, acknowledged_at INTEGER) WITHOUT ROWID",
+    ]
+
+
+def _of_checksums() -> list[str]:
+    """Count and digest of each table's rows, and how far the second copy has come with this file."""
+    return [
+        "CREATE TABLE checksum (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, "
+        "digest INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE chain (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL, "
+        "digest TEXT NOT NULL)",
+        f"INSERT INTO chain VALUES (1, 0, '{'0' * 64}')",
     ]
 
 

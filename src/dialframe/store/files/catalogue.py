@@ -1,17 +1,17 @@
-"""Which parts are alive, which of their versions are followed, how far counting came; opens nothing."""
+"""Which parts are alive, which versions are followed, how far counting and walks came: rows of SQLite."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from dialframe.store.layout import Layout
-from dialframe.store.parts import Part
+from dialframe.store.files.layout import Layout
+from dialframe.store.files.parts import Part
 
 _COLUMNS: Final = (
     "name, table_name, history, rows, size_bytes, digest, first_seq, last_seq, first_time, "
@@ -190,3 +190,53 @@ def _part(row: tuple[Any, ...]) -> Part:
         observed=(first_seen, last_seen),
         until=until,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where a walk stands.
+
+    Attributes:
+        name: The walk's name; its parts are `name/...`.
+        state: Its state, as values that JSON can hold; None deletes it.
+    """
+
+    name: str
+    state: Mapping[str, Any] | None
+
+
+def save_checkpoint(connection: sqlite3.Connection, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint down inside a write transaction."""
+    if checkpoint.state is None:
+        connection.execute("DELETE FROM checkpoint WHERE name = ?", (checkpoint.name,))
+        return
+    text = json.dumps(checkpoint.state, sort_keys=True)
+    connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?)", (checkpoint.name, text))
+
+
+class Epochs:
+    """What a store has read of tables' epochs, so that a walk of before a damage is not taken for whole."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, int | None] = {}
+
+    def read(self, connection: sqlite3.Connection, name: str) -> None:
+        """Remember the epoch in which a checkpoint was read."""
+        table = name.partition("/")[0]
+        self._read[table] = epoch_of(connection, table)
+
+    def save(self, connection: sqlite3.Connection, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint down, unless its walk began before versions of its table were lost."""
+        table = checkpoint.name.partition("/")[0]
+        now = epoch_of(connection, table)
+        if self._read.get(table, now) == now:
+            save_checkpoint(connection, checkpoint)
+
+
+def read_checkpoints(connection: sqlite3.Connection, name: str) -> dict[str, dict[str, Any]]:
+    """The checkpoint of that name and those of its parts (`name/...`)."""
+    found = connection.execute(
+        "SELECT name, state FROM checkpoint WHERE name = ? OR substr(name, 1, ?) = ?",
+        (name, len(name) + 1, f"{name}/"),
+    )
+    return {row[0]: dict(json.loads(row[1])) for row in found}

@@ -1,4 +1,4 @@
-"""Tables read from tail and parts as of one moment, through Arrow; knows columns and dtypes, writes nothing.
+"""Reads a table from its tail and parts as of one moment, through Arrow.
 
 Each version says from when until when it counts, so whether it is wanted is a condition on the version alone:
 a filter on campaign or time may be applied beside it without ever meeting an older version.
@@ -10,24 +10,19 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.catalogue import Patches, live_parts, read_patches
-from dialframe.store.encode import Value, microseconds
-from dialframe.store.layout import FOREVER, Layout
-from dialframe.store.parts import Part, Shelf, coded, integers, order_of, plain
-from dialframe.store.tail import read_tail
+from dialframe.store.files.catalogue import Patches, live_parts, read_patches
+from dialframe.store.files.layout import FOREVER, Layout
+from dialframe.store.files.parts import Part, Shelf, integers, order_of
+from dialframe.store.files.rows import Value, coded, microseconds, plain, read_tail
 
-DTYPES = {
-    pa.int64(): pd.Int64Dtype(),
-    pa.float64(): pd.Float64Dtype(),
-    pa.bool_(): pd.BooleanDtype(),
-}
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +143,14 @@ def empty(layout: Layout, columns: Sequence[str]) -> pa.Table:
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
     """The frame of an Arrow table, with dtypes that do not depend on its rows."""
-    frame: pd.DataFrame = table.to_pandas(types_mapper=DTYPES.get)
+    import pandas as pd
+
+    dtypes = {
+        pa.int64(): pd.Int64Dtype(),
+        pa.float64(): pd.Float64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }
+    frame: pd.DataFrame = table.to_pandas(types_mapper=dtypes.get)
     return frame
 
 

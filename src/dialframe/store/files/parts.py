@@ -1,4 +1,4 @@
-"""Sealed parts: immutable Parquet files of one folder, checked against their digest; knows no database.
+"""Sealed parts: immutable Parquet files, each kept twice and checked against its digest.
 
 A part is written under another name, brought to the disk, and only then given its own; nobody looks for it
 before the database names it. A reader hashes the whole file before it believes one row of it.
@@ -7,10 +7,11 @@ before the database names it. A reader hashes the whole file before it believes 
 from __future__ import annotations
 
 import hashlib
-import os
+import json
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,30 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dialframe.frames.columns import Kind
-from dialframe.store.encode import Value
-from dialframe.store.layout import FEW, FOREVER, SCHEMA_VERSION, Layout
+from dialframe import files
+from dialframe.store.files import second_copy
+from dialframe.store.files.layout import BY_NAME, FEW, FOREVER, Layout
+from dialframe.store.files.rows import Value, coded, plain, schema
 
 FOLDER: Final = "parts"
 SUFFIX: Final = ".parquet"
-FOLDER_MODE: Final = 0o700
-FILE_MODE: Final = 0o600
+#: Where files go that the catalogue does not name, or that are damaged: nothing of the kind is deleted.
+ASIDE: Final = "set-aside"
+#: What a part says of itself, so that a catalogue can be made again from the parts alone.
+ABOUT: Final = b"dialframe.part"
 #: Rows that are skipped or read together.
 GROUP_ROWS: Final = 65_536
-
-#: Arrow type of each kind, in parts and in what is read. Long offsets are what pandas wants.
-TYPES: Final[dict[Kind, pa.DataType]] = {
-    "text": pa.large_string(),
-    "instant": pa.timestamp("us", "UTC"),
-    "day": pa.large_string(),
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "json": pa.large_string(),
-}
-
-#: Arrow type of a text column with few values while rows are picked and put in order.
-CODED: Final = pa.dictionary(pa.int32(), pa.string())
 
 Times = tuple[Value, Value]
 
@@ -64,7 +54,7 @@ class Vanished(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the database knows of a part.
+    """What the database holds about a part.
 
     Attributes:
         name: Name of its file.
@@ -101,65 +91,45 @@ class Part:
         return before and (first is None or high >= first)  # type: ignore[operator]
 
 
-def schema(layout: Layout) -> pa.Schema:
-    """The columns of a table's parts: `seq`, key, payload, when observed, until when it counted."""
-    key = [] if layout.by_id or layout.ledger else [pa.field("_key", pa.large_string())]
-    return pa.schema(
-        [
-            pa.field("seq", pa.int64()),
-            *key,
-            *(pa.field(column.name, TYPES[column.kind]) for column in layout.columns),
-            pa.field("_until", pa.int64()),
-            pa.field("_gone", pa.bool_()),
-        ],
-        metadata={"dialframe": f"{layout.table.name} {SCHEMA_VERSION}"},
-    )
-
-
-def coded(layout: Layout, names: Sequence[str]) -> pa.Schema:
-    """Columns of `schema`, those with few different values as places in a list of them."""
-    full = schema(layout)
-    return pa.schema(
-        [pa.field(name, CODED) if name in FEW else full.field(name) for name in names]
-    )
-
-
-def plain(layout: Layout, names: Sequence[str]) -> pa.Schema:
-    """Columns of `schema`."""
-    full = schema(layout)
-    return pa.schema([full.field(name) for name in names])
-
-
 class Shelf:
-    """The folder of one store's parts."""
+    """The parts of one store, each in two folders.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Attributes:
+        folder: Where they are read.
+        copies: Where they are a second time.
+        aside: Where files go that are damaged, or that nobody names.
+    """
+
+    def __init__(self, store: Path) -> None:
+        """The parts of the store in a folder."""
+        self.folder = store / FOLDER
+        self.copies = store / second_copy.FOLDER / second_copy.PARTS
+        self.aside = store / ASIDE
         self._verified: set[tuple[str, int, int, int]] = set()
 
-    def put(self, layout: Layout, table: pa.Table, *, history: bool) -> Part:
-        """Write a part to the disk; nobody knows it until the database names it.
+    def put(
+        self, layout: Layout, table: pa.Table, *, history: bool, replaced: Sequence[str] = ()
+    ) -> Part:
+        """Write a part to the disk, twice; nobody reads it until the database names it.
 
         Args:
             layout: The table.
             table: Its versions, in the columns of `schema`, oldest first.
             history: Whether they are followed by others.
+            replaced: Names of the parts whose versions it takes over.
 
         Raises:
             OSError: The disk is full or refuses; no file is left.
         """
-        data = _encoded(layout, table)
+        data = _encoded(layout, table, history=history, replaced=replaced)
         part = _described(layout, table, history, data)
-        self.folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
-        self.folder.chmod(FOLDER_MODE)
-        path, draft = self.folder / part.name, self.folder / f"{part.name}.draft"
+        places = [self.folder / part.name, self.copies / part.name]
         try:
-            _write_through(draft, data)
-            draft.rename(path)
-            _settle(self.folder)
+            for path in places:
+                files.write_bytes(data, path)
         except OSError:
-            draft.unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
+            for path in places:
+                path.unlink(missing_ok=True)
             raise
         return part
 
@@ -225,31 +195,150 @@ class Shelf:
         except FileNotFoundError:
             raise Vanished(part) from None
 
+    def place(self, part: Part) -> Path:
+        """The file from which a part can be read, found to be what was written.
+
+        Raises:
+            Damaged: Neither of its two files is what was written.
+            Vanished: Neither is there.
+        """
+        self.check(part)
+        path = self.folder / part.name
+        return path if self._is_verified(path, part) else self.copies / part.name
+
     def remove(self, names: Sequence[str]) -> None:
         """Delete files that nobody needs; one that cannot be deleted now is left for later."""
+        for path in (folder / name for name in names for folder in (self.folder, self.copies)):
+            with suppress(PermissionError):  # open elsewhere, where the system minds
+                path.unlink(missing_ok=True)
+
+    def set_aside(self, names: Sequence[str]) -> None:
+        """Move files to where nobody takes them for data, and nobody deletes them."""
+        files.folder(self.aside)
         for name in names:
-            try:
-                (self.folder / name).unlink(missing_ok=True)
-            except PermissionError:  # open elsewhere, where the system minds
-                continue
+            for path, suffix in ((self.folder / name, ""), (self.copies / name, ".copy")):
+                if path.exists():
+                    path.replace(self.aside / f"{name}{suffix}")
 
     def names(self) -> set[str]:
-        """Names of all files, drafts of a killed writer among them."""
-        return {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        """Names of all files in either folder."""
+        return {
+            path.name
+            for folder in (self.folder, self.copies)
+            if folder.is_dir()
+            for path in folder.iterdir()
+        }
+
+    def mend_copies(self, parts: Sequence[Part]) -> list[str]:
+        """Write again what of these parts is missing or damaged in one folder and whole in the other.
+
+        Returns:
+            Names of the files that were written, with their folder.
+
+        Raises:
+            OSError: The disk is full or refuses.
+        """
+        mended = []
+        for part in parts:
+            content = {
+                path: self._content(path / part.name, part) for path in (self.folder, self.copies)
+            }
+            whole = next((data for data in content.values() if data is not None), None)
+            for folder, data in content.items():
+                if data is None and whole is not None:
+                    files.write_bytes(whole, folder / part.name)
+                    mended.append(f"{folder.name}/{part.name}")
+        return mended
+
+    def is_whole(self, path: Path, part: Part) -> bool:
+        """Whether a file is what was written of a part."""
+        return self._content(path, part) is not None
+
+    def lacks_copy(self, part: Part) -> bool:
+        """Whether one of a part's two files is not there, or has another size."""
+        return any(
+            not path.exists() or path.stat().st_size != part.size_bytes
+            for path in (self.folder / part.name, self.copies / part.name)
+        )
 
     def _checked(self, part: Part) -> pa.NativeFile:
         path = self.folder / part.name
-        found = path.stat()
-        mark = (part.name, found.st_size, found.st_mtime_ns, found.st_ino)
-        if mark in self._verified:
+        if self._is_verified(path, part):
             return pa.OSFile(str(path))
-        data = path.read_bytes()
-        if len(data) != part.size_bytes:
-            raise Damaged(part, f"it has {len(data)} bytes instead of {part.size_bytes}")
-        if hashlib.sha256(data).digest() != part.digest:
-            raise Damaged(part, "its checksum differs from what was written")
-        self._verified.add(mark)
+        data = self._content(path, part)
+        if data is None:
+            data = self._content(self.copies / part.name, part)
+            if data is None:
+                raise _fault(path, part)
+            # On a disk that takes nothing the copy is read each time.
+            with suppress(OSError):
+                files.write_bytes(data, path)
+        if path.exists():
+            self._verified.add(_state(path))
         return pa.BufferReader(data)
+
+    def _is_verified(self, path: Path, part: Part) -> bool:
+        try:
+            return path.name == part.name and _state(path) in self._verified
+        except FileNotFoundError:
+            return False
+
+    def _content(self, path: Path, part: Part) -> bytes | None:
+        """The bytes of a file, or None where they are not what was written."""
+        try:
+            data = path.read_bytes()
+        except OSError:
+            return None
+        return data if hashlib.sha256(data).digest() == part.digest else None
+
+
+def _state(path: Path) -> tuple[str, int, int, int]:
+    """A mark that changes whenever the file is touched."""
+    stat = path.stat()
+    return path.name, stat.st_size, stat.st_mtime_ns, stat.st_ino
+
+
+def _fault(path: Path, part: Part) -> Exception:
+    """What is wrong with a file that is not what was written."""
+    size = path.stat().st_size if path.exists() else None
+    if size is None:
+        return FileNotFoundError(path)
+    if size != part.size_bytes:
+        return Damaged(part, f"it has {size} bytes instead of {part.size_bytes}")
+    return Damaged(part, "its checksum differs from what was written")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a part's file says of itself.
+
+    Attributes:
+        table: The table.
+        history: Whether it holds versions that are followed by others.
+        replaced: Names of the parts whose versions it took over.
+    """
+
+    table: str
+    history: bool
+    replaced: tuple[str, ...]
+
+
+def describe_file(path: Path) -> tuple[Part, About]:
+    """What a part's file holds, read from the file alone: its pages are compared with their checksums.
+
+    Raises:
+        ValueError: It is no part, or it is damaged.
+    """
+    try:
+        data = path.read_bytes()
+        table = pq.read_table(pa.BufferReader(data), page_checksum_verification=True)
+        told = json.loads((table.schema.metadata or {})[ABOUT])
+        about = About(str(told["table"]), bool(told["history"]), tuple(told["replaced"]))
+        layout = BY_NAME[about.table]
+        part = _described(layout, table, about.history, data)
+    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise ValueError(f"{path.name}: it is no part, or it is damaged") from error
+    return replace(part, name=path.name.removesuffix(".copy")), about
 
 
 def integers(column: pa.ChunkedArray) -> Any:
@@ -270,16 +359,19 @@ def order_of(table: pa.Table, names: Sequence[str]) -> pa.Array:
     return pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
 
 
-def _encoded(layout: Layout, table: pa.Table) -> bytes:
+def _encoded(layout: Layout, table: pa.Table, *, history: bool, replaced: Sequence[str]) -> bytes:
+    told = {"table": layout.table.name, "history": history, "replaced": list(replaced)}
+    metadata = {**(table.schema.metadata or {}), ABOUT: json.dumps(told).encode()}
     sink = pa.BufferOutputStream()
     # Ids are all different: a dictionary of them would only cost time.
     plain = {"id", "seq"} if layout.by_id else {"seq"}
     pq.write_table(
-        table,
+        table.replace_schema_metadata(metadata),
         sink,
         compression="zstd",
         row_group_size=GROUP_ROWS,
         use_dictionary=[name for name in table.schema.names if name not in plain],
+        write_page_checksum=True,
     )
     return bytes(sink.getvalue())
 
@@ -328,22 +420,3 @@ def _group_may_hold(
     if isinstance(low, bytes):
         low, high = low.decode(), high.decode()
     return (end is None or low < end) and (first is None or high >= first)
-
-
-def _write_through(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _settle(folder: Path) -> None:
-    """Bring the folder's list of names to the disk, where the system has such a thing."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

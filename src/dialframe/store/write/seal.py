@@ -1,15 +1,9 @@
-"""Moves versions from the tail into parts and small parts into larger ones; knows files and catalogue, no rows' meaning.
-
-One process at a time does this (`lock.parts`). Sealing happens inside one write transaction, so nobody can
-change a row between its reading and its writing. Merging reads immutable files without a transaction, and
-its swap either buries all its inputs or none. Files of buried parts are deleted once no reader holds
-the lease (`lock.reading`).
-"""
+"""Moves versions from SQLite into sealed parts, merges small parts, and rewrites parts without some rows."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.errors import StoreError
-from dialframe.store.catalogue import (
+from dialframe.files import exclusive
+from dialframe.store.files.catalogue import (
     Patches,
     add_parts,
     bury,
@@ -32,17 +27,16 @@ from dialframe.store.catalogue import (
     read_patches,
     sealed_to,
 )
-from dialframe.store.database import Database
-from dialframe.store.layout import FOREVER, LAYOUTS, Layout
-from dialframe.store.lock import exclusive
-from dialframe.store.parts import Part, Shelf, integers, ordered
-from dialframe.store.tail import read_tail
+from dialframe.store.files.damage import note_unlisted
+from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
+from dialframe.store.files.layout import FOREVER, LAYOUTS, Layout
+from dialframe.store.files.parts import Part, Shelf, integers, ordered
+from dialframe.store.files.rows import read_tail
 
 #: Followed versions in a part, from which it is written anew: one in so many.
 PATCHED_SHARE: Final = 10
-
-PARTS_LOCK: Final = "lock.parts"
-LEASE: Final = "lock.reading"
+#: Endings of files that a killed writer left before they were whole.
+DRAFTS: Final = (".draft", ".tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +147,8 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
     made: list[Part] = []
     swapped = False
     try:
-        _put(shelf, layout, table, sizes.part_rows, made)
+        names = [part.name for part in chosen]
+        _put(shelf, layout, table, sizes.part_rows, made, names)
         with database.writing() as connection:
             swapped = bury(connection, chosen)
             add_parts(connection, made if swapped else [])
@@ -165,13 +160,19 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
 
 
 def sweep(database: Database, shelf: Shelf) -> None:
-    """Delete files that nobody reads: replaced parts, and what a killed writer left.
+    """Delete parts that were replaced and that nobody reads; set aside what no transaction names.
 
-    The caller holds `lock.parts`, so no file is still to be named.
+    The caller holds `lock.parts`, so no file is still to be named. A file without a name in the catalogue
+    may be what a killed writer left, or all that is left of rows that an older catalogue does not list.
     """
     with database.reading() as connection:
         known, dead = known_parts(connection), dead_parts(connection)
-    shelf.remove(sorted(shelf.names() - known))
+    unlisted = sorted(shelf.names() - known)
+    shelf.remove([name for name in unlisted if name.endswith(DRAFTS)])
+    lost = [name for name in unlisted if not name.endswith(DRAFTS)]
+    if lost:
+        note_unlisted(database, shelf, lost)
+        shelf.set_aside(lost)
     if not dead:
         return
     with exclusive(database.folder / LEASE, wait=False) as alone:
@@ -197,7 +198,14 @@ def writing_parts(
         raise
 
 
-def _put(shelf: Shelf, layout: Layout, table: pa.Table, most: int, made: list[Part]) -> None:
+def _put(
+    shelf: Shelf,
+    layout: Layout,
+    table: pa.Table,
+    most: int,
+    made: list[Part],
+    replaced: Sequence[str] = (),
+) -> None:
     """Write versions as parts: those that count now apart from those that are followed or gone."""
     if layout.ledger:
         kinds = [(False, table)]
@@ -206,7 +214,7 @@ def _put(shelf: Shelf, layout: Layout, table: pa.Table, most: int, made: list[Pa
         kinds = [(False, table.filter(pc.invert(past))), (True, table.filter(past))]
     for history, rows in kinds:
         made.extend(
-            shelf.put(layout, rows.slice(start, most), history=history)
+            shelf.put(layout, rows.slice(start, most), history=history, replaced=replaced)
             for start in range(0, rows.num_rows, most)
         )
 
@@ -256,3 +264,29 @@ def _patched_in(table: pa.Table, known: Patches) -> tuple[pa.Table, list[tuple[i
     column = pa.array(ends, mask=ends == FOREVER)
     folded = list(zip(seqs[hit].tolist(), untils[hit].tolist(), strict=True))
     return table.set_column(place, table.schema.field(place), column), folded
+
+
+def rewrite(
+    connection: sqlite3.Connection,
+    shelf: Shelf,
+    made: list[Part],
+    layout: Layout,
+    change: Callable[[pa.Table], pa.Table | None],
+) -> None:
+    """Replace every live part of a table that `change` changes; the caller holds `lock.parts`.
+
+    Args:
+        connection: Inside a write transaction.
+        shelf: The parts.
+        made: Gets the parts that are written.
+        layout: The table.
+        change: Gives a part's versions as they are to be, None to leave the part as it is.
+    """
+    for part in live_parts(connection, layout):
+        table = change(shelf.load(part, layout))
+        if table is None:
+            continue
+        bury(connection, [part])
+        if table.num_rows:
+            made.append(shelf.put(layout, table, history=part.history, replaced=[part.name]))
+            add_parts(connection, made[-1:])

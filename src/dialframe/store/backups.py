@@ -1,0 +1,167 @@
+"""Copies a store as it is at one moment, with a manifest of digests, and puts a copy back in its place."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from dialframe.errors import ConfigError, StoreError
+from dialframe.files import exclusive, folder, staged_folder, write_text
+from dialframe.store.files.catalogue import (
+    live_parts,
+)
+from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
+from dialframe.store.files.layout import LAYOUTS
+from dialframe.store.files.parts import (
+    Damaged,
+    Shelf,
+    Vanished,
+)
+from dialframe.store.files.second_copy import FOLDER as COPY
+from dialframe.store.files.second_copy import LOG
+
+MANIFEST: Final = "backup.json"
+#: Where stores are kept that a backup was put in the place of.
+REPLACED: Final = "replaced"
+_SCHEMA: Final = "dialframe.backup/1"
+
+
+def replaced(store: Path) -> list[Path]:
+    """Folders of what stood where a backup was put in the place of this store."""
+    return sorted((store.parent / REPLACED).glob(f"{store.name}-*"))
+
+
+def backup(store: Path, target: Path, *, replace: bool = False, keys: Path | None = None) -> Path:
+    """Copy a store as it is at one moment, with a manifest of digests.
+
+    Args:
+        store: The folder of one client's store.
+        target: The folder for backups; the store's copy is a folder in it, under the store's name.
+        replace: Whether an older backup of this store in it may be replaced.
+        keys: Folder of the keys of forgotten numbers; as for `Store.open`.
+
+    Returns:
+        The folder of the copy.
+
+    Raises:
+        ConfigError: An older backup stands there.
+        StoreError: The store is damaged, or the disk refuses; an older backup stays as it was.
+    """
+    made = target / store.name
+    database = Database(store, keys=keys)
+    try:
+        with (
+            staged_folder(made, replace=replace) as staging,
+            exclusive(store / PARTS_LOCK, wait=True),
+            database.writing() as connection,
+        ):
+            shelf = Shelf(store)
+            copied = sqlite3.connect(staging / FILE)
+            try:
+                # From a connection of its own: the one that holds the write lock may not be copied from.
+                with database.reading() as reading:
+                    reading.backup(copied)
+            finally:
+                copied.close()
+            folder(staging / COPY / "parts")
+            folder(staging / "parts")
+            shutil.copyfile(database.copy.path, staging / COPY / LOG)
+            for layout in LAYOUTS:
+                for part in live_parts(connection, layout):
+                    source = shelf.place(part)
+                    shutil.copyfile(source, staging / "parts" / part.name)
+                    shutil.copyfile(source, staging / COPY / "parts" / part.name)
+            if database.key_file.exists():
+                shutil.copyfile(database.key_file, folder(staging / KEYS) / database.key_file.name)
+            _write_manifest(staging)
+            for path in staging.rglob("*"):
+                path.chmod(0o700 if path.is_dir() else 0o600)
+    except FileExistsError:
+        raise ConfigError(
+            f"{made} holds an older backup; name another folder, or pass --replace"
+        ) from None
+    except (Damaged, Vanished) as error:
+        raise StoreError(
+            f"{store}: {error.part.name} is damaged; run dialframe store repair first"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"{made}: {error.strerror or error}; no backup was made") from error
+    finally:
+        database.close()
+    return made
+
+
+def restore(
+    source: Path, store: Path, now: datetime, *, replace: bool = False, keys: Path | None = None
+) -> Path | None:
+    """Put a backup in the place of a store; what stood there is kept beside it.
+
+    Args:
+        source: The folder of one store's backup.
+        store: Where the store is to be.
+        now: The instant, for the name of what is kept.
+        replace: Whether a store may stand there.
+        keys: Folder of the keys of forgotten numbers; as for `Store.open`.
+
+    Returns:
+        Where the store that stood there is now, or None.
+
+    Raises:
+        ConfigError: A store stands there and `replace` is off.
+        StoreError: The backup is not what was written, or the disk refuses.
+    """
+    _check_manifest(source)
+    if store.exists() and not replace:
+        raise ConfigError(
+            f"{store} holds a store already; pass --replace to put the backup in its place, which keeps "
+            "it beside"
+        )
+    # A folder deeper than stores are looked for.
+    kept = store.parent / REPLACED / f"{store.name}-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    try:
+        with staged_folder(store.with_name(f"{store.name}.restored"), replace=True) as staging:
+            shutil.copytree(source, staging, dirs_exist_ok=True)
+            (staging / MANIFEST).unlink()
+            for key in (staging / KEYS).glob("*"):
+                if not (place := (keys or store.parent / KEYS) / key.name).exists():
+                    write_text(key.read_text(encoding="ascii"), place)
+            shutil.rmtree(staging / KEYS, ignore_errors=True)
+        if store.exists():
+            folder(kept.parent)
+            store.rename(kept)
+        store.with_name(f"{store.name}.restored").rename(store)
+    except OSError as error:
+        raise StoreError(f"{store}: {error.strerror or error}; nothing was replaced") from error
+    store.chmod(0o700)
+    return kept if kept.exists() else None
+
+
+def _write_manifest(staging: Path) -> None:
+    digests = {
+        path.relative_to(staging).as_posix(): _digest(path)
+        for path in sorted(staging.rglob("*"))
+        if path.is_file()
+    }
+    write_text(json.dumps({"schema": _SCHEMA, "files": digests}, indent=1), staging / MANIFEST)
+
+
+def _check_manifest(source: Path) -> None:
+    try:
+        manifest = json.loads((source / MANIFEST).read_text(encoding="utf-8"))
+        digests = dict(manifest["files"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise StoreError(f"{source}: it is no backup of a store; it has no {MANIFEST}") from None
+    for name, digest in digests.items():
+        path = source / name
+        if not path.is_file() or _digest(path) != digest:
+            raise StoreError(f"{path}: it is not what was written; take another backup")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

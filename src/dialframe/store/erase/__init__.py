@@ -1,0 +1,1 @@
+"""How a person, or what is old, leaves a store."""

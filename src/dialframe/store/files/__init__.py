@@ -1,0 +1,1 @@
+"""How a store lies on disk: SQLite file, sealed parts, catalogue, damage."""

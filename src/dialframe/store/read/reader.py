@@ -1,0 +1,350 @@
+"""What can be asked of a store's tables; each question reads one snapshot and writes nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.errors import StoreError
+from dialframe.files import shared
+from dialframe.frames.columns import Column, Table
+from dialframe.store.files.catalogue import Patches, live_parts, read_patches
+from dialframe.store.files.checksums import HEADS
+from dialframe.store.files.damage import Damage, damages, read_steadily, refuse_lost, refused
+from dialframe.store.files.database import LEASE, Database
+from dialframe.store.files.layout import BY_NAME, FOREVER, Layout
+from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, ordered
+from dialframe.store.files.rows import plain, read_tail
+from dialframe.store.read.facts import (
+    Check,
+    Info,
+    campaign_ids,
+    last_checks,
+    last_checks_by,
+    last_seen,
+    oldest,
+    read_info,
+)
+from dialframe.store.read.snapshot import Selection, Snapshot, as_frame, pieces, snapshot, whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from duckdb import DuckDBPyConnection
+
+
+class Reader:
+    """One client's tables in one folder: current, as of an instant, in all versions, by SQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._shelf = Shelf(database.folder)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds everything."""
+        return self._database.folder
+
+    def written(self) -> tuple[tuple[str, int, int], ...]:
+        """What changes whenever anything was written: name, time and size of the catalogue's files."""
+        files = sorted(self.folder.glob("*.sqlite*"))
+        stats = [(file.name, file.stat()) for file in files if not file.name.endswith("-shm")]
+        return tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)
+
+    def frame(
+        self,
+        table: Table,
+        *,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+    ) -> pd.DataFrame:
+        """A table as it is known now, or as it was known at an instant.
+
+        Args:
+            table: The column table.
+            as_of: Rows as last observed by this instant.
+            since: First instant (of `created_at`, `checked_at` or `date`) wanted.
+            until: First instant not wanted any more.
+            campaign: Only rows of this campaign id.
+
+        Returns:
+            The table's columns, `_observed_at` and `_request_id`; oldest first. Dtypes as in
+            `frames.columns.DTYPES`, whatever the rows.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        table_ = self.arrow(table, as_of=as_of, since=since, until=until, campaign=campaign)
+        return as_frame(table_)
+
+    def arrow(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+    ) -> pa.Table:
+        """A table as `frame` gives it, for every program that reads Arrow (polars, DuckDB).
+
+        Args:
+            table: The column table.
+            columns: Names of the columns wanted, None for all.
+            as_of: As for `frame`, like the following.
+            since: First instant wanted.
+            until: First instant not wanted any more.
+            campaign: Only rows of this campaign id.
+        """
+        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
+        return read_table(self._database, self._shelf, BY_NAME[table.name], selection, columns)
+
+    def batches(
+        self,
+        table: Table,
+        *,
+        columns: Sequence[str] | None = None,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        campaign: str | None = None,
+        rows: int = 65_536,
+    ) -> Iterator[pa.RecordBatch]:
+        """A table as `arrow` gives it, a few rows at a time, all of one moment.
+
+        Memory does not grow with the table. Rows are oldest first within each stored part; parts come
+        in the order of their first rows, and rows stored last come last.
+
+        Raises:
+            StoreError: A file is damaged, or a number was erased while it was read.
+        """
+        selection = Selection(as_of=as_of, since=since, until=until, campaign=campaign)
+        layout = BY_NAME[table.name]
+        return read_batches(self._database, self._shelf, layout, selection, columns, rows)
+
+    def history(self, table: Table, keys: Sequence[str] | None = None) -> pd.DataFrame:
+        """Every version that a table's rows ever had here: what the service itself does not keep.
+
+        Args:
+            table: The column table.
+            keys: Only these ids; None for all.
+
+        Returns:
+            The table's columns, then `_observed_at`, `_request_id`, `_until` (null for the latest) and
+            `_gone`; ordered by key and time.
+        """
+        layout = BY_NAME[table.name]
+        return as_frame(read_history(self._database, self._shelf, layout, keys))
+
+    def query(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        as_of: datetime | None = None,
+        views: Mapping[str, pa.Table] | None = None,
+    ) -> pa.Table:
+        """The answer of DuckDB to a SELECT over the tables, all of one moment.
+
+        Args:
+            sql: The statement; tables have their names (`calls`, `leads`), values are `$name`.
+            parameters: The values by name.
+            as_of: Tables as last observed by this instant.
+            views: Further tables by name, made of these by the caller.
+
+        Raises:
+            StoreError: The statement is wrong, or a file is damaged.
+        """
+        from dialframe.store.read.query import run
+
+        return run(self._database, self._shelf, sql, parameters, as_of, views)
+
+    @contextmanager
+    def duckdb(self, *, as_of: datetime | None = None) -> Iterator[DuckDBPyConnection]:
+        """A DuckDB connection over the tables as of one moment, for as long as the block runs."""
+        from dialframe.store.read.query import connected
+
+        with connected(self._database, self._shelf, as_of) as connection:
+            yield connection
+
+    def campaign_ids(self, *tables: Table) -> set[str]:
+        """Every campaign id that versions of these tables ever named."""
+        layouts = [BY_NAME[table.name] for table in tables]
+        with self._database.reading([layout.heads for layout in layouts]) as connection:
+            return campaign_ids(connection, layouts)
+
+    def last_checks(
+        self, phones: Sequence[str], *, as_of: datetime | None = None
+    ) -> dict[str, Check]:
+        """The latest Do-Not-Call answer about each number that was asked about, by an instant or ever."""
+        return read_last_checks(self._database, self._shelf, phones, as_of)
+
+    def oldest(self, table: Table) -> datetime | None:
+        """Creation of the oldest row that a table ever had, or None."""
+        with self._database.reading() as connection:
+            return oldest(connection, BY_NAME[table.name])
+
+    def last_seen(self, table: Table) -> datetime | None:
+        """When any row of a table was last observed, or None."""
+        with self._database.reading() as connection:
+            return last_seen(connection, BY_NAME[table.name])
+
+    def missing(self, *tables: Table) -> tuple[Damage, ...]:
+        """Rows that are lost with damaged files, of some tables or of all, until somebody acknowledges it."""
+        names = {table.name for table in tables} or BY_NAME.keys()
+        with self._database.reading() as connection:
+            return tuple(
+                damage
+                for damage in damages(connection)
+                if damage.acknowledged_at is None and damage.table in names
+            )
+
+    def info(self) -> Info:
+        """What the store holds: rows, versions, sizes; numbers of rows only, no content."""
+        with self._database.reading(HEADS) as connection:
+            return read_info(connection, self._database.path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.folder)!r})"
+
+
+#: What a row of a table's history says beside the table's columns.
+HISTORY: Final[tuple[Column, ...]] = (
+    Column("_observed_at", "instant", "the request that brought this version was sent, UTC"),
+    Column("_request_id", "text", "the service's id of the answer that brought this version"),
+    Column("_until", "instant", "from then on another version counts, UTC; null for the latest"),
+    Column("_gone", "boolean", "the version says that the row was no longer listed"),
+)
+
+
+def read_table(
+    database: Database,
+    shelf: Shelf,
+    layout: Layout,
+    selection: Selection,
+    columns: Sequence[str] | None,
+) -> pa.Table:
+    """The rows wanted, oldest first, in one table."""
+    _known(layout, columns)
+
+    def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
+        refuse_lost(connection, layout, selection.as_of)
+        taken = snapshot(connection, layout, selection, columns)
+        return lambda: whole(shelf, taken)
+
+    return read_steadily(database, shelf, read)
+
+
+def read_batches(
+    database: Database,
+    shelf: Shelf,
+    layout: Layout,
+    selection: Selection,
+    columns: Sequence[str] | None,
+    rows: int,
+) -> Iterator[pa.RecordBatch]:
+    """The rows wanted, in batches of one snapshot; memory is that of one part, however many there are."""
+    _known(layout, columns)
+    with shared(database.folder / LEASE):
+        with database.reading() as connection:
+            refuse_lost(connection, layout, selection.as_of)
+            taken = snapshot(connection, layout, selection, columns)
+        yield from _batches(database, shelf, taken, rows)
+
+
+def read_history(
+    database: Database, shelf: Shelf, layout: Layout, keys: Sequence[str] | None
+) -> pa.Table:
+    """Every version of the rows, in the order of their keys and of time."""
+
+    def read(connection: sqlite3.Connection) -> Callable[[], pa.Table]:
+        tail = read_tail(connection, layout, "1")
+        parts, patches = live_parts(connection, layout), read_patches(connection, layout)
+        return lambda: _history(shelf, layout, parts, patches, tail, keys)
+
+    return read_steadily(database, shelf, read)
+
+
+def read_last_checks(
+    database: Database, shelf: Shelf, phones: Sequence[str], as_of: datetime | None
+) -> dict[str, Check]:
+    """The latest Do-Not-Call answer about each number, or the latest by an instant."""
+    layout = BY_NAME["dnc_checks"]
+    if as_of is None:
+        with database.reading([layout.heads]) as connection:
+            return last_checks(connection, phones)
+    moment = as_of
+
+    def read(connection: sqlite3.Connection) -> Callable[[], dict[str, Check]]:
+        refuse_lost(connection, layout, moment)
+        parts, tail = live_parts(connection, layout), read_tail(connection, layout, "1")
+        return lambda: last_checks_by(shelf, parts, tail, phones, moment)
+
+    return read_steadily(database, shelf, read)
+
+
+def _batches(
+    database: Database, shelf: Shelf, taken: Snapshot, rows: int
+) -> Iterator[pa.RecordBatch]:
+    shown = plain(taken.layout, taken.columns)
+    try:
+        for piece in pieces(shelf, taken):
+            for start in range(0, piece.num_rows, rows):
+                table = piece.slice(start, rows).select(taken.columns)
+                yield from table.cast(shown).combine_chunks().to_batches()
+    except Vanished as found:
+        raise StoreError(
+            f"{shelf.folder / found.part.name}: it was replaced while it was read; read again"
+        ) from None
+    except Damaged as found:
+        raise refused(database, shelf, found.part, str(found)) from None
+
+
+def _history(
+    shelf: Shelf,
+    layout: Layout,
+    parts: Sequence[Part],
+    patches: Patches,
+    tail: pa.Table,
+    keys: Sequence[str] | None,
+) -> pa.Table:
+    key = layout.tie_shown
+    wanted = None if keys is None else pa.array(list(keys), pa.large_string())
+    tables = []
+    for table in (*(shelf.load(part, layout) for part in parts), tail):
+        kept = table if wanted is None else table.filter(pc.is_in(table[key], wanted))
+        tables.append(_with_until(kept, patches))
+    found = ordered(pa.concat_tables(tables), [*dict.fromkeys((key, "_observed_at", "seq"))])
+    names = [*layout.table.names, *(column.name for column in HISTORY)]
+    place = found.schema.get_field_index("_until")
+    until = found["_until"].cast(pa.timestamp("us", "UTC"))
+    shown = found.set_column(place, "_until", until).select(names)
+    return shown if shown.num_rows else shown.schema.empty_table().combine_chunks()
+
+
+def _with_until(table: pa.Table, patches: Patches) -> pa.Table:
+    untils = patches.untils_of(integers(table["seq"]))
+    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+    ends = np.minimum(own, untils)
+    place = table.schema.get_field_index("_until")
+    column = pa.array(ends, pa.int64(), mask=ends == FOREVER)
+    return table.set_column(place, table.schema.field(place), column)
+
+
+def _known(layout: Layout, columns: Sequence[str] | None) -> None:
+    shown = [column.name for column in layout.columns]
+    unknown = [name for name in columns or () if name not in shown]
+    if unknown:
+        raise StoreError(
+            f"{layout.table.name} has no column {unknown[0]!r}; it has {', '.join(shown)}"
+        )

@@ -1,0 +1,474 @@
+"""Checks a store through, and rebuilds its catalogue from what is whole.
+
+Everything is held twice: rows in the SQLite file and in the second copy's log, parts in two folders. What is
+whole in one place mends the other. Where the SQLite file cannot be believed, a new one is made from the log,
+and from what each part says of itself where the log is damaged too; the old one is set aside.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dialframe.files import exclusive, folder
+from dialframe.store.files.catalogue import (
+    add_parts,
+    add_patches,
+    bury,
+    live_parts,
+    read_patches,
+    scope_numbers,
+)
+from dialframe.store.files.checksums import HEADS, TABLES, differing, recount
+from dialframe.store.files.damage import acknowledge as acknowledged
+from dialframe.store.files.damage import damages, set_aside
+from dialframe.store.files.database import FILE, PARTS_LOCK, Database, Unusable, mark_of
+from dialframe.store.files.layout import BY_NAME, FOREVER, LAYOUTS, Layout
+from dialframe.store.files.parts import (
+    About,
+    Damaged,
+    Part,
+    Shelf,
+    Vanished,
+    describe_file,
+    integers,
+)
+from dialframe.store.files.rows import read_tail, rows_of, schema
+from dialframe.store.files.second_copy import FOLDER as COPY
+from dialframe.store.files.second_copy import LOG, ORIGIN, Record, SecondCopy, apply
+from dialframe.store.write.append import GONE
+
+_ROWS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a store that is not as it was written.
+
+    Attributes:
+        file: The file, from the store's folder on.
+        what: What is wrong with it.
+        lost: Whether rows are missing by it, rather than held in one place only.
+    """
+
+    file: str
+    what: str
+    lost: bool = False
+
+
+def stores(root: Path) -> list[Path]:
+    """Folders of stores below a folder, also of those that lost their SQLite file."""
+    marks = (FILE, f"{COPY}/{LOG}", "parts")
+    return sorted({path for mark in marks for path in root.glob("*") if (path / mark).exists()})
+
+
+def verify(store: Path) -> list[Problem]:
+    """Compare everything in a store with its digests; nothing is changed.
+
+    Args:
+        store: The folder of one client's store.
+
+    Returns:
+        What is not as it was written; nothing where all is well.
+
+    Raises:
+        StoreError: The folder cannot be read.
+    """
+    problems: list[Problem] = []
+    copy, shelf = SecondCopy(store), Shelf(store)
+    records = list(copy.records())
+    broken = [record.mark.number for record in records if not record.whole]
+    if broken:
+        numbers = ", ".join(map(str, broken[:5]))
+        problems.append(Problem(f"{COPY}/{LOG}", f"transactions {numbers} are not those written"))
+    if not records or copy.last() is None:
+        problems.append(Problem(f"{COPY}/{LOG}", "it is missing, or its end is"))
+    try:
+        database = Database(store)
+    except Unusable as error:
+        return [*problems, Problem(FILE, _reason(error))]
+    try:
+        problems += _verify_file(database, records)
+        if not problems or problems[-1].file != FILE:
+            problems += _verify_parts(database, shelf)
+    finally:
+        database.close()
+    return problems
+
+
+def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str]:
+    """Mend what can be mended from the other copy; rebuild the SQLite file where it cannot be believed.
+
+    No other process may have the store open.
+
+    Args:
+        store: The folder of one client's store.
+        now: The instant, with a zone.
+        acknowledge: Whether to take note of what is missing, so that faces stop saying it.
+
+    Returns:
+        What was done, one sentence each; nothing where all was well.
+
+    Raises:
+        StoreError: The disk refuses; everything is as it was.
+    """
+    done: list[str] = []
+    with exclusive(store / PARTS_LOCK, wait=True):
+        if not _believable(store):
+            done += _rebuild(store, now)
+        database, shelf = Database(store), Shelf(store)
+        try:
+            if any(not record.whole for record in database.copy.records()):
+                database.renew_copy()
+                done.append(f"{COPY}/{LOG}: written anew from {FILE}")
+            done += _mend_parts(database, shelf)
+            done += _adopt(database, shelf)
+            if acknowledge:
+                with database.writing() as connection:
+                    noted = acknowledged(connection, now)
+                done += [f"{noted} losses acknowledged"] if noted else []
+        finally:
+            database.close()
+    return done
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(": ")[2].partition("; run")[0] or str(error)
+
+
+def _verify_file(database: Database, records: Sequence[Record]) -> list[Problem]:
+    try:
+        with database.reading(HEADS) as connection:
+            (words,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            last = mark_of(connection)
+            lost = [one for one in damages(connection) if one.acknowledged_at is None]
+    except Unusable as error:
+        return [Problem(FILE, _reason(error))]
+    problems = [Problem(one.file, one.sentence, lost=True) for one in lost]
+    if words != "ok":
+        problems.append(Problem(FILE, f"SQLite says: {words}"))
+    if records and records[-1].mark != last:
+        problems.append(Problem(f"{COPY}/{LOG}", f"it ends at another transaction than {FILE}"))
+    return problems
+
+
+def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
+    problems = []
+    with database.reading() as connection:
+        named = {part.name: part for layout in LAYOUTS for part in live_parts(connection, layout)}
+        dead = {name for (name,) in connection.execute("SELECT name FROM part WHERE dead = 1")}
+    for part in named.values():
+        whole = [shelf.is_whole(where / part.name, part) for where in (shelf.folder, shelf.copies)]
+        names = (f"parts/{part.name}", f"{COPY}/parts/{part.name}")
+        for name, good in zip(names, whole, strict=True):
+            if not good:
+                what = "it is missing or not what was written" + (
+                    "" if any(whole) else ", and neither is its copy"
+                )
+                problems.append(Problem(name, what, lost=not any(whole)))
+    unlisted = sorted(shelf.names() - named.keys() - dead)
+    return problems + [Problem(name, "the catalogue does not name it") for name in unlisted]
+
+
+def _believable(store: Path) -> bool:
+    try:
+        database = Database(store)
+    except Unusable:
+        return False
+    try:
+        with database.reading(HEADS) as connection:
+            good = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            return good and not differing(connection, TABLES)
+    except Unusable:
+        return False
+    finally:
+        database.close()
+
+
+def _rebuild(store: Path, now: datetime) -> list[str]:
+    """Make the SQLite file again, and put the old one aside."""
+    shelf, copy = Shelf(store), SecondCopy(store)
+    records = list(copy.records())
+    sound = bool(records) and records[0].whole and "begin" in records[0].content
+    room = store / "rebuild.tmp"
+    shutil.rmtree(room, ignore_errors=True)
+    fresh = Database(room)
+    try:
+        with fresh.unguarded() as connection:
+            words = _fill(connection, store / FILE, records if sound else [])
+            heads = [change for record in records for change in record.content.get("changes", ())
+                     if record.whole and change[0] in HEADS] if sound else []  # fmt: skip
+            words += _find_parts(connection, shelf, trusted=sound)
+            for layout in LAYOUTS:
+                _derive(connection, shelf, layout, patches=not sound)
+            _refresh_heads(connection, heads)
+            recount(connection)
+            last = max([record.mark.number for record in records], default=0)
+            connection.execute("UPDATE chain SET number = ?, digest = ?", (last + 1, ORIGIN))
+        fresh.compact()
+    finally:
+        fresh.close()
+    aside = folder(shelf.aside / f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+    for name in (FILE, f"{FILE}-wal", f"{COPY}/{LOG}"):
+        if (store / name).exists():
+            shutil.copyfile(store / name, aside / Path(name).name)
+            (aside / Path(name).name).chmod(0o600)
+    for name in (f"{FILE}-wal", f"{FILE}-shm"):
+        (store / name).unlink(missing_ok=True)
+    (room / FILE).replace(store / FILE)
+    shutil.rmtree(room, ignore_errors=True)
+    source = "the second copy" if sound else "the parts; the second copy is damaged too"
+    return [f"{FILE}: rebuilt from {source}; the old one is in {aside.relative_to(store)}", *words]
+
+
+def _fill(connection: sqlite3.Connection, old: Path, records: Sequence[Record]) -> list[str]:
+    """Bring in what the log has; else what is left of the old file and can be believed."""
+    words = []
+    if records:
+        for record in records:
+            if record.whole:
+                content = dict(record.content)
+                content["changes"] = [c for c in content.get("changes", ()) if c[0] not in HEADS]
+                apply(connection, content)
+            else:
+                words.append(f"{COPY}/{LOG}: transaction {record.mark.number} is lost")
+        return words
+    if not old.exists():
+        return words
+    salvaged = sqlite3.connect(f"file:{old}?mode=ro", uri=True)
+    try:
+        for table in TABLES:
+            if table in HEADS:
+                continue
+            try:
+                wrong = differing(salvaged, [table])
+                rows = salvaged.execute(f"SELECT * FROM {table}").fetchall()
+            except sqlite3.Error:
+                wrong, rows = [table], []
+            if wrong:
+                words.append(f"{FILE}: rows of {table} are lost")
+            elif rows:
+                connection.execute(f"DELETE FROM {table}")
+                marks = ", ".join("?" * len(rows[0]))
+                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+    finally:
+        salvaged.close()
+    return words
+
+
+def _find_parts(connection: sqlite3.Connection, shelf: Shelf, *, trusted: bool) -> list[str]:
+    """Name every part that holds rows which nothing else holds."""
+    if trusted:
+        return []
+    held = {part.name: part for layout in LAYOUTS for part in live_parts(connection, layout)}
+    connection.execute("DELETE FROM part WHERE dead = 1")
+    described = {part.name: (part, about) for part, about in _described(shelf)}
+    replaced = {name for _, about in described.values() for name in about.replaced}
+    bury_these = [part for part in held.values() if part.name in replaced]
+    if bury_these:
+        bury(connection, bury_these)
+    words = []
+    for name, (part, _) in described.items():
+        if name not in held and name not in replaced:
+            add_parts(connection, [part])
+            words.append(f"{name}: brought in with {part.rows} versions")
+    for layout in LAYOUTS:
+        parts = live_parts(connection, layout)
+        last = max([part.seqs[1] for part in parts], default=0)
+        seen = max([part.observed[1] for part in parts], default=None)
+        connection.execute(
+            "UPDATE tally SET seq = max(seq, ?), sealed = max(sealed, ?), "
+            "seen_at = max(coalesce(seen_at, ?), ?) WHERE table_name = ?",
+            (last, last, seen, seen, layout.table.name),
+        )
+        connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
+    connection.execute("DELETE FROM checkpoint")
+    return words
+
+
+def _described(shelf: Shelf) -> Iterator[tuple[Part, About]]:
+    """Every part that can be read in one of the folders, by what it says of itself."""
+    seen = set()
+    for where in (shelf.folder, shelf.copies, shelf.aside):
+        for path in sorted(where.glob("*.parquet*")) if where.is_dir() else ():
+            name = path.name.removesuffix(".copy")
+            if name in seen:
+                continue
+            try:
+                part, about = describe_file(path)
+            except ValueError:
+                continue
+            seen.add(name)
+            if where == shelf.aside:
+                shutil.copyfile(path, folder(shelf.folder) / name)
+            yield part, about
+
+
+def _derive(
+    connection: sqlite3.Connection, shelf: Shelf, layout: Layout, *, patches: bool
+) -> None:
+    """Make the heads of a table from its versions, and where asked, which version follows which."""
+    tables = [read_tail(connection, layout, "1")]
+    for part in live_parts(connection, layout):
+        try:
+            tables.append(shelf.load(part, layout))
+        except (Damaged, Vanished):
+            continue
+    table = pa.concat_tables(tables)
+    if layout.ledger:
+        _derive_ledger(connection, layout, table)
+        return
+    key = table["id" if layout.by_id else "_key"].combine_chunks()
+    order = pc.sort_indices(
+        pa.table({"key": key, "at": table["_observed_at"], "seq": table["seq"]}),
+        sort_keys=[("key", "ascending"), ("at", "ascending"), ("seq", "ascending")],
+    )
+    table = table.take(order)
+    keys = np.array(key.take(order).to_pylist(), dtype=object)
+    observed, seqs = integers(table["_observed_at"]), integers(table["seq"])
+    last = np.ones(len(keys), dtype=bool)
+    last[:-1] = keys[:-1] != keys[1:]
+    if patches and len(keys):
+        _follow(
+            connection, layout, table, seqs, np.where(last, FOREVER, np.append(observed[1:], 0))
+        )
+    _put_heads(connection, layout, table.filter(pa.array(last)))
+
+
+def _follow(
+    connection: sqlite3.Connection, layout: Layout, table: pa.Table, seqs: Any, untils: Any
+) -> None:
+    """Write down from when on each version is followed, where its part does not say so."""
+    known = read_patches(connection, layout).untils_of(seqs)
+    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+    wrong = np.minimum(own, known) != untils
+    pairs = list(zip(seqs[wrong].tolist(), untils[wrong].tolist(), strict=True))
+    waiting = {seq for (seq,) in connection.execute(f"SELECT seq FROM {layout.versions}")}
+    add_patches(connection, layout, [pair for pair in pairs if pair[0] not in waiting])
+    connection.executemany(
+        f"UPDATE {layout.versions} SET _until = ? WHERE seq = ?",
+        [(until, seq) for seq, until in pairs if seq in waiting],
+    )
+
+
+def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table) -> None:
+    connection.execute(f"DELETE FROM {layout.heads}")
+    place = (
+        layout.place(layout.campaign_column) if layout.scoped and layout.campaign_column else None
+    )
+    for start in range(0, latest.num_rows, _ROWS):
+        piece = latest.slice(start, _ROWS)
+        observed = integers(piece["_observed_at"]).tolist()
+        gone = [bool(value) for value in piece["_gone"].to_pylist()]
+        found = list(rows_of(layout, piece))
+        campaigns = [None if place is None else row.values[place] for _, row in found]
+        scopes = scope_numbers(
+            connection, layout, (name for name in campaigns if isinstance(name, str))
+        )
+        connection.executemany(
+            f"INSERT OR REPLACE INTO {layout.heads} "
+            "(_key, seq, since, seen_at, misses, gone, scope, digest) VALUES (?, ?, ?, ?, 0, ?, ?, ?)",
+            [
+                (
+                    row.key,
+                    seq,
+                    at,
+                    at,
+                    is_gone,
+                    scopes.get(str(name)),
+                    GONE if is_gone else row.digest,
+                )
+                for (seq, row), at, is_gone, name in zip(
+                    found, observed, gone, campaigns, strict=True
+                )
+            ],
+        )
+
+
+def _derive_ledger(connection: sqlite3.Connection, layout: Layout, table: pa.Table) -> None:
+    connection.execute(f"DELETE FROM {layout.heads}")
+    names = list(layout.names)
+    order = pc.sort_indices(table, sort_keys=[("checked_at", "ascending"), ("seq", "ascending")])
+    for _, row in rows_of(layout, table.take(order)):
+        values = dict(zip(names, row.values, strict=True))
+        connection.execute(
+            f"INSERT OR REPLACE INTO {layout.heads} VALUES (?, ?, ?, ?)",
+            (values["phone"], values["listed"], values["checked_at"], values["request_id"]),
+        )
+
+
+def _refresh_heads(connection: sqlite3.Connection, changes: Sequence[Sequence[Any]]) -> None:
+    """When rows were seen last, from the log, where it speaks of the versions that are the latest."""
+    ledgers = {layout.heads for layout in LAYOUTS if layout.ledger}
+    for table, act, row in changes:
+        if act != "-" and table not in ledgers:
+            key, seq, _, seen_at, misses, *_ = row
+            connection.execute(
+                f"UPDATE {table} SET seen_at = ?, misses = ? WHERE _key = ? AND seq = ?",
+                (seen_at, misses, key, seq),
+            )
+
+
+def _mend_parts(database: Database, shelf: Shelf) -> list[str]:
+    """Write missing copies of parts again; set aside and note what is damaged in both."""
+    with database.reading() as connection:
+        parts = [part for layout in LAYOUTS for part in live_parts(connection, layout)]
+    words = [f"{name}: written again from its copy" for name in shelf.mend_copies(parts)]
+    for part in parts:
+        try:
+            shelf.verify(part)
+        except Vanished:
+            set_aside(database, shelf, part, "its file is missing")
+        except Damaged as found:
+            set_aside(database, shelf, part, str(found))
+        else:
+            continue
+        words.append(f"{part.name}: set aside, {part.rows} versions of {part.table} are missing")
+    return words
+
+
+def _adopt(database: Database, shelf: Shelf) -> list[str]:
+    """Bring in rows of files that were set aside because no catalogue named them."""
+    with database.reading() as connection:
+        wanted = {one.file for one in damages(connection)}
+    words = []
+    for name in sorted(wanted):
+        path = next(
+            (p for p in (shelf.aside / name, shelf.aside / f"{name}.copy") if p.exists()), None
+        )
+        try:
+            part, _ = describe_file(path) if path else (None, None)
+        except ValueError:
+            continue
+        if part is None or path is None:
+            continue
+        layout = BY_NAME[part.table]
+        with database.writing() as connection:
+            held = [integers(read_tail(connection, layout, "1")["seq"])]
+            held += [
+                integers(shelf.load(live, layout, ["seq"])["seq"])
+                for live in live_parts(connection, layout)
+            ]
+            table = pq.read_table(path).select(schema(layout).names).cast(schema(layout))
+            fresh = table.filter(pa.array(~np.isin(integers(table["seq"]), np.concatenate(held))))
+            if fresh.num_rows:
+                made = shelf.put(layout, fresh, history=part.history)
+                add_parts(connection, [made])
+                connection.execute(
+                    "UPDATE tally SET seq = max(seq, ?) WHERE table_name = ?",
+                    (part.seqs[1], layout.table.name),
+                )
+                _derive(connection, shelf, layout, patches=True)
+            connection.execute("DELETE FROM damage WHERE name = ?", (name,))
+        words.append(f"{name}: {fresh.num_rows} versions of {part.table} brought in again")
+    return words

@@ -1,0 +1,1 @@
+"""How rows come into a store: appended, then sealed."""

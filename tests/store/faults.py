@@ -1,0 +1,155 @@
+"""One random fault in one file of a store, and what the store's faces show before and after it."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+from collections import Counter
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from dialframe.errors import StoreError
+from dialframe.frames import CALLS, DNC_CHECKS, EVENTS, LEADS
+from dialframe.store import Checkpoint, Store, recovery
+from dialframe.store.files.database import Database
+from dialframe.store.write.seal import Sizes
+from store.made import at, call, lead, phone
+
+#: Every part holds ten rows.
+TENS = Sizes(seal_rows=10, close_rows=10, part_rows=10, small_parts=5, patches=3)
+KINDS = ("flip", "cut", "delete", "old copy")
+NOW = datetime(2026, 4, 1, tzinfo=UTC)
+
+
+def fill(store: Store, first: int, last: int) -> None:
+    """Calls that change, leads, checks and events, in pages; some stay in SQLite."""
+    for number in range(first, last):
+        minute = number * 10
+        store.append(
+            CALLS,
+            [call(number * 4 + row) for row in range(4)] + [call(number, status="failed")],
+            observed_at=at(minute),
+            request_id=f"req_{number}",
+            checkpoint=Checkpoint("calls", {"next": number}),
+        )
+        store.append(
+            LEADS,
+            [lead(number * 3 + row) for row in range(3)],
+            observed_at=at(minute + 1),
+            request_id=None,
+        )
+        store.append(
+            DNC_CHECKS,
+            [
+                {
+                    "phone": phone(number * 3 + row),
+                    "listed": row == 0,
+                    "checked_at": at(minute + 2),
+                    "request_id": f"req_{number}",
+                }
+                for row in range(3)
+            ],
+            observed_at=at(minute + 2),
+            request_id=f"req_{number}",
+        )
+
+
+def make(folder: Path) -> Path:
+    """A store of some pages, and beside it what it was some pages before."""
+    with Store(Database(folder), TENS) as store:
+        fill(store, 0, 9)
+    old = folder.with_name("old")
+    shutil.copytree(folder, old)
+    with Store(Database(folder), TENS) as store:
+        fill(store, 9, 14)
+        store.reconcile(LEADS, seen_before=at(60), at=at(200), misses=1)
+    return old
+
+
+def shown(folder: Path) -> dict[str, Any]:
+    """Every number that a face can show: rows, versions, latest checks, counts, where walks stand."""
+    with Store(Database(folder), TENS) as store:
+        numbers: dict[str, Any] = {}
+        for table in (CALLS, LEADS, DNC_CHECKS, EVENTS):
+            rows = store.arrow(table).to_pylist()
+            numbers[table.name] = digest(sorted(map(repr, rows)))
+            numbers[f"{table.name} as of"] = digest(
+                sorted(map(repr, store.arrow(table, as_of=at(75)).to_pylist()))
+            )
+            numbers[f"{table.name} history"] = digest(
+                store.history(table).astype(str).to_numpy().tolist()
+            )
+        numbers["sql"] = store.query("select count(*) as n from calls").to_pylist()
+        checks = store.last_checks([phone(number) for number in range(45)])
+        numbers["checks"] = digest(sorted(map(repr, checks.values())))
+        numbers["walk"] = store.state("calls")
+        info = store.info()
+        numbers["info"] = [
+            (t.name, t.rows, t.versions, t.gone, t.quarantined) for t in info.tables
+        ]
+        numbers["missing"] = [one.sentence for one in info.damaged]
+    return numbers
+
+
+def harm(folder: Path, old: Path, draw: random.Random) -> tuple[str, str]:
+    """Do something bad to one file; gives the file and what was done."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size]
+    # Each kind of file as often as the others, however many there are of it.
+    kinds = sorted({(path.parent.name, path.suffix) for path in files})
+    kind = draw.choice(kinds)
+    path = draw.choice([path for path in files if (path.parent.name, path.suffix) == kind])
+    earlier = old / path.relative_to(folder)
+    how = draw.choice(KINDS if earlier.is_file() else KINDS[:3])
+    content = bytearray(path.read_bytes())
+    if how == "flip":
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        path.write_bytes(content)
+    elif how == "cut":
+        path.write_bytes(content[: draw.randrange(len(content))])
+    elif how == "delete":
+        path.unlink()
+    else:
+        shutil.copyfile(earlier, path)
+    return path.relative_to(folder).as_posix(), how
+
+
+def one_fault(room: Path, whole: Path, old: Path, before: dict[str, Any], seed: int) -> str:
+    """What came of one fault: `same` or `repaired`; anything else is a fault of ours."""
+    folder = room / "store"
+    shutil.rmtree(room, ignore_errors=True)
+    shutil.copytree(whole, folder)
+    file, how = harm(folder, old, random.Random(seed))
+    with suppress(StoreError):
+        after = shown(folder)
+        if {**after, "missing": []} != {**before, "missing": []} and not after["missing"]:
+            return f"silent: {how} of {file} (seed {seed})"
+        if after == before:
+            return "same"
+    recovery.repair(folder, NOW)
+    again = shown(folder)
+    if again["checks"] != before["checks"] or again["dnc_checks"] != before["dnc_checks"]:
+        return f"checks were lost: {how} of {file} (seed {seed})"
+    if again != before:
+        changed = [name for name, value in again.items() if value != before[name]]
+        return f"not as before after repair, {changed}: {how} of {file} (seed {seed})"
+    return "repaired"
+
+
+def run(room: Path, faults: int, first: int = 0) -> Counter[str]:
+    """What came of so many faults."""
+    whole = room / "whole"
+    old = make(whole)
+    before = shown(whole)
+    assert not recovery.verify(whole)
+    return Counter(
+        one_fault(room / "harmed", whole, old, before, seed)
+        for seed in range(first, first + faults)
+    )
+
+
+def digest(value: Any) -> str:
+    """A short name of a long value."""
+    return hashlib.sha256(repr(value).encode()).hexdigest()[:16]

@@ -1,0 +1,291 @@
+"""Evidence that only this disk has: never deleted, never changed unnoticed, mended from its second copy."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from dialframe.errors import ConfigError, StoreError
+from dialframe.frames import CALLS, DNC_CHECKS
+from dialframe.store import Store, backups, recovery
+from dialframe.store.files.database import FILE, Database
+from store import faults
+from store.faults import NOW, TENS
+from store.made import at, call, phone
+
+#: Faults in the suite; a thousand are run by hand before a release.
+FAULTS = 24
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A store of fourteen pages, closed; what it was after nine stands beside it."""
+    faults.make(tmp_path / "part")
+    return tmp_path / "part"
+
+
+def checks(folder: Path) -> int:
+    """How many Do-Not-Call checks a store has."""
+    with Store(Database(folder), TENS) as store:
+        return len(store.frame(DNC_CHECKS))
+
+
+@pytest.mark.parametrize("loss", ["moved away", "empty", "empty database", "old copy"])
+def test_no_part_is_deleted_for_a_catalogue_that_does_not_name_it(folder: Path, loss: str) -> None:
+    """A lost, empty or old SQLite file is refused; nothing goes, and repair brings everything back."""
+    before = faults.shown(folder)
+    if loss == "old copy":
+        shutil.copyfile(folder.with_name("old") / FILE, folder / FILE)
+    else:
+        (folder / FILE).unlink()
+    if loss == "empty":
+        (folder / FILE).touch()
+    elif loss == "empty database":
+        made = sqlite3.connect(folder / FILE)
+        made.execute("VACUUM")
+        made.close()
+    parts = sorted((folder / "parts").iterdir())
+
+    with pytest.raises(StoreError, match="run dialframe store repair"):
+        Store.open(folder)
+
+    assert sorted((folder / "parts").iterdir()) == parts
+    assert recovery.repair(folder, NOW)
+    assert faults.shown(folder) == before
+    assert not recovery.verify(folder)
+
+
+def test_the_catalogue_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
+    """Without SQLite file and log, every sealed version is found again by what its part says of itself."""
+    with Store(Database(folder), TENS) as store:
+        store.compact()
+        sealed = len(store.history(CALLS)), len(store.frame(CALLS)), len(store.frame(DNC_CHECKS))
+    (folder / FILE).unlink()
+    (folder / "copy" / "changes.log").unlink()
+
+    done = recovery.repair(folder, NOW)
+
+    assert any("rebuilt from the parts" in line for line in done)
+    with Store(Database(folder), TENS) as store:
+        found = len(store.history(CALLS)), len(store.frame(CALLS)), len(store.frame(DNC_CHECKS))
+        assert found == sealed
+        # What is appended now follows what was rebuilt.
+        again = store.append(CALLS, [call(50)], observed_at=at(500), request_id=None)
+        assert again.versions == 0
+
+
+def test_a_changed_digit_in_the_sqlite_file_is_noticed(folder: Path) -> None:
+    """Flipped digits of numbers that wait there are an error with a next step, not another number."""
+    before = faults.shown(folder)
+    content = (folder / FILE).read_bytes()
+    changed = content.replace(b"55501", b"55511")
+    assert changed != content
+    (folder / FILE).write_bytes(changed)
+
+    with pytest.raises(
+        StoreError, match=r"are not those that were written; run dialframe store repair"
+    ):
+        faults.shown(folder)
+
+    recovery.repair(folder, NOW)
+    assert faults.shown(folder) == before
+
+
+def test_a_lost_row_and_an_added_one_are_noticed(folder: Path) -> None:
+    """Rows deleted or put in past the store change its digests."""
+    for statement in (
+        "DELETE FROM row_dnc_checks WHERE seq = (SELECT max(seq) FROM row_dnc_checks)",
+        "UPDATE head_dnc_checks SET listed = 1 - listed",
+        "UPDATE part SET first_time = last_time",
+        "INSERT INTO patch VALUES ('calls', 1, 5)",
+    ):
+        room = folder.with_name("harmed")
+        shutil.copytree(folder, room)
+        outsider = sqlite3.connect(room / FILE)
+        assert outsider.execute(statement).rowcount
+        outsider.commit()
+        outsider.close()
+
+        with pytest.raises(StoreError, match="are not those that were written"):
+            faults.shown(room)
+
+        assert any(problem.file == FILE for problem in recovery.verify(room))
+        recovery.repair(room, NOW)
+        assert faults.shown(room) == faults.shown(folder)
+        shutil.rmtree(room)
+
+
+@pytest.mark.parametrize("place", ["parts", "copy/parts"])
+def test_one_damaged_copy_of_a_part_is_mended_from_the_other(folder: Path, place: str) -> None:
+    """No row is missing while either copy lives, whoever reads first."""
+    before = faults.shown(folder)
+    for path in sorted((folder / place).iterdir()):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 4
+        path.write_bytes(content)
+
+    if place == "copy/parts":
+        assert {problem.file.partition("/")[0] for problem in recovery.verify(folder)} == {"copy"}
+    assert faults.shown(folder) == before
+    recovery.repair(folder, NOW)
+    assert not recovery.verify(folder)
+    assert faults.shown(folder) == before
+
+
+def test_what_is_missing_is_said_until_it_is_acknowledged(folder: Path) -> None:
+    """Both copies of a part of the ledger gone: every look says how many checks of which period."""
+    whole = checks(folder)
+    lost = sorted((folder / "parts").glob("dnc_checks-*"))[0]
+    for path in (lost, folder / "copy" / "parts" / lost.name):
+        path.write_bytes(b"PAR1 no more")
+
+    with pytest.raises(StoreError, match="no sync can bring them back"):
+        checks(folder)
+
+    for _ in range(2):
+        with Store(Database(folder), TENS) as store:
+            left = len(store.frame(DNC_CHECKS))
+            (damage,) = store.info().damaged
+        assert damage.rows == whole - left > 0
+        assert f"dnc_checks: {damage.rows} versions observed from 2026-03-02" in damage.sentence
+    assert [problem.lost for problem in recovery.verify(folder)] == [True]
+
+    recovery.repair(folder, NOW, acknowledge=True)
+    assert not recovery.verify(folder)
+    with Store(Database(folder), TENS) as store:
+        assert [one.acknowledged_at for one in store.info().damaged] == [NOW]
+
+
+def test_no_fault_changes_a_number_silently(tmp_path: Path) -> None:
+    """A flip, a cut, a deletion or an old copy of any one file: said or mended, and no check is lost."""
+    outcomes = faults.run(tmp_path, FAULTS, first=int(os.environ.get("FIRST_FAULT", "0")))
+
+    assert set(outcomes) <= {"same", "repaired"}, outcomes
+    assert outcomes["repaired"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from dialframe.store import Store
+from dialframe.store.files.database import Database
+from store import faults
+from store.made import at, phone
+from dialframe.frames import DNC_CHECKS
+
+with Store(Database(Path(sys.argv[1])), faults.TENS) as store:
+    for number in range(10_000):
+        check = {"phone": phone(number), "listed": False, "checked_at": at(number), "request_id": None}
+        store.append(DNC_CHECKS, [check], observed_at=at(number), request_id=None)
+        print(number + 1, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_file_and_copy_of_one_transaction(tmp_path: Path) -> None:
+    """Killed anywhere between copy and commit: what was answered for is there, in both places."""
+    draw = random.Random(19)
+    for round_ in range(6):
+        folder = tmp_path / str(round_)
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(folder)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[1],
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(draw.random() / 4)
+            process.send_signal(signal.SIGKILL)
+            said = [1, *map(int, process.stdout.read().split("\n")[:-1])]
+
+        assert said[-1] <= checks(folder) <= said[-1] + 1
+        assert not [one for one in recovery.verify(folder) if one.lost or one.file == FILE]
+        (folder / FILE).unlink()
+        (folder / f"{FILE}-wal").unlink(missing_ok=True)
+        recovery.repair(folder, NOW)
+        assert checks(folder) >= said[-1]
+
+
+def test_a_backup_is_restored_as_it_was_made(folder: Path, tmp_path: Path) -> None:
+    """Its files are listed with digests; what stood in its place is kept beside it."""
+    before = faults.shown(folder)
+    made = backups.backup(folder, tmp_path / "backups")
+    with pytest.raises(ConfigError, match="holds an older backup"):
+        backups.backup(folder, tmp_path / "backups")
+    with Store(Database(folder), TENS) as store:
+        faults.fill(store, 20, 22)
+    assert faults.shown(folder) != before
+
+    with pytest.raises(ConfigError, match="--replace"):
+        backups.restore(made, folder, NOW)
+    kept = backups.restore(made, folder, NOW, replace=True)
+
+    assert faults.shown(folder) == before
+    assert not recovery.verify(folder)
+    assert kept is not None
+    assert checks(kept) > checks(folder)
+    assert {path.stat().st_mode & 0o777 for path in made.rglob("*") if path.is_file()} == {0o600}
+
+
+def test_a_changed_backup_is_not_restored(folder: Path, tmp_path: Path) -> None:
+    """One byte of any of its files is enough."""
+    made = backups.backup(folder, tmp_path / "backups")
+    for name in json.loads((made / backups.MANIFEST).read_text())["files"]:
+        content = (made / name).read_bytes()
+        (made / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+        with pytest.raises(StoreError, match="it is not what was written"):
+            backups.restore(made, tmp_path / "elsewhere", NOW)
+
+        (made / name).write_bytes(content)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_store_of_the_third_layout_gets_its_second_copy(tmp_path: Path) -> None:
+    """Opening it writes digests and copies and takes its key out; nothing that it shows changes."""
+    with Store(Database(tmp_path / "part"), TENS) as store:
+        faults.fill(store, 0, 9)
+        before = len(store.history(CALLS))
+    shutil.rmtree(tmp_path / "part" / "copy")
+    key = "0123456789abcdef" * 4
+    outsider = sqlite3.connect(tmp_path / "part" / FILE, isolation_level=None)
+    for statement in (
+        "DROP TABLE checksum",
+        "DROP TABLE chain",
+        "ALTER TABLE damage DROP COLUMN last_observed",
+        "ALTER TABLE damage DROP COLUMN acknowledged_at",
+        "DELETE FROM meta WHERE name = 'store_id'",
+        f"INSERT INTO meta VALUES ('forget_key', '\"{key}\"')",
+        "PRAGMA user_version = 3",
+    ):
+        outsider.execute(statement)
+    outsider.close()
+
+    database = Database(tmp_path / "part")
+    with Store(database, TENS) as store:
+        assert len(store.history(CALLS)) == before
+        assert database.key_file.read_text() == f"{key}\n"
+        assert database.key_file.stat().st_mode & 0o777 == 0o600
+    assert key.encode() not in (tmp_path / "part" / FILE).read_bytes()
+    assert not recovery.verify(tmp_path / "part")
+
+
+def test_phones_of_the_world_stay_masked_in_what_is_said(folder: Path) -> None:
+    """No message of verify or repair names a number."""
+    (folder / FILE).write_bytes((folder / FILE).read_bytes().replace(b"55501", b"55511"))
+    words = [f"{one.file} {one.what}" for one in recovery.verify(folder)]
+    words += recovery.repair(folder, datetime(2026, 4, 1, tzinfo=UTC))
+
+    assert words
+    assert not any(phone(0)[1:6] in line for line in words)
