@@ -12,18 +12,18 @@ import pandas as pd
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.cleaned import Cleaned, CleanedFile
-from dialframe.leads.column_map import ColumnMap, Columns
-from dialframe.leads.columns import map_columns
+from dialframe.leads.columns.column_map import ColumnMap, Columns
+from dialframe.leads.columns.decide import map_columns
+from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.leads.rules import FieldRule, Policy
 from dialframe.phones import check_region, normalise
 from leads.row_across import Judged, judge
 from leads.row_assess import assess
 from leads.row_findings import Assessed
 
 #: Columns of one file as they are told, or None to find them.
-Told = ColumnMap | Mapping[str, Columns] | None
+ReadOptions = ColumnMap | Mapping[str, Columns] | None
 
 _STEP: Final = "lead files cleaned"
 _INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
@@ -37,7 +37,7 @@ def clean(
     files: LeadFile | Sequence[LeadFile],
     *,
     region: str | None,
-    mapping: Told | Sequence[Told] = None,
+    mapping: ReadOptions | Sequence[ReadOptions] = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
     field_rules: Sequence[FieldRule] = (),
@@ -94,7 +94,7 @@ def clean(
     return cleaned
 
 
-def _each(mapping: Told | Sequence[Told], files: int) -> list[Told]:
+def _each(mapping: ReadOptions | Sequence[ReadOptions], files: int) -> list[ReadOptions]:
     if mapping is None or isinstance(mapping, ColumnMap | Mapping):
         return [mapping] * files
     if len(mapping) != files:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from dialframe.leads.column_map import ColumnMap
+from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.lead_file import LeadFile
 
 Value = TypeVar("Value")

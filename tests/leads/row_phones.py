@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from dialframe.leads.cells import is_nothing, read_name, tidy
-from dialframe.leads.column_map import ColumnMap
+from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.phone_parts import phone_columns
+from dialframe.leads.judging.line_types import fit
+from dialframe.leads.judging.phone_cells import PhoneReading, read_extension, read_phone
+from dialframe.leads.judging.phone_remarks import is_fax, type_column
+from dialframe.leads.judging.rules import Policy
 from dialframe.leads.lead_file import LeadFile
-from dialframe.leads.line_types import fit
-from dialframe.leads.phone_cells import PhoneReading, read_extension, read_phone
-from dialframe.leads.phone_parts import phone_columns
-from dialframe.leads.phone_remarks import is_fax, type_column
-from dialframe.leads.regions import Regions, read_region
-from dialframe.leads.rules import Policy
 from leads.row_findings import Assessed, by_distinct
 
 

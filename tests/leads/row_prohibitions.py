@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from dialframe.leads import answers
-from dialframe.leads.phone_cells import PhoneReading, every_number, numbers_of
-from dialframe.leads.phone_parts import phone_columns
-from dialframe.leads.prohibitions import PIECES, REMARK_POLICY, remark_columns, remark_scope
+from dialframe import opt_outs
+from dialframe.leads.columns.country_names import Regions
+from dialframe.leads.columns.phone_parts import phone_columns
+from dialframe.leads.judging.do_not_call import answer_reader
+from dialframe.leads.judging.phone_cells import PhoneReading, every_number, numbers_of
+from dialframe.leads.judging.prohibitions import (
+    PIECES,
+    REMARK_POLICY,
+    remark_columns,
+    remark_scope,
+)
+from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import BY_CODE
-from dialframe.leads.regions import Regions
-from dialframe.leads.remarks import read_remark, suspects_of
-from dialframe.leads.rules import Policy
+from dialframe.opt_outs import read_remark
 from leads.row_findings import Assessed, by_distinct
 
 
@@ -41,13 +48,13 @@ def _permissions(assessed: Assessed, policy: Policy) -> None:
     frame = assessed.file.frame
     for column in assessed.columns.opt_out:
         cells = frame[column].tolist()
-        for row, answer in enumerate(by_distinct(frame[column], answers.read_answer)):
+        for row, answer in enumerate(by_distinct(frame[column], answer_reader(column))):
             if answer in ("yes", "unclear"):
                 code = "opt_out" if answer == "yes" else "opt_out_unclear"
                 assessed.find(row, code, column, cells[row])
     for column in assessed.columns.consent:
         cells = frame[column].tolist()
-        for row, answer in enumerate(by_distinct(frame[column], answers.read_consent)):
+        for row, answer in enumerate(by_distinct(frame[column], opt_outs.read_consent)):
             if answer == "yes" or (answer == "blank" and policy.blank_consent == "clean"):
                 continue
             code = "opt_out_unclear" if answer == "unclear" else "no_consent"
@@ -57,11 +64,11 @@ def _permissions(assessed: Assessed, policy: Policy) -> None:
 def _remarks(assessed: Assessed, policy: Policy) -> None:
     """Prohibitions in columns that are not for them: notes, tags, dispositions, names, faxes.
 
-    A plain cell is one in which `remarks.SUSPECT` finds nothing; nothing is to be done for it.
+    A plain cell is one in which `suspect_pattern` finds nothing; nothing is to be done for it.
     """
     for column in remark_columns(assessed.columns):
         cells = assessed.file.frame[column]
-        rows = suspects_of(cells)
+        rows = [at for at, cell in enumerate(cells) if re.search(opt_outs.suspect_pattern(), cell)]
         suspects = cells.iloc[rows]
         said = by_distinct(
             suspects, partial(read_remark, scope=remark_scope(assessed.columns, column))
@@ -83,7 +90,7 @@ def _damaged(assessed: Assessed) -> None:
     for row, fault in assessed.file.faults.items():
         raw = assessed.file.raws.get(row, "")
         pieces = [piece.strip() for piece in PIECES.split(raw)]
-        shifted = {answers.plain_yes(piece) for piece in pieces[first:]}
+        shifted = {opt_outs.plain_yes(piece) for piece in pieces[first:]}
         remark = next((said for piece in pieces if (said := read_remark(piece))), None)
         if columns.opt_out and True in shifted:
             assessed.find(row, "opt_out", columns.opt_out[0], fault)

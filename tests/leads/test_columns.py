@@ -44,7 +44,7 @@ def test_a_phone_column_of_bad_numbers_is_still_the_phone_column(lead_file):
 def test_an_unnamed_column_full_of_numbers_is_the_phone(lead_file):
     """Without a telling header the cells decide, with less confidence."""
     columns = map_columns(
-        lead_file(table(("who", "Ann", "Bob", "Cy", "Di"), ("kontakt1", *PHONES)))
+        lead_file(table(("who", "Ann", "Bob", "Cy", "Di"), ("kontakt1", *PHONES))), region="US"
     )
 
     assert columns.phone == ("kontakt1",)
@@ -54,7 +54,7 @@ def test_an_unnamed_column_full_of_numbers_is_the_phone(lead_file):
 def test_two_unnamed_columns_of_numbers_are_asked_about(lead_file):
     """One of them may be a fax, so none is dialled."""
     with pytest.raises(LeadFileError, match="column_1 and column_2 both look like phone"):
-        map_columns(lead_file(table(PHONES, FAXES), header="none"))
+        map_columns(lead_file(table(PHONES, FAXES), header="none"), region="US")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_nothing_is_asked_where_everything_is_sure(lead_file):
 def test_two_columns_of_numbers_are_asked_about(lead_file):
     """Both are named with how sure each is; the answer is a mapping for deciding again."""
     file = lead_file(rows(("eins", *NUMBERS), ("zwei", *OTHERS)))
-    decision = decide(file)
+    decision = decide(file, region="US")
 
     assert decision.columns is None
     (question,) = decision.questions

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
-from dialframe.leads.dialect import detect
+from dialframe.leads.reading.dialect import detect
 from dialframe.leads.records import Dialect, split_lines
 
 ROWS = [

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads import plausible
-from dialframe.leads.encoding import decode
+from dialframe.leads.reading import plausible
+from dialframe.leads.reading.encoding import decode
 
 TEXTS = {
     "French": "Nom;Prénom;Ville\nLefèvre;Hélène;Besançon\nGarçon;Zoë;Évry\nBenoît;Jérôme;Nîmes\n",

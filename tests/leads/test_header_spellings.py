@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.leads import headers
-from dialframe.leads.likeness import header_score, is_not_phone
+from dialframe.leads.columns.header_match import header_score, is_not_phone
 
 #: Field to headers of lists; `-` are headers of no field.
 SPELLINGS: dict[str, str] = {

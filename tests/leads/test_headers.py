@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialframe.leads import headers
-from dialframe.leads.headers import known, plain
-from dialframe.leads.likeness import header_score, phone_rank
+from dialframe.leads.columns.header_match import header_score, phone_rank
+from dialframe.leads.headers import known
+from dialframe.opt_outs import plain
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.layout import Layout, is_blank, lay_out
+from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.records import Records
 
 
@@ -92,7 +92,7 @@ def test_a_short_first_record_without_a_header_is_a_record():
 
 def test_more_columns_than_any_table_has_are_refused():
     """The delimiter is wrong, or it is no list."""
-    with pytest.raises(LeadFileError, match="40,000 columns, more than 32,768"):
+    with pytest.raises(LeadFileError, match="40,000 columns, and a list of leads has 2,000"):
         laid_out("|".join(["a"] * 40_000))
 
 
@@ -196,3 +196,27 @@ def test_blank():
     """White space and the end-of-file mark of old systems are nothing."""
     assert is_blank(["", " ", "\u3000", "\x1a"])
     assert not is_blank(["", "0"])
+
+
+def test_a_header_of_two_rows_is_joined(lead_file):
+    """The group over the field, where the field alone would stand there twice."""
+    file = lead_file("Home,,Work,\nPhone,City,Phone,City\n212-555-0142,NY,646-555-0143,LA\n")
+
+    assert file.header == ("Home Phone", "Home City", "Work Phone", "Work City")
+    assert file.frame["Work Phone"].tolist() == ["646-555-0143"]
+
+
+def test_a_title_above_the_header_is_no_part_of_it(lead_file):
+    """It names one thing, and the fields have names of their own."""
+    file = lead_file("Our leads,,\nName,Phone,City\nAnn,212-555-0142,NY\nBob,212-555-0143,LA\n")
+
+    assert file.header == ("Name", "Phone", "City")
+
+
+def test_footnotes_below_a_list_are_no_leads(lead_file):
+    """With a star, or with the source of the numbers."""
+    file = lead_file(
+        "Name,Phone\nAnn,212-555-0142\nBob,212-555-0143\n\nSource: our CRM\n* numbers not verified\n"
+    )
+
+    assert file.frame["Name"].tolist() == ["Ann", "Bob"]

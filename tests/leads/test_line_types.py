@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.line_types import RESERVED, fit
-from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.rules import Policy
+from dialframe.leads.judging.line_types import RESERVED, fit
+from dialframe.leads.judging.phone_cells import PhoneReading, read_phone
+from dialframe.leads.judging.rules import Policy
 
 
 @pytest.mark.parametrize(

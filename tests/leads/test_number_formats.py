@@ -7,7 +7,7 @@ import io
 import pytest
 import xlsxwriter
 
-from dialframe.leads.number_formats import masked
+from dialframe.leads.reading.number_formats import masked
 
 
 @pytest.mark.parametrize(

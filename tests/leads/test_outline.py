@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from dialframe.leads.blocks import split_blocks
-from dialframe.leads.layout import lay_out
-from dialframe.leads.outline import Outline
-from dialframe.leads.parser import parse
+from dialframe.leads.reading.blocks import split_blocks
+from dialframe.leads.reading.layout import lay_out
+from dialframe.leads.reading.outline import Outline
+from dialframe.leads.reading.parser import parse
 from dialframe.leads.records import Dialect, Shape, split_lines
 
 HEADER = "Name,Phone,City,Mail,Ref"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads import parser
-from dialframe.leads.parser import CLEAN, parse, scan
+from dialframe.leads.reading import parser
+from dialframe.leads.reading.parser import CLEAN, parse, scan
 from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 
 LEADS = Shape(3, digits=(1,))

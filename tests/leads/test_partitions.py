@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialframe.leads import partitions, texts
-from dialframe.leads.out_of_core import OutOfCore
-from dialframe.leads.partitions import Partitions
-from dialframe.leads.settling import InMemory, Repeats
+from dialframe.leads import texts
+from dialframe.leads.dedupe import partitions
+from dialframe.leads.dedupe.compare import InMemory, Repeats
+from dialframe.leads.dedupe.out_of_core import OutOfCore
+from dialframe.leads.dedupe.partitions import Partitions
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.phone_cells import read_extension, read_phone
+from dialframe.leads.judging.phone_cells import read_extension, read_phone
 from dialframe.phones import normalise
 
 ANN, BOB = "+12125550142", "+12125550143"
@@ -123,3 +123,21 @@ def test_what_phonenumbers_reads_is_read_the_same(text):
 
     if expected["valid"][0]:
         assert reading.e164 == expected["e164"][0] or reading.reason == "phone_placeholder"
+
+
+@pytest.mark.parametrize(
+    ("cell", "region", "first", "second"),
+    [
+        ("212-555-0142 212-555-0143", "US", "+12125550142", "+12125550143"),
+        ("2125550142 2125550143", "US", "+12125550142", "+12125550143"),
+        ("212 555 0142 212 555 0143 212 555 0144", "US", "+12125550142", "+12125550143"),
+        ("020 7946 0018 020 7946 0019", "GB", "+442079460018", "+442079460019"),
+        ("212-555-0142 / 0000000", "US", "+12125550142", ""),
+        ("0000000, 212-555-0142", "US", "+12125550142", ""),
+    ],
+)
+def test_numbers_that_a_blank_parts_are_two(cell, region, first, second):
+    """Where they fall into whole numbers in one way; a placeholder beside a number is nothing."""
+    reading = read_phone(cell, region)
+
+    assert (reading.e164, reading.other, reading.warnings) == (first, second, ("phone_split",))

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialframe.leads import texts
-from dialframe.leads.phone_cells import PhoneReading, read_phone
-from dialframe.leads.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
+from dialframe.leads.columns.country_names import Regions
+from dialframe.leads.judging.phone_cells import PhoneReading, read_phone
+from dialframe.leads.judging.phone_columns import FOUND, NOTHING_SAID, TYPES, read_phones
 from dialframe.leads.reasons import REASONS
-from dialframe.leads.regions import Regions
 
 SEEDS = [
     "2125550142", "(212) 555-0142", "212-555-0142", "+1 212 555 0142", "212.555.0142", "2125550142.0",

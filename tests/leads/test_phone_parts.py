@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.phone_cells import read_phone
-from dialframe.leads.phone_parts import join_parts, phone_columns
-from dialframe.leads.split_phones import find_joined
+from dialframe.leads import map_columns
+from dialframe.leads.columns.phone_parts import join_parts, phone_columns
+from dialframe.leads.columns.split_phones import find_joined
+from dialframe.leads.judging.phone_cells import read_phone
 
 #: Cells from left to right, and the text.
 ROWS = [
@@ -95,3 +96,31 @@ def test_split_numbers_are_found_by_header_and_by_trying(table, group):
     found = find_joined(table, list(table.columns), "US", None)
 
     assert [columns for columns, _ in found] == ([] if group is None else [group])
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "region"),
+    [
+        ("Name,phone1,phone2", "Kim {},212,55501{:02}", "US"),
+        ("Name,Phone 1,Phone 2,Phone 3", "Kim {},212,555,01{:02}", "US"),
+        ("Name,area,number", "Kim {},20,794600{:02}", "GB"),
+        ("Name,tel1,tel2", "Kim {},020,794600{:02}", "GB"),
+    ],
+)
+def test_pieces_are_joined_where_joining_makes_valid_numbers(lead_file, header, row, region):
+    """However long they are; and the joining can be said."""
+    rows = "".join(row.format(at, at) + "\n" for at in range(20, 40))
+    file = lead_file(f"{header}\n{rows}")
+    parts = header.split(",")[1:]
+
+    assert map_columns(file, region=region).phone == (" + ".join(parts),)
+    told = map_columns(file, region=region, mapping={"phone": "+".join(parts)})
+    assert told.phone == (" + ".join(parts),)
+
+
+def test_two_columns_of_whole_numbers_are_not_joined(lead_file):
+    """Each is a phone."""
+    rows = "".join(f"Kim {at},212-555-01{at},646-555-01{at}\n" for at in range(20, 40))
+
+    columns = map_columns(lead_file(f"Name,phone1,phone2\n{rows}"), region="US")
+    assert sorted(columns.phone) == ["phone1", "phone2"]

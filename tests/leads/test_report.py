@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dialframe import leads
-from dialframe.leads.report import mask
+from dialframe.privacy import mask
 
 
 @pytest.fixture
@@ -78,4 +78,4 @@ def test_long_lists_of_lines_are_cut_and_counted(lead_file):
 )
 def test_masks(value, masked):
     """Enough to recognise, too little to call."""
-    assert mask(value) == masked
+    assert mask(value, reach="cell") == masked

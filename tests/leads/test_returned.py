@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.returned import damage
+from dialframe.leads.reading.reject_roundtrip import damage
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from dialframe.errors import LeadFileError
-from dialframe.leads import source
+from dialframe.leads.reading import source
 
 
 def zipped(name: str) -> bytes:

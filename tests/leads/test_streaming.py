@@ -11,7 +11,7 @@ import pytest
 from dialframe import leads
 from dialframe.errors import LeadFileError
 from dialframe.leads import FieldRule, Policy
-from dialframe.leads.intake import Told
+from dialframe.leads.reading.streams import ReadOptions
 from leads import row_by_row
 
 NUMBERS = ["212-555-0142", "2125550143", "(212) 555-0144", "+1 212 555 0145", "2125550146.0", "212 555 0147 x12"]  # fmt: skip
@@ -82,7 +82,7 @@ def both(tmp_path: Path, paths: list[Path], how: dict | None = None, **told) -> 
     by_columns = leads.clean(files, **told)
     for name in OUTCOMES:
         pd.testing.assert_frame_equal(getattr(by_columns, name), getattr(whole, name))
-    expected = leads.write(whole, tmp_path / "whole").paths
+    expected = leads.write(by_columns, tmp_path / "whole").paths
 
     done = leads.clean_files(paths, tmp_path / "blocks", **told, **(how or {}))
 
@@ -175,7 +175,10 @@ def test_what_is_told_is_believed(tmp_path):
     path.write_text("Ann|212-555-0142\nBob|212-555-0143\n")
 
     done = leads.clean_files(
-        [path], tmp_path / "out", region="US", told=Told(delimiter="|", header=("name", "phone"))
+        [path],
+        tmp_path / "out",
+        region="US",
+        told=ReadOptions(delimiter="|", header=("name", "phone")),
     )
 
     assert done.counts["clean"] == 2

@@ -9,7 +9,7 @@ import pytest
 import xlsxwriter
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.workbook_parts import check_parts
+from dialframe.leads.reading.workbook_parts import check_parts
 
 
 def workbook(*cells: tuple[int, int]) -> bytes:
@@ -69,17 +69,46 @@ def test_repeated_values_are_refused(tmp_path):
         check_parts(tmp_path, out.getvalue())
 
 
-def test_a_second_sheet_with_the_same_header_is_told(lead_file):
-    """The list may go on there."""
+def test_sheets_with_the_same_header_are_one_list(lead_file):
+    """The others are named, and hidden rows and columns are counted."""
     out = io.BytesIO()
     book = xlsxwriter.Workbook(out, {"in_memory": True})
     for name, header in (("North", "Phone"), ("South", "phone "), ("Notes", "Text")):
         sheet = book.add_worksheet(name)
         sheet.write_row(0, 0, ["Name", header])
-        sheet.write_row(1, 0, ["Ann", "212-555-0142"])
+        sheet.write_row(1, 0, [f"Ann of {name}", "212-555-0142"])
+        sheet.set_row(1, None, None, {"hidden": name == "South"})
+        sheet.set_column(0, 0, None, None, {"hidden": name == "North"})
     book.close()
 
-    decisions = lead_file(out.getvalue(), "leads.xlsx").decisions
+    file = lead_file(out.getvalue(), "leads.xlsx")
+    decisions = file.decisions
+
+    assert file.frame["Name"].tolist() == ["Ann of North", "Ann of South"]
+    assert [part.name for part in file.parts] == ["North", "South"]
+    assert (decisions.hidden_rows, decisions.hidden_columns) == (1, 1)
 
     assert decisions.sheet == "North"
     assert decisions.alike_sheets == ("South",)
+
+
+def test_a_workbook_with_a_password_is_no_damaged_one(lead_file):
+    """Office keeps it as a stream in a container of the older format."""
+    data = (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2048) + "EncryptedPackage".encode("utf-16-le")
+    )
+
+    with pytest.raises(LeadFileError, match="has a password; save it without one"):
+        lead_file(data + bytes(4096), "leads.xlsx")
+
+
+def test_the_odd_table_of_an_archive_is_named(lead_file):
+    """With what to do about it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name in ("leeds", "york", "hull"):
+            archive.writestr(f"{name}.csv", "Name,Phone\nAnn,212-555-0142\n")
+        archive.writestr("prices.csv", "Item,Price,Tax\nDesk,12,2\n")
+
+    with pytest.raises(LeadFileError, match=r"prices\.csv has other columns than the other 3"):
+        lead_file(out.getvalue(), "fairs.zip")

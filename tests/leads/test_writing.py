@@ -26,6 +26,7 @@ TEXT = (
     "6,Flo,212-555-0146,\n"
 )
 NAMES = (
+    "clean.csv.origin",
     "clean.csv",
     "rejected.csv",
     "duplicates.csv",
@@ -41,7 +42,7 @@ def cleaned(lead_file):
 
 
 def test_all_files_are_there_even_without_rows(cleaned, tmp_path):
-    """A program finds the same six files after every run."""
+    """A program finds the same seven files after every run."""
     written = leads.write(cleaned, tmp_path / "out")
 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
@@ -242,12 +243,12 @@ def test_several_files_get_one_set(tmp_path):
 
 
 def test_progress_reaches_its_total(cleaned, tmp_path):
-    """Six files, told one by one."""
+    """Seven files, told one by one."""
     steps: list[Progress] = []
 
     leads.write(cleaned, tmp_path, on_progress=steps.append)
 
-    assert (steps[-1].done, steps[-1].total) == (6, 6)
+    assert (steps[-1].done, steps[-1].total) == (7, 7)
 
 
 CELL = st.text(

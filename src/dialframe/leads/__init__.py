@@ -1,4 +1,4 @@
-"""Lead files in any shape to clean leads, with every record accounted for; knows no network.
+"""Lead files in any shape to clean leads, with every record accounted for.
 
     from dialframe import leads
 
@@ -11,30 +11,48 @@
 
 from dialframe.leads import reasons
 from dialframe.leads.cleaned import Cleaned, CleanedFile
-from dialframe.leads.cleaning import clean
-from dialframe.leads.column_map import ColumnMap
-from dialframe.leads.columns import decide, map_columns
-from dialframe.leads.decision import Candidate, MappingDecision, Question
-from dialframe.leads.inputs import (
+from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.decide import decide, map_columns
+from dialframe.leads.columns.decision import Candidate, MappingDecision, Question
+from dialframe.leads.columns.region import RegionCandidate, RegionDecision, decide_region
+from dialframe.leads.columns.saved_maps import (
+    fingerprint,
+    forget_mapping,
+    save_mapping,
+    saved_mapping,
+)
+from dialframe.leads.judged_files import Choices
+from dialframe.leads.judging.rules import FieldRule, Policy, Rules
+from dialframe.leads.judging.rules_file import load_rules
+from dialframe.leads.lead_file import Decisions, LeadFile
+from dialframe.leads.pipeline import Pipeline, clean, clean_files
+from dialframe.leads.reading.files import read, read_all
+from dialframe.leads.reading.streams import ReadOptions
+from dialframe.leads.records import Dialect
+from dialframe.leads.writing.clean_file import CleanLayout
+from dialframe.leads.writing.inputs import (
     LeadInput,
     custom_columns,
     lead_inputs,
     numbers_to_screen,
 )
-from dialframe.leads.intake import Told
-from dialframe.leads.lead_file import Decisions, LeadFile
-from dialframe.leads.mappings import fingerprint, forget_mapping, save_mapping, saved_mapping
-from dialframe.leads.reading import read, read_all
-from dialframe.leads.records import Dialect
-from dialframe.leads.report import report
-from dialframe.leads.rules import FieldRule, Policy, Rules
-from dialframe.leads.rules_file import load_rules
-from dialframe.leads.streaming import clean_files
-from dialframe.leads.tally import CleanedFiles
-from dialframe.leads.writing import Form, Written, stem, to_csv, write
+from dialframe.leads.writing.outputs import (
+    Form,
+    Target,
+    Written,
+    stem,
+    stem_in,
+    stem_of,
+    to_csv,
+    write,
+)
+from dialframe.leads.writing.report import report
+from dialframe.leads.writing.tally import CleanedFiles
 
 __all__ = [
     "Candidate",
+    "Choices",
+    "CleanLayout",
     "Cleaned",
     "CleanedFile",
     "CleanedFiles",
@@ -46,15 +64,20 @@ __all__ = [
     "LeadFile",
     "LeadInput",
     "MappingDecision",
+    "Pipeline",
     "Policy",
     "Question",
+    "ReadOptions",
+    "RegionCandidate",
+    "RegionDecision",
     "Rules",
-    "Told",
+    "Target",
     "Written",
     "clean",
     "clean_files",
     "custom_columns",
     "decide",
+    "decide_region",
     "fingerprint",
     "forget_mapping",
     "lead_inputs",
@@ -68,6 +91,13 @@ __all__ = [
     "save_mapping",
     "saved_mapping",
     "stem",
+    "stem_in",
+    "stem_of",
     "to_csv",
     "write",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""Single cells of a lead to the values that the service takes: names, addresses, ids; knows no phones."""
+"""Single cells of a lead to the values that the service takes: names, addresses, ids."""
 
 from __future__ import annotations
 

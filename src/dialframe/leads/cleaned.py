@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,9 +11,11 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.column_map import ColumnMap
+from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.region import RegionDecision
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
+from dialframe.phones import normalise
 
 _FRAMES: Final = tuple(COUNT_KEYS.values())
 #: Records that a report shows of each reason.
@@ -42,6 +44,8 @@ class CleanedFile:
         names: Names of its columns in the frames.
         decisions: How it was read.
         columns: Its columns by field.
+        region: Region by which its national numbers were read, or None.
+        region_decision: Why that one; None where it was told.
     """
 
     path: Path
@@ -53,6 +57,8 @@ class CleanedFile:
     names: tuple[str, ...]
     decisions: Decisions
     columns: ColumnMap
+    region: str | None = None
+    region_decision: RegionDecision | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +81,9 @@ class Cleaned:
         skipped: Records that are no leads: blank lines, totals and remarks, repeated headers.
             What stands above the header, and the header itself, are no records.
         files: The files, in order.
-        region: Region by which national numbers were read.
+        region: Region by which national numbers were read, where it is one.
         leftovers: Columns of `clean` that no field explains: the leads' custom fields.
+        filled: Fields that have a value in some record of the files, clean or not.
     """
 
     clean: pd.DataFrame
@@ -87,6 +94,7 @@ class Cleaned:
     files: tuple[CleanedFile, ...]
     region: str | None
     leftovers: tuple[str, ...] = ()
+    filled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -119,6 +127,16 @@ class Cleaned:
         codes = self.clean["_warnings"].str.split(";").explode()
         return _tally(codes[codes != ""])
 
+    @property
+    def countries(self) -> dict[str, int]:
+        """Clean records by country of their number, most first."""
+        return by_count(whereabouts(self.clean["phone"])[0])
+
+    @property
+    def line_types(self) -> dict[str, int]:
+        """Clean records by line type of their number, most first."""
+        return by_count(whereabouts(self.clean["phone"])[1])
+
     def examples(self, outcome: str, code: str) -> list[Example]:
         """The first records with the reason: file, line and value."""
         frame: pd.DataFrame = getattr(self, outcome)
@@ -131,6 +149,17 @@ class Cleaned:
     def __repr__(self) -> str:
         counted = ", ".join(f"{name}={count}" for name, count in self.counts.items())
         return f"Cleaned({counted})"
+
+
+def whereabouts(phones: Iterable[object]) -> tuple[dict[str, int], dict[str, int]]:
+    """How many numbers in E.164 are of each country, and of each line type."""
+    numbers = pd.Series(phones, dtype="str")
+    found = normalise(numbers, region=None)
+    return _counted(found["region"]), _counted(found["type"])
+
+
+def _counted(column: pd.Series) -> dict[str, int]:
+    return {str(name): int(count) for name, count in column.value_counts().items()}
 
 
 def by_count(counted: Mapping[str, int]) -> dict[str, int]:

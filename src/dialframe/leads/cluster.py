@@ -1,4 +1,4 @@
-"""Files read and judged by the workers of a Dask cluster, for `clean_files`; knows Dask, not leads.
+"""Files read and judged by the workers of a Dask cluster, for `clean_files`.
 
 Each file is one task, so that many files keep many workers busy; what is compared across files is
 compared here, where the outcomes are written too. Needs the extra `dask`.

@@ -10,14 +10,16 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.leads import phone_columns, texts
+from dialframe.leads import texts
 from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import CleanedFile
-from dialframe.leads.column_map import ColumnMap, Columns
-from dialframe.leads.columns import map_columns
-from dialframe.leads.columnwise import tidied
-from dialframe.leads.intake import sample_step
+from dialframe.leads.columns.column_map import ColumnMap, Columns
+from dialframe.leads.columns.decide import map_columns
+from dialframe.leads.columns.region import RegionDecision
+from dialframe.leads.judging import phone_columns
+from dialframe.leads.judging.validate import tidied
 from dialframe.leads.lead_file import LeadFile
+from dialframe.leads.reading.streams import sample_step
 from dialframe.phones import normalise
 
 _ENDINGS: Final = re.compile(
@@ -28,10 +30,10 @@ _ENDINGS: Final = re.compile(
 #: What says the columns of a file, of which it may have a part of the rows.
 Choose = Callable[[LeadFile], ColumnMap]
 #: Columns of a file as they are told, what says them, or None to find them.
-Told = ColumnMap | Mapping[str, Columns] | Choose | None
+ReadOptions = ColumnMap | Mapping[str, Columns] | Choose | None
 
 
-def decide(file: LeadFile, *, region: str | None, mapping: Told) -> tuple[ColumnMap, bool]:
+def decide(file: LeadFile, *, region: str | None, mapping: ReadOptions) -> tuple[ColumnMap, bool]:
     """The columns of a file's fields, and whether its whole names are written `Last, First`.
 
     Up to 50,000 rows spread over the file tell that of all of them.
@@ -59,7 +61,14 @@ def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
     return np.unique(phone_columns.numbers(texts.of_series(found)))
 
 
-def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> CleanedFile:
+def facts(
+    file: LeadFile,
+    name: str,
+    columns: ColumnMap,
+    records: int,
+    region: str | None,
+    decided: RegionDecision | None,
+) -> CleanedFile:
     """What is to be known of one file that was cleaned."""
     return CleanedFile(
         path=file.path,
@@ -71,6 +80,8 @@ def facts(file: LeadFile, name: str, columns: ColumnMap, records: int) -> Cleane
         names=tuple(map(str, file.frame.columns)),
         decisions=file.decisions,
         columns=columns,
+        region=region,
+        region_decision=decided,
     )
 
 

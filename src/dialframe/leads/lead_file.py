@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
+from dialframe.errors import LeadFileError
 from dialframe.leads.records import Dialect
 
 #: Columns that this package adds to the records in its files, in order; `read` drops them again.
@@ -29,6 +31,23 @@ META: Final = (
     "_raw",
 )
 
+#: Columns of a cleaned record that come from mapped columns, in order.
+LEAD_COLUMNS: Final = (
+    "phone",
+    "phone_extension",
+    "phone_other",
+    "first_name",
+    "last_name",
+    "full_name",
+    "email",
+    "external_id",
+    "source",
+)
+#: Columns of the widest table that is read; the widest public contact lists have some hundreds.
+MOST_COLUMNS: Final = 2_000
+#: Name of the sheet that this package writes, by which it knows its own workbooks.
+SHEET_NAME: Final = "dialframe leads"
+
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
@@ -46,7 +65,9 @@ class Decisions:
         delimiter_runner_up: The next best delimiter with its score.
         sheet: Sheet of a workbook.
         other_sheets: The sheets left alone.
-        alike_sheets: Those of them that begin with the same header: perhaps the list goes on there.
+        alike_sheets: Those of them with the same header, which were read as one list with it.
+        hidden_rows: How many of its rows are hidden in the workbook; they were read too.
+        hidden_columns: How many of its columns are.
         header_line: Physical line or sheet row of the header, None where there is none.
         header_confidence: 0 to 1.
         preamble_lines: Physical lines of the records above the header.
@@ -66,6 +87,8 @@ class Decisions:
     sheet: str | None = None
     other_sheets: tuple[str, ...] = ()
     alike_sheets: tuple[str, ...] = ()
+    hidden_rows: int = 0
+    hidden_columns: int = 0
     header_line: int | None = None
     header_confidence: float = 1.0
     preamble_lines: tuple[int, ...] = ()
@@ -139,8 +162,45 @@ class LeadFile:
         return f"LeadFile({self.name!r}, {shape}, {self.decisions.format})"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Records of one file, as they are judged.
+
+    Attributes:
+        columns: Texts by column of the file.
+        faults: Row to reason code of a record that could not be read whole.
+        warnings: Row to warning codes.
+        raws: Row to the text of a record that could not be read whole.
+    """
+
+    columns: Mapping[str, pa.Array]
+    faults: Mapping[int, str] = field(default_factory=dict)
+    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    raws: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+
+def check_width(columns: int) -> None:
+    """Refuse a table that is no list of leads, before anything is decided about its columns.
+
+    Args:
+        columns: How many columns it has.
+
+    Raises:
+        LeadFileError: There are more than `MOST_COLUMNS`.
+    """
+    if columns > MOST_COLUMNS:
+        raise LeadFileError(
+            f"the table has {columns:,} columns, and a list of leads has {MOST_COLUMNS:,} at the "
+            "most; keep the columns that matter and read it again"
+        )
+
+
 def unique_names(header: tuple[str, ...] | None, width: int) -> list[str]:
     """A name for each column: the header's, `column_3` for an empty one, ` (2)` behind a repeated one."""
+    check_width(width)
     raw = [*(header or ()), *[""] * width][:width]
     names: list[str] = []
     taken = set(META)

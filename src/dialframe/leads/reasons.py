@@ -1,4 +1,4 @@
-"""Every reason for which a record of a lead file is not clean, as one table; knows no file and no frame.
+"""Every reason for which a record of a lead file is not clean, as one table.
 
 The order of the table is the order of precedence: a record with several reasons is known by the
 first of them. Words of the service's own answers are kept where it has one (`missing_phone`,
@@ -78,6 +78,12 @@ REASONS: Final[tuple[Reason, ...]] = (
     ),
     Reason(
         "on_dnc", "do_not_call", "the number is on the do-not-call list given", "nothing to do"
+    ),
+    Reason(
+        "suppressed",
+        "do_not_call",
+        "the number is on your suppression list",
+        "nothing to do; `dialframe suppress check` says since when and why",
     ),
     Reason(
         "opt_out_elsewhere",

@@ -1,4 +1,4 @@
-"""Columns of text as Arrow has them: their bytes, and values put into some of their rows; knows no cells' meaning."""
+"""Columns of text as Arrow has them: their bytes, and values put into some of their rows."""
 
 from __future__ import annotations
 
@@ -31,6 +31,14 @@ def of_series(series: pd.Series) -> pa.Array:
     found = pc.cast(pa.array(series, from_pandas=True), TEXT)
     whole = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     return whole.fill_null("") if whole.null_count else whole
+
+
+def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A column of a table as one piece."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    found = column.combine_chunks()
+    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
 
 
 def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:

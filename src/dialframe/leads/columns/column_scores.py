@@ -1,0 +1,164 @@
+"""Every column of a file as the fields that it may be, weighed by header and cells; settles no doubt of phones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dialframe import opt_outs
+from dialframe.leads.columns.column_map import FIELDS, SINGLE
+from dialframe.leads.columns.evidence import Evidence, answer_share, country_share
+from dialframe.leads.columns.header_match import (
+    header_score,
+    is_call_flag,
+    is_wrong_number_flag,
+    phone_rank,
+)
+from dialframe.leads.columns.permission_headers import is_screening, needs_answers
+from dialframe.leads.lead_file import LeadFile
+from dialframe.opt_outs import plain
+
+#: How much the header counts, and how much the cells.
+HEADER_WEIGHT: Final = 0.6
+CONTENT_WEIGHT: Final = 0.4
+#: Score from which a column is taken.
+REQUIRED: Final = 0.6
+_UNKNOWN: Final = 0.5
+_MOSTLY: Final = 0.5
+_SOME: Final = 0.25
+_SURELY: Final = 0.8
+_WHOLE_HEADER: Final = 0.9
+#: Content without which not even the right header is believed.
+_LEAST_CONTENT: Final = {
+    "first_name": 0.3,
+    "last_name": 0.3,
+    "full_name": 0.3,
+    "email": 0.1,
+    "external_id": 0.5,
+    "country": 0.6,
+}
+#: Names that are the whole name alone and the given name beside a surname.
+_GIVEN_BESIDE_LAST: Final = frozenset({"nombre", "nome"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One column as one field."""
+
+    score: float
+    field: str
+    column: str
+    place: int
+
+
+def claim_columns(
+    lead_file: LeadFile, evidence: Mapping[str, Evidence], told: Collection[str]
+) -> list[Claim]:
+    """Every column as every field that its header allows, the best first."""
+    claims = []
+    for place, (column, seen) in enumerate(evidence.items()):
+        for name in FIELDS:
+            header = header_score(column, name) if name not in told else 0.0
+            if name == "opt_out" and name not in told and is_wrong_number_flag(column):
+                # `Bad Number: Y` is a flag of the record; where numbers stand in it, it is not.
+                header = 1.0 if seen.answer >= _MOSTLY else 0.0
+            if name == "consent" and name not in told and is_call_flag(column):
+                # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
+                header = 1.0 if seen.answer >= _SURELY else 0.0
+            if header and name in ("opt_out", "consent") and name not in told:
+                header = _with_answers(lead_file, column, name, header, seen)
+            if not header:
+                continue
+            content = _content(name, seen)
+            if name == "country":
+                content = country_share(lead_file.frame[column])
+            if _is_believed(lead_file, column, name, header, seen, content):
+                score = HEADER_WEIGHT * header + CONTENT_WEIGHT * content
+                claims.append(Claim(round(score, 4), name, column, place))
+    return sorted(
+        (claim for claim in claims if claim.score >= REQUIRED - 1e-9),
+        key=lambda claim: (-claim.score, claim.place),
+    )
+
+
+def _with_answers(
+    lead_file: LeadFile, column: str, name: str, header: float, seen: Evidence
+) -> float:
+    """The score of a permission or prohibition; of a doubtful name none, unless it holds answers."""
+    if not seen.filled or not needs_answers(column, name) or is_call_flag(column):
+        return header
+    read = opt_outs.read_consent
+    if name == "opt_out":
+        read = opt_outs.read_screening if is_screening(column) else opt_outs.read_answer
+    least = _MOSTLY if name == "opt_out" else _SOME
+    return header if answer_share(lead_file.frame[column], read) > least else 0.0
+
+
+def _is_believed(
+    lead_file: LeadFile, column: str, name: str, header: float, seen: Evidence, content: float
+) -> bool:
+    if not seen.filled:
+        return name != "country"
+    if content < _LEAST_CONTENT.get(name, 0.0):
+        return False
+    if name != "external_id" or header >= _WHOLE_HEADER:
+        return True
+    # The header is no proof (`provider id`), so every value must be another one.
+    values = lead_file.frame[column].str.strip()
+    values = values[values != ""]
+    return not bool(values.duplicated().any())
+
+
+def _content(name: str, seen: Evidence) -> float:
+    if not seen.filled:
+        return _UNKNOWN
+    return {
+        "phone": seen.phone,
+        "email": seen.email,
+        "first_name": seen.name,
+        "last_name": seen.name,
+        "full_name": seen.name,
+        "external_id": seen.distinct * (1.0 - seen.spaced),
+        "opt_out": 1.0,  # an unknown word in it forbids the call, so the header decides
+        "consent": 1.0,
+    }.get(name, _UNKNOWN)
+
+
+def assign(claims: list[Claim]) -> dict[str, list[Claim]]:
+    """The best claims that do not contradict each other; each column gives one field."""
+    chosen: dict[str, list[Claim]] = {}
+    used: set[str] = set()
+    for claim in claims:
+        if claim.column in used or (claim.field in SINGLE and claim.field in chosen):
+            continue
+        chosen.setdefault(claim.field, []).append(claim)
+        used.add(claim.column)
+    phones = chosen.get("phone", [])
+    phones.sort(key=lambda claim: (phone_rank(claim.column), claim.place))
+    return chosen
+
+
+def untangle(
+    chosen: dict[str, list[Claim]],
+    evidence: Mapping[str, Evidence],
+    told: Collection[str],
+) -> dict[str, list[Claim]]:
+    """Settle names that mean one thing alone and another beside a second name column."""
+    full, first, last = (chosen.get(name) for name in ("full_name", "first_name", "last_name"))
+    if {"full_name", "first_name", "last_name"} & set(told):
+        return chosen
+    if full and last and not first and plain(full[0].column) in _GIVEN_BESIDE_LAST:
+        return {**_without(chosen, "full_name"), "first_name": full}
+    surname = (
+        full and plain(full[0].column) == "name" and evidence[full[0].column].spaced < _MOSTLY
+    )
+    if full and first and not last and surname:
+        return {**_without(chosen, "full_name"), "last_name": full}
+    if last and not first and not full and evidence[last[0].column].spaced >= _MOSTLY:
+        return {**_without(chosen, "last_name"), "full_name": last}
+    return chosen
+
+
+def _without(chosen: dict[str, list[Claim]], name: str) -> dict[str, list[Claim]]:
+    return {field: claims for field, claims in chosen.items() if field != name}

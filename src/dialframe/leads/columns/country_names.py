@@ -1,0 +1,348 @@
+"""A country as people write it to the ISO region of its phone numbers.
+
+Codes of two and three letters, dialling codes (`+44`, `0044`, `44`), and names in the languages of
+this package and some more, as phonenumbers' own table has them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import Final
+
+import phonenumbers
+
+from dialframe.opt_outs import plain
+
+#: The region of national numbers: one for all rows, or one each.
+Regions = list[str | None] | str | None
+
+_DIALLED: Final = re.compile(r"\s*(?:\+|00)?\s*\(?(\d{1,4})\)?(?:\.0+)?\s*")
+_PLUS: Final = re.compile(r"\+\s?(\d{1,4})\b")
+_LANGUAGES: Final = ("en", "es", "fr", "de", "pt", "ja", "it", "nl")
+_CANADA_AND_MORE: Final = 1
+_LONGEST_CHARS: Final = 200
+_LONGEST_NAME: Final = 60
+#: Codes of three letters.
+_ISO3: Final = {
+    pair[:3]: pair[4:]
+    for pair in [
+        "AFG:AF",
+        "ALB:AL",
+        "DZA:DZ",
+        "AND:AD",
+        "AGO:AO",
+        "ATG:AG",
+        "ARG:AR",
+        "ARM:AM",
+        "ABW:AW",
+        "AUS:AU",
+        "AUT:AT",
+        "AZE:AZ",
+        "BHS:BS",
+        "BHR:BH",
+        "BGD:BD",
+        "BRB:BB",
+        "BLR:BY",
+        "BEL:BE",
+        "BLZ:BZ",
+        "BEN:BJ",
+        "BMU:BM",
+        "BTN:BT",
+        "BOL:BO",
+        "BIH:BA",
+        "BWA:BW",
+        "BRA:BR",
+        "BRN:BN",
+        "BGR:BG",
+        "BFA:BF",
+        "BDI:BI",
+        "KHM:KH",
+        "CMR:CM",
+        "CAN:CA",
+        "CPV:CV",
+        "CYM:KY",
+        "CAF:CF",
+        "TCD:TD",
+        "CHL:CL",
+        "CHN:CN",
+        "COL:CO",
+        "COM:KM",
+        "COG:CG",
+        "COD:CD",
+        "CRI:CR",
+        "CIV:CI",
+        "HRV:HR",
+        "CUB:CU",
+        "CYP:CY",
+        "CZE:CZ",
+        "DNK:DK",
+        "DJI:DJ",
+        "DMA:DM",
+        "DOM:DO",
+        "ECU:EC",
+        "EGY:EG",
+        "SLV:SV",
+        "GNQ:GQ",
+        "ERI:ER",
+        "EST:EE",
+        "ETH:ET",
+        "FJI:FJ",
+        "FIN:FI",
+        "FRA:FR",
+        "GAB:GA",
+        "GMB:GM",
+        "GEO:GE",
+        "DEU:DE",
+        "GHA:GH",
+        "GIB:GI",
+        "GRC:GR",
+        "GRD:GD",
+        "GTM:GT",
+        "GIN:GN",
+        "GUY:GY",
+        "HTI:HT",
+        "HND:HN",
+        "HKG:HK",
+        "HUN:HU",
+        "ISL:IS",
+        "IND:IN",
+        "IDN:ID",
+        "IRN:IR",
+        "IRQ:IQ",
+        "IRL:IE",
+        "ISR:IL",
+        "ITA:IT",
+        "JAM:JM",
+        "JPN:JP",
+        "JOR:JO",
+        "KAZ:KZ",
+        "KEN:KE",
+        "KWT:KW",
+        "KGZ:KG",
+        "LAO:LA",
+        "LVA:LV",
+        "LBN:LB",
+        "LSO:LS",
+        "LBR:LR",
+        "LBY:LY",
+        "LIE:LI",
+        "LTU:LT",
+        "LUX:LU",
+        "MAC:MO",
+        "MKD:MK",
+        "MDG:MG",
+        "MWI:MW",
+        "MYS:MY",
+        "MDV:MV",
+        "MLI:ML",
+        "MLT:MT",
+        "MRT:MR",
+        "MUS:MU",
+        "MEX:MX",
+        "MDA:MD",
+        "MCO:MC",
+        "MNG:MN",
+        "MNE:ME",
+        "MAR:MA",
+        "MOZ:MZ",
+        "MMR:MM",
+        "NAM:NA",
+        "NPL:NP",
+        "NLD:NL",
+        "NZL:NZ",
+        "NIC:NI",
+        "NER:NE",
+        "NGA:NG",
+        "NOR:NO",
+        "OMN:OM",
+        "PAK:PK",
+        "PAN:PA",
+        "PNG:PG",
+        "PRY:PY",
+        "PER:PE",
+        "PHL:PH",
+        "POL:PL",
+        "PRT:PT",
+        "PRI:PR",
+        "QAT:QA",
+        "REU:RE",
+        "ROU:RO",
+        "RUS:RU",
+        "RWA:RW",
+        "SAU:SA",
+        "SEN:SN",
+        "SRB:RS",
+        "SYC:SC",
+        "SLE:SL",
+        "SGP:SG",
+        "SVK:SK",
+        "SVN:SI",
+        "SOM:SO",
+        "ZAF:ZA",
+        "KOR:KR",
+        "ESP:ES",
+        "LKA:LK",
+        "SDN:SD",
+        "SUR:SR",
+        "SWE:SE",
+        "CHE:CH",
+        "SYR:SY",
+        "TWN:TW",
+        "TJK:TJ",
+        "TZA:TZ",
+        "THA:TH",
+        "TGO:TG",
+        "TTO:TT",
+        "TUN:TN",
+        "TUR:TR",
+        "TKM:TM",
+        "UGA:UG",
+        "UKR:UA",
+        "ARE:AE",
+        "GBR:GB",
+        "USA:US",
+        "URY:UY",
+        "UZB:UZ",
+        "VEN:VE",
+        "VNM:VN",
+        "YEM:YE",
+        "ZMB:ZM",
+        "ZWE:ZW",
+        "GLP:GP",
+        "MTQ:MQ",
+        "GUF:GF",
+        "GUM:GU",
+        "VIR:VI",
+        "ASM:AS",
+        "JEY:JE",
+        "GGY:GG",
+        "IMN:IM",
+        "FRO:FO",
+        "GRL:GL",
+        "PSE:PS",
+        "GER:DE",
+        "ENG:GB",
+        "SCO:GB",
+        "WAL:GB",
+        "UAE:AE",
+    ]
+}
+#: Names that the table of phonenumbers does not have.
+_ALIASES: Final = {
+    plain(name): region
+    for region, names in {
+        "US": "usa | us | u.s. | u.s.a. | united states | united states of america | america"
+        "| the united states | estados unidos | estados unidos de america | eeuu | ee. uu. | eua"
+        "| ee.uu. | e.e.u.u. | etats-unis | etats unis d'amerique | vereinigte staaten | amerika"
+        "| vereinigte staaten von amerika | アメリカ | 米国 | アメリカ合衆国 | stati uniti",
+        "GB": "uk | u.k. | united kingdom | great britain | britain | england | scotland | wales"
+        "| northern ireland | reino unido | gran bretana | inglaterra | royaume-uni | angleterre"
+        "| grande-bretagne | ecosse | grossbritannien | großbritannien | vereinigtes königreich"
+        "| england/uk | schottland | gra bretanha | イギリス | 英国 | united kingdom of great britain"
+        "| the united kingdom | escocia | regno unito",
+        "DE": "germany | deutschland | brd | d | ger | bundesrepublik deutschland | alemania"
+        "| allemagne | alemanha | ドイツ | 独国",
+        "FR": "france | frankreich | francia | franca | france metropolitaine | フランス | f",
+        "ES": "spain | espana | espagne | spanien | espanha | スペイン | e",
+        "IT": "italy | italia | italie | italien | イタリア",
+        "AT": "austria | österreich | oesterreich | autriche | a | オーストリア",
+        "CH": "switzerland | schweiz | suisse | suiza | suica | svizzera | スイス | ch",
+        "NL": "netherlands | the netherlands | holland | niederlande | pays-bas | paises bajos"
+        "| holanda | nederland | オランダ",
+        "JP": "japan | nippon | 日本 | 日本国 | japon | japao | giappone",
+        "BR": "brazil | brasil | bresil | brasilien | ブラジル",
+        "PT": "portugal | ポルトガル",
+        "MX": "mexico | mexique | mexiko | méjico | メキシコ",
+        "CA": "canada | kanada | カナダ",
+        "KR": "south korea | korea | republic of korea | korea republic of | corea del sur"
+        "| coree du sud | südkorea | coreia do sul | 韓国",
+        "CN": "china | chine | prc | people s republic of china | 中国",
+        "RU": "russia | russian federation | rusia | russie | russland | ロシア",
+        "CZ": "czech republic | czechia | tschechien | republica checa | republique tcheque",
+        "AE": "united arab emirates | uae | u.a.e. | emiratos arabes unidos | dubai",
+        "IE": "ireland | republic of ireland | eire | irlanda | irlande | irland",
+        "BE": "belgium | belgique | belgien | belgica | belgie",
+        "AU": "australia | australie | australien | オーストラリア",
+        "TR": "turkey | turkiye | türkei | turquia | turquie",
+        "VN": "vietnam | viet nam",
+        "HK": "hong kong | hongkong | 香港",
+        "TW": "taiwan | 台湾",
+    }.items()
+    for name in names.split("|")
+}
+
+
+@lru_cache(maxsize=4096)
+def read_region(cell: str) -> str | None:
+    """The ISO 3166 region that a cell of a country column names, None for none that is known.
+
+    `Germany`, `DE`, `deu`, `+49`, `0049`, `49`, `Alemania`, `Germany (+49)`; of a dialling code
+    that several regions share, the main one, whose numbers are written alike.
+    """
+    cell = cell.strip()
+    if len(cell) > _LONGEST_CHARS:
+        return None
+    words = plain(cell)
+    if not words or len(words) > _LONGEST_NAME:
+        return None
+    if dialled := _DIALLED.fullmatch(cell.replace("-", "")):
+        return _of_code(dialled[1])
+    # `U.S.A.` is a code; `n/a` is no Namibia.
+    compact = "" if "/" in cell else words.replace(" ", "").upper()
+    if compact == "UK":
+        return "GB"
+    if compact in phonenumbers.SUPPORTED_REGIONS:
+        return compact
+    found = _ALIASES.get(words) or _ISO3.get(compact) or _named().get(words)
+    if found is None and (plus := _PLUS.search(cell)):
+        return _of_code(plus[1])
+    if found is None and " " in words:
+        codes = {known for token in cell.split() if (known := _code(token))}
+        return codes.pop() if len(codes) == 1 else None
+    return found
+
+
+def _of_code(digits: str) -> str | None:
+    code = int(digits)
+    # 1-242, 1-809 and the like are written as one code; all of them are of the plan of +1.
+    if digits.startswith("1") and len(digits) == len("1242"):
+        code = _CANADA_AND_MORE
+    region = phonenumbers.region_code_for_country_code(code)
+    return region if region in phonenumbers.SUPPORTED_REGIONS else None
+
+
+def _code(token: str) -> str | None:
+    """A code of two letters that stands in capitals beside a name: `DE - Germany`, `Perú (PE)`."""
+    bare = token.strip("()[]-–,;:/")
+    if not bare.isupper():
+        return None
+    return bare if bare in phonenumbers.SUPPORTED_REGIONS else _ISO3.get(bare)
+
+
+@cache
+def _named() -> dict[str, str]:
+    """Region by name; the table is large, so it is loaded when a name asks for it."""
+    from phonenumbers.geodata.locale import LOCALE_DATA
+
+    named: dict[str, str] = {}
+    for region, names in LOCALE_DATA.items():
+        if region not in phonenumbers.SUPPORTED_REGIONS:
+            continue
+        for language in _LANGUAGES:
+            name = names.get(language, "")
+            while name.startswith("*"):
+                name = names.get(name[1:], "")
+            if name:
+                named.setdefault(plain(name), region)
+    return named
+
+
+def country_name(region: str) -> str:
+    """The English name of a region, or its code where there is none."""
+    from phonenumbers.geodata.locale import LOCALE_DATA
+
+    name = LOCALE_DATA.get(region, {}).get("en", region)
+    while name.startswith("*"):
+        name = LOCALE_DATA[region].get(name[1:], region)
+    return name

@@ -1,0 +1,292 @@
+"""Finding the columns of a lead's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from dialframe.errors import LeadFileError
+from dialframe.leads.columns.column_map import FIELDS, SINGLE, ColumnMap, Columns, check_fields
+from dialframe.leads.columns.column_scores import (
+    CONTENT_WEIGHT,
+    HEADER_WEIGHT,
+    Claim,
+    assign,
+    claim_columns,
+    untangle,
+)
+from dialframe.leads.columns.decision import Candidate, MappingDecision, Question, shorten
+from dialframe.leads.columns.evidence import Evidence, examine
+from dialframe.leads.columns.header_match import is_not_phone, phone_rank
+from dialframe.leads.columns.mapping_questions import close_seconds, strange_words
+from dialframe.leads.columns.phone_parts import JOINED, joined_name
+from dialframe.leads.columns.region import decide_region
+from dialframe.leads.columns.split_phones import find_joined
+from dialframe.leads.lead_file import LeadFile
+from dialframe.opt_outs import plain
+from dialframe.phones import check_region
+
+#: How much a second candidate must stay behind the first.
+_LEAD: Final = 0.15
+_CONTENT_ONLY: Final = 0.8
+_CONTENT_ONLY_FILLED: Final = 0.3
+_CONTENT_ONLY_TRUST: Final = 0.75
+
+
+def map_columns(
+    lead_file: LeadFile,
+    *,
+    region: str | None = None,
+    mapping: ColumnMap | Mapping[str, Columns] | None = None,
+) -> ColumnMap:
+    """Find the columns of the lead's fields by their headers and by what is in their cells.
+
+    Headers count 0.6 and cells 0.4; a column is taken from 0.6 on. Without a telling header a
+    column is a phone only if four fifths of its cells are valid numbers and no other column comes
+    near. A number that is split over columns is put together (`ColumnMap.joined`).
+
+    Args:
+        lead_file: The file.
+        region: Region of national numbers, for judging phone columns; None to take the one that
+            the list beyond doubt is of.
+        mapping: A saved map, or field to column (several for `phone`, `opt_out`, `consent` and
+            `fax`; None to leave a field out; `Area Code + Phone` for a number that is split). A
+            saved map is taken whole; of a mapping, fields that it does not name are found.
+
+    Raises:
+        LeadFileError: The file has no phone column, two that cannot be told apart, or not the
+            columns that the mapping names.
+        ConfigError: The mapping names an unknown field.
+    """
+    return decide(lead_file, region=region, mapping=mapping).settled()
+
+
+def decide(
+    lead_file: LeadFile,
+    *,
+    region: str | None = None,
+    mapping: ColumnMap | Mapping[str, Columns] | None = None,
+) -> MappingDecision:
+    """The columns of the lead's fields as `map_columns` finds them, with what is not sure.
+
+    Args:
+        lead_file: The file.
+        region: Region of national numbers, or None.
+        mapping: As for `map_columns`.
+
+    Raises:
+        LeadFileError: The mapping names a column that the file does not have.
+        ConfigError: The mapping names an unknown field.
+    """
+    told, joined = _told(lead_file, mapping)
+    region = check_region(region) or decide_region(lead_file).region
+    columns = [str(name) for name in lead_file.frame.columns]
+    used = {part for own in told.values() for name in own for part in joined.get(name, (name,))}
+    evidence = {
+        column: examine(lead_file.frame[column], region)
+        for column in columns
+        if column not in used and len(told) < len(FIELDS)
+    }
+    claims = claim_columns(lead_file, evidence, told)
+    chosen = assign(claims) | {
+        name: [_sure(column, name) for column in told[name]] for name in told
+    }
+    chosen = untangle(chosen, evidence, told)
+    if "phone" not in told:
+        chosen, joined = _join(lead_file, region, chosen, evidence)
+    if not chosen.get("phone"):
+        found = _phone_by_content(lead_file, evidence, chosen)
+        if isinstance(found, Question):
+            return MappingDecision(lead_file.name, lead_file.path, None, (found,))
+        chosen["phone"] = [found]
+    if "email" not in chosen and lead_file.header is None:
+        chosen["email"] = _email_by_content(evidence, chosen)
+    mapped = _column_map(columns, chosen, claims, joined)
+    return MappingDecision(
+        lead_file.name,
+        lead_file.path,
+        mapped,
+        close_seconds(mapped, claims) + strange_words(lead_file, mapped),
+    )
+
+
+def _told(
+    lead_file: LeadFile, mapping: ColumnMap | Mapping[str, Columns] | None
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Columns of the fields that the caller decided, by their names in the frame; joined ones."""
+    if isinstance(mapping, ColumnMap):
+        given = {name: mapping.fields().get(name, ()) for name in FIELDS}
+        parts = dict(mapping.joined)
+    else:
+        given = {name: _several(columns) for name, columns in (mapping or {}).items()}
+        parts = {}
+    check_fields(given)
+    if "phone" in given and not given["phone"]:
+        raise LeadFileError(_no_phone(lead_file, ()).why, path=lead_file.path)
+    joined: dict[str, tuple[str, ...]] = {}
+    told = {
+        name: tuple(
+            _phone_column(lead_file, column, parts, joined)
+            if name == "phone"
+            else _column(lead_file, column)
+            for column in columns
+        )
+        for name, columns in given.items()
+    }
+    return told, joined
+
+
+def _several(columns: Columns) -> tuple[str, ...]:
+    if columns is None:
+        return ()
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _phone_column(
+    lead_file: LeadFile,
+    wanted: str,
+    parts: Mapping[str, tuple[str, ...]],
+    joined: dict[str, tuple[str, ...]],
+) -> str:
+    """A phone column of the file, or the name of one that is put together; noted in `joined`."""
+    pieces = parts.get(wanted) or tuple(piece.strip() for piece in wanted.split(JOINED.strip()))
+    if wanted in map(str, lead_file.frame.columns) or len(pieces) < 2:
+        return _column(lead_file, wanted)
+    own = tuple(_column(lead_file, piece) for piece in pieces)
+    joined[joined_name(own)] = own
+    return joined_name(own)
+
+
+def _column(lead_file: LeadFile, wanted: str) -> str:
+    columns = [str(name) for name in lead_file.frame.columns]
+    if wanted in columns:
+        return wanted
+    alike = [column for column in columns if plain(column) and plain(column) == plain(wanted)]
+    if len(alike) == 1:
+        return alike[0]
+    raise LeadFileError(
+        f"{lead_file.name} has no column {wanted!r}; it has: {shorten(columns)}",
+        path=lead_file.path,
+    )
+
+
+def _join(
+    lead_file: LeadFile,
+    region: str | None,
+    chosen: dict[str, list[Claim]],
+    evidence: Mapping[str, Evidence],
+) -> tuple[dict[str, list[Claim]], dict[str, tuple[str, ...]]]:
+    """Put numbers together that are split over columns; their parts are no phones any more."""
+    others = {claim.column for name, own in chosen.items() if name != "phone" for claim in own}
+    country = chosen.get("country")
+    groups = find_joined(
+        lead_file.frame,
+        [column for column in evidence if column not in others],
+        region,
+        country[0].column if country else None,
+    )
+    if not groups:
+        return chosen, {}
+    parts = {part for group, _ in groups for part in group}
+    phones = [claim for claim in chosen.get("phone", []) if claim.column not in parts]
+    places = {column: place for place, column in enumerate(evidence)}
+    ranks = {claim.column: phone_rank(claim.column) for claim in phones}
+    for group, share in groups:
+        score = HEADER_WEIGHT + CONTENT_WEIGHT * share
+        name = joined_name(group)
+        phones.append(Claim(round(score, 4), "phone", name, places[group[-1]]))
+        ranks[name] = min(phone_rank(part) for part in group)
+    phones.sort(key=lambda claim: (ranks[claim.column], claim.place))
+    return {**chosen, "phone": phones}, {joined_name(group): group for group, _ in groups}
+
+
+def _phone_by_content(
+    lead_file: LeadFile, evidence: Mapping[str, Evidence], chosen: Mapping[str, list[Claim]]
+) -> Claim | Question:
+    """The one column that is full of valid phone numbers, whatever it is called, or a question."""
+    used = {claim.column for claims in chosen.values() for claim in claims}
+    possible = sorted(
+        (-seen.phone, place, column)
+        for place, (column, seen) in enumerate(evidence.items())
+        if column not in used and seen.phone and not seen.counting and not is_not_phone(column)
+    )
+    likely = [
+        one
+        for one in possible
+        if -one[0] >= _CONTENT_ONLY and evidence[one[2]].filled >= _CONTENT_ONLY_FILLED
+    ]
+    candidates = tuple(
+        Candidate(column, round(-share * _CONTENT_ONLY_TRUST, 2)) for share, _, column in possible
+    )
+    if not likely:
+        return _no_phone(lead_file, candidates)
+    if len(likely) > 1 and likely[1][0] - likely[0][0] < _LEAD:
+        names = " and ".join(column for _, _, column in likely[:2])
+        why = (
+            f"{lead_file.name}: {names} both look like phone columns and one may be a fax; say "
+            f"which it is, as in --column phone={likely[0][2]!r}"
+        )
+        return Question("phone", candidates, why, required=True)
+    share, place, column = likely[0]
+    return Claim(round(-share * _CONTENT_ONLY_TRUST, 4), "phone", column, place)
+
+
+def _email_by_content(
+    evidence: Mapping[str, Evidence], chosen: Mapping[str, list[Claim]]
+) -> list[Claim]:
+    """In a file without a header, the first column full of e-mail addresses."""
+    used = {claim.column for claims in chosen.values() for claim in claims}
+    for place, (column, seen) in enumerate(evidence.items()):
+        if column not in used and seen.email >= _CONTENT_ONLY:
+            return [Claim(round(seen.email * _CONTENT_ONLY_TRUST, 4), "email", column, place)]
+    return []
+
+
+def _no_phone(lead_file: LeadFile, candidates: tuple[Candidate, ...]) -> Question:
+    columns = [str(name) for name in lead_file.frame.columns]
+    likeliest = [f"{one.column} ({one.confidence:.2f})" for one in candidates]
+    hint = f"the likeliest: {shorten(likeliest)}; " if likeliest else ""
+    why = (
+        f"{lead_file.name} has no column that is known as a phone; say which it is with "
+        f"--column phone=NAME; {hint}its columns are: {shorten(columns)}"
+    )
+    every = candidates or tuple(Candidate(column, 0.0) for column in columns)
+    return Question("phone", every, why, required=True)
+
+
+def _sure(column: str, name: str) -> Claim:
+    return Claim(1.0, name, column, 0)
+
+
+def _column_map(
+    columns: list[str],
+    chosen: Mapping[str, list[Claim]],
+    claims: list[Claim],
+    joined: Mapping[str, tuple[str, ...]],
+) -> ColumnMap:
+    used = {
+        part
+        for name, own in chosen.items()
+        for claim in own
+        for part in joined.get(claim.column, (claim.column,))
+        if name != "country"  # it is read, and stays the lead's own
+    }
+    rivals = {
+        claim.field: claim.column
+        for claim in reversed(claims)
+        if claim.field in SINGLE
+        and claim.field in chosen
+        and claim.column not in used
+        and chosen[claim.field][0].score - claim.score < _LEAD
+    }
+    return ColumnMap.of(
+        {name: [claim.column for claim in own] for name, own in chosen.items()},
+        leftovers=[column for column in columns if column not in used],
+        confidence={
+            name: round(min(claim.score for claim in own), 2)
+            for name, own in chosen.items()
+            if own
+        },
+        uncertain=rivals,
+        joined=joined,
+    )

@@ -1,0 +1,205 @@
+"""How much a header is the name of a field, and which phone it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from dialframe.leads import headers
+from dialframe.leads.columns.permission_headers import consent_score, opt_out_score
+from dialframe.opt_outs import plain
+
+_EXACT: Final = 1.0
+_FRILLED: Final = 1.0
+_PART: Final = 0.8
+_ENDING: Final = 0.75
+_PLACE: Final = 0.7
+_WEAK: Final = 0.65
+#: Words that stand before a field's name and change nothing.
+_FRILLS: Final = frozenset(
+    {"customer", "client", "contact", "lead", "primary", "main", "your", "person", "the", "best"}
+)
+#: Names that another meaning has as soon as such a word is taken away: `customer number`.
+_NOT_BARE: Final = frozenset({"id", "country", "land"}) | headers.VAGUE_NUMBERS
+_MAIL_STATUS: Final = frozenset(
+    {"opt", "out", "in", "status", "type", "date", "valid", "verified", "consent", "count", "sent"}
+    | {"source", "optout", "optin", "unsubscribed", "permission", "bounced", "2", "not", "no"}
+)
+_OTHER_MAIL: Final = frozenset(
+    {"emergency", "spouse", "agent", "rep", "manager", "owner", "old", "previous", "wrong", "bad"}
+    | {"invalid", "referrer", "assigned", "notfall", "urgence", "emergencia"}
+)
+#: Headers of a flag about the number, which no phone column bears.
+_WRONG_FLAGS: Final = headers.listed(
+    "wrong number | bad number | invalid number | disconnected | wrong phone | bad phone"
+    "| invalid phone | number disconnected | phone disconnected | is wrong number | not in service"
+    "| wrong number flag | bad phone flag | dead number | numero equivocado | telefono erroneo"
+    "| mauvais numero | faux numero | falsche nummer | numero errado | numero invalido | 番号違い"
+)
+#: Headers that are a permission where their cells are answers.
+_CALL_FLAGS: Final = headers.listed(
+    "call | calls | contact | dial | ring | calling | by phone | call yes no"
+    "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
+    "| telefonisch | appeler | appel | appels | ligar | ligacao | ligacoes"
+    "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
+    "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
+    "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
+)
+#: Phones by parts of Japanese headers, in the order of preference.
+_KINDS_BY_PART: Final = tuple(
+    (plain(part), rank)
+    for part, rank in (
+        ("携帯", 0),
+        ("自宅", 2),
+        ("固定", 2),
+        ("勤務先", 3),
+        ("会社", 3),
+        ("代表", 3),
+    )
+)
+
+
+def header_score(header: str, field: str) -> float:
+    """How much the header is the name of the field, 0 to 1."""
+    words = plain(header)
+    if not words:
+        return 0.0
+    if words in headers.NAMES[field]:
+        return _WEAK if field == "phone" and words in headers.VAGUE_NUMBERS else _EXACT
+    tokens = words.split()
+    bare = " ".join(token for token in tokens if token not in _FRILLS)
+    if bare and bare in headers.NAMES[field] and bare not in _NOT_BARE:
+        return _FRILLED
+    return _PARTS[field](words, tokens)
+
+
+def phone_rank(header: str) -> int:
+    """Place of the phone column in the order of preference: mobile, phone, home, work, further."""
+    words = plain(header)
+    tokens = set(words.split())
+    for rank, (_, names) in enumerate(headers.PHONE_KINDS):
+        if tokens & names or words in names:
+            return rank
+    return next((rank for part, rank in _KINDS_BY_PART if part in words), 1)
+
+
+def is_not_phone(header: str) -> bool:
+    """Whether the header names something about a phone, or another number, or another's phone."""
+    words = plain(header)
+    tokens = words.split()
+    return bool(
+        headers.NOT_PHONE.intersection(tokens)
+        or any(token.startswith(headers.NOT_PHONE_PREFIXES) for token in tokens)
+        or any(token.endswith(headers.NOT_PHONE_ENDINGS) for token in tokens)
+        or any(part in words.replace(" ", "") for part in headers.NOT_PHONE_PARTS)
+    )
+
+
+def is_wrong_number_flag(header: str) -> bool:
+    """Whether the header is what a flag is called that says that the number is wrong."""
+    return plain(header) in _WRONG_FLAGS
+
+
+def is_call_flag(header: str) -> bool:
+    """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
+    return plain(header) in _CALL_FLAGS
+
+
+def _phone(words: str, tokens: Sequence[str]) -> float:
+    if words in headers.NAMES["phone_other"] or is_not_phone(words):
+        return 0.0
+    named = headers.PHONE_WORDS.intersection(tokens) or any(
+        token.startswith(headers.PHONE_PREFIXES) for token in tokens
+    )
+    if named and not headers.PHONE_WORDS.intersection(tokens) - headers.VAGUE_NUMBERS:
+        vague = headers.VAGUE_NUMBERS.intersection(tokens)
+        return _WEAK if vague else _PART
+    if named or any(part in words for part in headers.PHONE_PARTS):
+        return _PART
+    return _PLACE if words in headers.PHONE_PLACES else 0.0
+
+
+def _fax(words: str, tokens: Sequence[str]) -> float:
+    if _MAIL_STATUS.intersection(tokens) - {"2", "no"}:
+        return 0.0
+    found = any(
+        token.startswith(("fax", "telefax", "facsim", "telecop")) or token.endswith("fax")
+        for token in tokens
+    )
+    return (
+        _PART if found or any(plain(part) in words for part in ("ファックス", "ファクス")) else 0.0
+    )
+
+
+def _email(words: str, tokens: Sequence[str]) -> float:
+    if _MAIL_STATUS.intersection(tokens) or _OTHER_MAIL.intersection(tokens):
+        return 0.0
+    found = {"email", "mail", "emails", "correo", "courriel"}.intersection(tokens)
+    return _PART if found or plain("メール") in words else 0.0
+
+
+def _full_name(words: str, tokens: Sequence[str]) -> float:
+    if plain("氏名") in words or "full name" in words:
+        return 0.0 if headers.NOT_LEAD_NAME.intersection(tokens) else _PART
+    if headers.NOT_LEAD_NAME.intersection(tokens):
+        return 0.0
+    if tokens[-1] == "name" and len(tokens) > 1:
+        return _ENDING
+    compound = tokens[-1].endswith("name") and not tokens[-1].startswith(headers.NOT_LEAD_COMPOUND)
+    known = tokens[-1] in headers.NAMES["first_name"] | headers.NAMES["last_name"]
+    return _WEAK if (compound and len(tokens) == 1 and not known) or words == "名称" else 0.0
+
+
+def _holding(*phrases: str) -> Callable[[str, Sequence[str]], float]:
+    def score(words: str, tokens: Sequence[str]) -> float:
+        if headers.NOT_LEAD_NAME.intersection(tokens):
+            return 0.0
+        return _PART if any(f" {phrase} " in f" {words} " for phrase in phrases) else 0.0
+
+    return score
+
+
+def _source(words: str, tokens: Sequence[str]) -> float:
+    del tokens
+    names = ("lead source", "list source", "data source")
+    return _PART if any(f" {name} " in f" {words} " for name in names) else 0.0
+
+
+def _extension(words: str, tokens: Sequence[str]) -> float:
+    named = {"ext", "extn", "extension", "durchwahl", "ramal"}.intersection(tokens)
+    about_a_phone = headers.PHONE_WORDS.union(headers.PHONE_PLACES).intersection(tokens)
+    return _PART if (named and about_a_phone) or plain("内線") in words else 0.0
+
+
+def _external_id(words: str, tokens: Sequence[str]) -> float:
+    del words
+    return _ENDING if len(tokens) > 1 and tokens[-1] == "id" else 0.0
+
+
+def _country(words: str, tokens: Sequence[str]) -> float:
+    del words
+    if headers.NOT_COUNTRY.intersection(tokens):
+        return 0.0
+    return _ENDING if headers.COUNTRY_WORDS.intersection(tokens) else 0.0
+
+
+def _phone_other(words: str, tokens: Sequence[str]) -> float:
+    del words, tokens
+    return 0.0
+
+
+_PARTS: Final[dict[str, Callable[[str, Sequence[str]], float]]] = {
+    "phone": _phone,
+    "fax": _fax,
+    "email": _email,
+    "first_name": _holding("first name", "given name", "vorname", "prenom"),
+    "last_name": _holding("last name", "surname", "family name", "nachname", "apellidos"),
+    "full_name": _full_name,
+    "external_id": _external_id,
+    "source": _source,
+    "extension": _extension,
+    "country": _country,
+    "phone_other": _phone_other,
+    "opt_out": opt_out_score,
+    "consent": consent_score,
+}

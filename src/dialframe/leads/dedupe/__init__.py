@@ -1,0 +1,1 @@
+"""Records judged against each other: which of several is called."""

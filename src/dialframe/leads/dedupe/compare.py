@@ -1,0 +1,529 @@
+"""Records of all files judged against each other, as integers; the answers are those of `across.judge`.
+
+E.164 has at most 15 digits, so a number is its own key: nothing is hashed and nothing collides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.leads import texts
+from dialframe.leads.judging.do_not_call import forbidding
+from dialframe.leads.judging.phone_columns import numbers
+from dialframe.leads.judging.validate import Assessed
+from dialframe.leads.reasons import RANK
+
+#: Fields that tell that two records are one person.
+_PERSON: tuple[str, ...] = ("email", "full_name", "first_name", "last_name")
+
+Fields = Mapping[str, pa.Array]
+
+
+@dataclass(slots=True, eq=False)
+class Compared:
+    """What stays in memory of records that were judged one by one.
+
+    Attributes:
+        count: How many there are.
+        free: Records that nothing stands against, part by part.
+        forbids: Records that must not be called.
+        reach: Records that must not be called, and a number of each.
+        spoken: What tells who those are: external ids and `_persons` keys, one each of `forbids`.
+        opted_out: Every number of the records whose person asked not to be called.
+        scores: How much speaks for keeping each record among those with its number, part by part;
+            empty where the first is kept.
+        scores_are_ages: Whether a later record has a higher score where nothing else tells.
+    """
+
+    count: int = 0
+    free: list[np.ndarray] = field(default_factory=list)
+    forbids: list[np.ndarray] = field(default_factory=list)
+    reach: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    spoken: tuple[list[str], list[str]] = field(default_factory=lambda: ([], []))
+    opted_out: list[np.ndarray] = field(default_factory=list)
+    scores: list[np.ndarray] = field(default_factory=list)
+    scores_are_ages: bool = False
+
+    def add(self, assessed: Assessed) -> None:
+        """Remember the next records."""
+        fields, notes = assessed.fields, assessed.notes
+        free = np.ones(len(fields["phone"]), np.bool_)
+        for rows in notes.rows:
+            free[rows] = False
+        forbids = forbidding(notes)
+        told = {name: texts.take(fields[name], forbids) for name in ("external_id", *_PERSON)}
+        self.free.append(free)
+        self.forbids.append(forbids + self.count)
+        self.reach.append((assessed.reach[0] + self.count, assessed.reach[1]))
+        self.spoken[0].extend(told["external_id"].to_pylist())
+        self.spoken[1].extend(_persons(told))
+        self.opted_out.append(_opted_out(assessed))
+        self.count += len(free)
+
+    def join(self, other: Compared) -> None:
+        """Remember records that were judged elsewhere, behind these."""
+        self.free += other.free
+        self.forbids += [own + self.count for own in other.forbids]
+        self.reach += [(rows + self.count, spoken) for rows, spoken in other.reach]
+        self.spoken[0].extend(other.spoken[0])
+        self.spoken[1].extend(other.spoken[1])
+        self.opted_out += other.opted_out
+        behind = self.count if other.scores_are_ages else 0
+        self.scores += [own + behind for own in other.scores]
+        self.count += other.count
+
+
+def _opted_out(assessed: Assessed) -> np.ndarray:
+    """Numbers of the records with an opt-out of their own, in whatever column they stand."""
+    notes = assessed.notes
+    rows = [
+        own[ranks == RANK["opt_out"]] for own, ranks in zip(notes.rows, notes.ranks, strict=True)
+    ]
+    records = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
+    said, spoken = assessed.reach
+    return np.unique(
+        np.concatenate(
+            [
+                spoken[np.isin(said, records)],
+                numbers(texts.take(assessed.fields["phone"], records)),
+            ]
+        )
+    )
+
+
+class Part(NamedTuple):
+    """Fields of the next records once more, and their physical lines."""
+
+    fields: Fields
+    lines: np.ndarray
+
+
+class Found(NamedTuple):
+    """Records with one reason, in order, and for each the record that it repeats or obeys.
+
+    Attributes:
+        code: The reason.
+        field: What it concerns.
+        records: The records.
+        kept: Those other records, or None.
+        lines: Their physical lines, or None.
+    """
+
+    code: str
+    field: str
+    records: np.ndarray
+    kept: np.ndarray | None = None
+    lines: np.ndarray | None = None
+
+
+class Repeats(Protocol):
+    """Finds what repeats itself among keys that come in order of their records."""
+
+    def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
+        """The next records with their keys and physical lines."""
+
+    def found(self) -> Iterator[Again]:
+        """Records whose key an earlier one has, in order."""
+
+    def close(self) -> None:
+        """Give back what was held."""
+
+
+class Again(NamedTuple):
+    """Records that repeat others: they, those, and those' physical lines."""
+
+    records: np.ndarray
+    kept: np.ndarray
+    lines: np.ndarray
+
+
+_NO_REPEATS: Final = Again(*(np.zeros(0, np.int64),) * 3)
+
+
+class InMemory:
+    """Finds repetition among keys that fit into memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, np.ndarray | pa.Array, np.ndarray]] = []
+
+    def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
+        """The next records with their keys and physical lines."""
+        self._parts.append((records, keys, lines))
+
+    def found(self) -> Iterator[Again]:
+        """Records whose key an earlier one has, in order."""
+        if not self._parts:
+            return
+        records = np.concatenate([one for one, _, _ in self._parts])
+        lines = np.concatenate([one for _, _, one in self._parts])
+        keys = [one for _, one, _ in self._parts]
+        if isinstance(keys[0], pa.Array):
+            encoded = pa.concat_arrays(keys).dictionary_encode()
+            codes, count = encoded.indices.to_numpy(zero_copy_only=False), len(encoded.dictionary)
+        else:
+            codes, distinct = pd.factorize(np.concatenate(keys))
+            count = len(distinct)
+        firsts = np.empty(count, np.int64)
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+        kept = firsts[codes]
+        again = np.flatnonzero(kept != np.arange(len(codes)))
+        yield Again(records[again], records[kept[again]], lines[kept[again]])
+
+    def close(self) -> None:
+        """Give back what was held."""
+        self._parts.clear()
+
+
+class Barring(Protocol):
+    """A list of numbers that must not be called, as `dialframe.suppression.Barred` is one."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Digits of E.164 numbers, in order."""
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether some of its numbers are known by a hash alone."""
+
+    def __contains__(self, number: int) -> bool:
+        """Whether the number is on the list, by itself or by its hash."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Numbers that must not be called, for whole columns at once.
+
+    Attributes:
+        code: The reason that stands against them.
+        numbers: Their digits, in order.
+        by_hash: The list, where some of its numbers are known by a hash alone.
+        is_own: Whether it is fed by lists that were cleaned, this one perhaps among them.
+    """
+
+    code: str
+    numbers: np.ndarray
+    by_hash: Barring | None = None
+    is_own: bool = False
+
+    @classmethod
+    def of(cls, code: str, barring: Barring) -> Listed:
+        """A list as it is looked up here."""
+        numbers = np.asarray(barring.numbers, np.int64)
+        return cls(code, numbers, barring if barring.is_hashed else None, is_own=True)
+
+    def among(self, own: np.ndarray) -> np.ndarray:
+        """Which of these numbers are listed; 0 is none."""
+        hit: np.ndarray = np.isin(own, self.numbers) & (own != 0)
+        if self.by_hash is not None:
+            rest = np.flatnonzero(~hit & (own != 0))
+            hit[rest] = [number in self.by_hash for number in own[rest].tolist()]
+        return hit
+
+
+class Settled:
+    """What stands against records because of others, asked for in order."""
+
+    def __init__(
+        self,
+        found: Sequence[Found],
+        repeated: Mapping[tuple[str, str], Iterator[Again]],
+        silenced: np.ndarray,
+    ) -> None:
+        self._found, self._silenced = found, silenced
+        self._repeated = repeated
+        self._waiting = {key: Again(*(np.zeros(0, np.int64),) * 3) for key in repeated}
+
+    def between(self, begin: int, stop: int) -> tuple[list[Found], np.ndarray]:
+        """What stands against some records, and those whose second number must not be called.
+
+        Records count from 0 in the answer; each call goes on where the last one stopped.
+        """
+        found = []
+        for one in self._found:
+            own = slice(*np.searchsorted(one.records, [begin, stop]).tolist())
+            if own.stop > own.start:
+                kept = None if one.kept is None else one.kept[own]
+                lines = None if one.lines is None else one.lines[own]
+                found.append(Found(one.code, one.field, one.records[own] - begin, kept, lines))
+        for code, name in self._repeated:
+            own_again = self._next(code, name, stop)
+            if len(own_again.records):
+                found.append(Found(code, name, own_again.records - begin, *own_again[1:]))
+        own = slice(*np.searchsorted(self._silenced, [begin, stop]).tolist())
+        return found, self._silenced[own] - begin
+
+    def _next(self, code: str, name: str, stop: int) -> Again:
+        waiting, more = self._waiting[code, name], self._repeated[code, name]
+        while not len(waiting.records) or waiting.records[-1] < stop:
+            following = next(more, None)
+            if following is None:
+                break
+            waiting = Again(*map(np.concatenate, zip(waiting, following, strict=True)))
+        cut = int(np.searchsorted(waiting.records, stop))
+        self._waiting[code, name] = Again(*(one[cut:] for one in waiting))
+        return Again(*(one[:cut] for one in waiting))
+
+
+def settle(
+    compared: Compared,
+    lists: Sequence[Listed],
+    parts: Callable[[], Iterator[Part]],
+    repeats: Callable[[], Repeats],
+    *,
+    ids_are_unique: bool,
+) -> Settled:
+    """Compare all records with each other.
+
+    Who says once not to call is not called under any record of the number or the person. Of
+    records with the same number, or the same external id, the first that nothing stands against
+    is kept.
+
+    Args:
+        compared: All records in the order in which they are compared.
+        lists: Numbers that must not be called, by reason.
+        parts: Gives their fields once more, in the same order.
+        repeats: Makes what finds repetition.
+        ids_are_unique: Whether a second record under an external id is a repetition.
+    """
+    none = np.zeros(0, np.int64)
+    free = np.concatenate([none.astype(np.bool_), *compared.free])
+    forbids = np.zeros(compared.count, np.bool_)
+    forbids[np.concatenate([none, *compared.forbids])] = True
+    barred, by = _barred(compared, parts)
+    persons = _Persons.of(compared)
+    hits: dict[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]] = {}
+    silenced = [none]
+    same_number = repeats()
+    begin = 0
+    for part in parts():
+        own = numbers(part.fields["phone"])
+        ours = slice(begin, begin + len(own))
+        # What the records themselves forbid is said of them, not of a list that they were put on.
+        itself = np.isin(own, barred)
+        barred_rows = {
+            one.code: np.flatnonzero(one.among(own) & ~(itself & one.is_own)) for one in lists
+        }
+        found = {
+            **{(code, "phone"): (rows, rows) for code, rows in barred_rows.items()},
+            ("opt_out_elsewhere", "phone"): _same_number(own, forbids[ours], barred, by),
+            **persons.among(part.fields, forbids[ours]),
+        }
+        for key, (rows, kept) in found.items():
+            if len(rows):
+                hits.setdefault(key, []).append((rows + begin, kept))
+                free[rows + begin] = False
+        rows = np.flatnonzero(free[ours] & (own != 0))
+        same_number.add(rows + begin, own[rows], part.lines[rows])
+        others = numbers(part.fields["phone_other"])
+        second = (others != 0) & np.isin(others, barred)
+        for one in lists:
+            second |= one.among(others)
+        silenced.append(np.flatnonzero(second) + begin)
+        begin += len(own)
+    repeated = {("duplicate_in_file", "phone"): _marked(same_number, free, compared.scores, parts)}
+    if ids_are_unique:
+        repeated[("duplicate_external_id", "external_id")] = _same_id(parts, repeats(), free)
+    alone = frozenset(one.code for one in lists)
+    lines = _lines(hits, parts, alone)
+    whole = [_whole(key, own, lines, alone) for key, own in hits.items()]
+    return Settled(whole, repeated, np.concatenate(silenced))
+
+
+def _whole(
+    key: tuple[str, str],
+    own: list[tuple[np.ndarray, np.ndarray]],
+    lines: Mapping[int, int],
+    alone: frozenset[str],
+) -> Found:
+    records = np.concatenate([rows for rows, _ in own])
+    if key[0] in alone:
+        return Found(*key, records)
+    kept = np.concatenate([one for _, one in own])
+    return Found(*key, records, kept, np.array([lines[one] for one in kept.tolist()], np.int64))
+
+
+def _lines(
+    hits: Mapping[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]],
+    parts: Callable[[], Iterator[Part]],
+    alone: frozenset[str],
+) -> dict[int, int]:
+    """Physical lines of the records that others obey; a list (`alone`) is no record."""
+    obeyed = [kept for key, own in hits.items() if key[0] not in alone for _, kept in own]
+    return _lines_of(np.concatenate(obeyed), parts) if obeyed else {}
+
+
+def _marked(
+    repeats: Repeats,
+    free: np.ndarray,
+    scores: Sequence[np.ndarray],
+    parts: Callable[[], Iterator[Part]],
+) -> Iterator[Again]:
+    """What repeats itself, taken out of the free records before anything else is done."""
+    if scores:
+        again = _best_kept(repeats.found(), np.concatenate(scores), parts)
+        free[again.records] = False
+        return iter([again])
+    # The caller needs to know all of it before it goes on; it is asked for twice.
+    for again in repeats.found():
+        free[again.records] = False
+    return repeats.found()
+
+
+def _best_kept(
+    found: Iterator[Again], scores: np.ndarray, parts: Callable[[], Iterator[Part]]
+) -> Again:
+    """Of the records with one key the one with the highest score is kept, not the first."""
+    again = Again(*map(np.concatenate, zip(_NO_REPEATS, *found, strict=True)))
+    firsts = np.unique(again.kept)
+    members = np.concatenate([firsts, again.records])
+    group = np.searchsorted(firsts, np.concatenate([firsts, again.kept]))
+    order = np.lexsort((members, -scores[members], group))
+    members, group = members[order], group[order]
+    best = members[np.searchsorted(group, np.arange(len(firsts)))]
+    kept = best[group]
+    rest = np.flatnonzero(members != kept)
+    rest = rest[np.argsort(members[rest])]
+    lines = _lines_of(kept[rest], parts)
+    wanted = kept[rest]
+    return Again(
+        members[rest], wanted, np.array([lines[one] for one in wanted.tolist()], np.int64)
+    )
+
+
+def _lines_of(records: np.ndarray, parts: Callable[[], Iterator[Part]]) -> dict[int, int]:
+    """Physical lines of some records."""
+    wanted = np.unique(records)
+    found: dict[int, int] = {}
+    begin = 0
+    for part in parts() if len(wanted) else ():
+        own = wanted[slice(*np.searchsorted(wanted, [begin, begin + len(part.lines)]).tolist())]
+        found.update(zip(own.tolist(), part.lines[own - begin].tolist(), strict=True))
+        begin += len(part.lines)
+    return found
+
+
+def _same_id(
+    parts: Callable[[], Iterator[Part]], repeats: Repeats, free: np.ndarray
+) -> Iterator[Again]:
+    begin = 0
+    for part in parts():
+        ids = part.fields["external_id"]
+        rows = np.flatnonzero(free[begin : begin + len(ids)] & (texts.sizes(ids) > 0))
+        repeats.add(rows + begin, texts.take(ids, rows), part.lines[rows])
+        begin += len(ids)
+    return repeats.found()
+
+
+def _barred(
+    compared: Compared, parts: Callable[[], Iterator[Part]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers that must not be called, in order, and the first record that says so of each."""
+    none = np.zeros(0, np.int64)
+    records = np.concatenate([none, *(one for one, _ in compared.reach)])
+    every = np.concatenate([none, *(one for _, one in compared.reach)])
+    forbids = np.concatenate([none, *compared.forbids])
+    if len(forbids):
+        begin, more = 0, []
+        for part in parts():
+            span = [begin, begin + len(part.lines)]
+            own = forbids[slice(*np.searchsorted(forbids, span).tolist())]
+            more.append(numbers(texts.take(part.fields["phone"], own - begin)))
+            begin = span[1]
+        phones = np.concatenate(more)
+        new = (phones != 0) & ~np.isin(phones, every)
+        records, every = (
+            np.concatenate([records, forbids[new]]),
+            np.concatenate([every, phones[new]]),
+        )
+    order = np.lexsort((records, every))
+    every, records = every[order], records[order]
+    first = np.ones(len(every), np.bool_)
+    first[1:] = every[1:] != every[:-1]
+    return every[first], records[first]
+
+
+def _same_number(
+    own: np.ndarray, forbids: np.ndarray, barred: np.ndarray, by: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Records with a number that another record forbids, and that one."""
+    if not len(barred):
+        return barred, by
+    place = np.minimum(np.searchsorted(barred, own), len(barred) - 1)
+    rows = np.flatnonzero((barred[place] == own) & (own != 0) & ~forbids)
+    return rows, by[place[rows]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Persons:
+    """Who must not be called: external ids and `_persons` keys, with the first record of each."""
+
+    ids: dict[str, int]
+    keys: dict[str, int]
+    known_ids: pa.Array
+    addresses: pa.Array
+
+    @classmethod
+    def of(cls, compared: Compared) -> _Persons:
+        records = [record for own in compared.forbids for record in own.tolist()]
+        ids, keys = (_first(spoken, records) for spoken in compared.spoken)
+        addresses = sorted({_lower(one.partition("\n")[0]) for one in keys})
+        return cls(ids, keys, texts.column(ids), texts.column(addresses))
+
+    def among(
+        self, fields: Fields, forbids: np.ndarray
+    ) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
+        """Records of a person that another record forbids to call, and that one, by field."""
+        found = {}
+        if self.ids:
+            rows = np.flatnonzero(~forbids & _is_in(fields["external_id"], self.known_ids))
+            kept = [self.ids[key] for key in texts.take(fields["external_id"], rows).to_pylist()]
+            found["opt_out_elsewhere", "external_id"] = rows, np.array(kept, np.int64)
+        if self.keys:
+            rows = np.flatnonzero(~forbids & _may_be(fields["email"], self.addresses))
+            own = _persons({name: texts.take(fields[name], rows) for name in _PERSON})
+            hit = np.array([key in self.keys for key in own], np.bool_)
+            kept = [self.keys[key] for key in own if key in self.keys]
+            found["opt_out_elsewhere", "email"] = rows[hit], np.array(kept, np.int64)
+        return found
+
+
+def _first(spoken: list[str], records: list[int]) -> dict[str, int]:
+    first: dict[str, int] = {}
+    for key, record in zip(spoken, records, strict=True):
+        if key:
+            first.setdefault(key, record)
+    return first
+
+
+def _persons(fields: Fields) -> list[str]:
+    """E-mail address and name of each record as one key, empty without an address."""
+    found = []
+    for email, full, first, last in zip(
+        *(fields[name].to_pylist() for name in _PERSON), strict=True
+    ):
+        name = full or f"{first} {last}"
+        address = email.strip()
+        found.append(f"{address}\n{name.strip()}".casefold() if address else "")
+    return found
+
+
+def _is_in(column: pa.Array, known: pa.Array) -> np.ndarray:
+    return np.asarray(pc.is_in(column, value_set=known).to_numpy(zero_copy_only=False))
+
+
+def _may_be(emails: pa.Array, known: pa.Array) -> np.ndarray:
+    """Rows whose address may be one of those; all with letters beyond ASCII may be."""
+    plain = np.asarray(pc.string_is_ascii(emails).to_numpy(zero_copy_only=False), np.bool_)
+    found = _is_in(pc.utf8_lower(pc.utf8_trim_whitespace(emails)), known)
+    return np.asarray(np.logical_or(np.logical_not(plain), found))
+
+
+def _lower(text: str) -> str:
+    return str(pc.utf8_lower(pa.scalar(text, texts.TEXT)).as_py())

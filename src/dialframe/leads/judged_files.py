@@ -1,0 +1,261 @@
+"""Lead files read and judged one by one, wherever that runs.
+
+Each file is read in blocks that wait in a spool, and each block is judged by itself and waits again.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from dialframe.leads import texts
+from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.region import RegionDecision
+from dialframe.leads.deciding import ReadOptions as ToldColumns
+from dialframe.leads.deciding import decide
+from dialframe.leads.dedupe.compare import Compared, Found
+from dialframe.leads.dedupe.preference import ages, filled_cells, newest_column
+from dialframe.leads.judging.issues import Notes
+from dialframe.leads.judging.rules import FieldRule, Policy
+from dialframe.leads.judging.validate import Assessed, Judging, assess, kept_names
+from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
+from dialframe.leads.origin import Origin, origin_of, restored
+from dialframe.leads.reading.spool import Spool
+from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, take_in
+from dialframe.leads.reasons import COUNT_KEYS
+from dialframe.leads.writing import outcome_rows
+from dialframe.phones import check_region
+
+_NONE: Final = np.zeros(0, np.int64)
+#: Column of physical lines in the spool.
+LINE: Final = "_line"
+
+
+#: Decides the region of a file's national numbers, of which it may have a part of the rows.
+ChooseRegion = Callable[[LeadFile, ColumnMap], RegionDecision]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the caller decides about lead files; the rest is found.
+
+    Attributes:
+        region: ISO 3166 region of national numbers, or None to take numbers alone that say their
+            own country.
+        choose_region: Decides the region of each file instead, from its sample and its columns.
+        mapping: Columns by field, as for `map_columns`, for all files; or what says them of each.
+        policy: Decisions that are not the contract's.
+        blocked_countries: Regions whose numbers are rejected.
+        field_rules: Further rules of the account.
+        told: What is known of the files; the rest is found out.
+    """
+
+    region: str | None
+    mapping: ToldColumns = None
+    policy: Policy = field(default_factory=Policy)
+    blocked_countries: Collection[str] = ()
+    field_rules: Sequence[FieldRule] = ()
+    told: ReadOptions = field(default_factory=ReadOptions)
+    choose_region: ChooseRegion | None = None
+
+    def judging(self, columns: ColumnMap, region: str | None, *, turned: bool = False) -> Judging:
+        """By what the records of a file are judged."""
+        blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
+        return Judging(
+            columns, check_region(region), self.policy, blocked, tuple(self.field_rules), turned
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedFile:
+    """A file whose blocks are judged one by one: numbers of its blocks' tables in the spool."""
+
+    taken: TakenIn
+    judging: Judging
+    region: RegionDecision | None = None
+    tables: list[tuple[int, int]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    filled: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """Files to read and to judge wherever a worker is."""
+
+    path: str | Path
+    choices: Choices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shipped:
+    """What came of one file of a task, without anything that stays where it ran."""
+
+    judged: JudgedFile
+    read: list[tuple[pa.RecordBatch, object]]
+    tables: list[tuple[tuple[pa.RecordBatch, object], tuple[pa.RecordBatch, object]]]
+    compared: Compared
+
+
+#: Runs a function for each of some things, anywhere, and gives the answers in their order.
+Workers = Callable[[Callable[[Task], list[Shipped]], Sequence[Task]], Iterable[list[Shipped]]]
+
+
+def taken_of(task: Task, spool: Spool) -> list[JudgedFile]:
+    """Read the tables of a path, with what is decided about each."""
+    choices = task.choices
+    return [
+        decided(taken, choices, choices.mapping, spool)
+        for taken in take_in(task.path, choices.told, spool)
+    ]
+
+
+def decided(taken: TakenIn, choices: Choices, mapping: ToldColumns, spool: Spool) -> JudgedFile:
+    """A file with what is decided about the whole of it."""
+    origin = origin_of(taken.file)
+    if origin is not None:
+        taken = _restored(taken, origin, spool)
+        if mapping is None or isinstance(mapping, Mapping):
+            mapping = origin.mapping(taken.file.frame.columns) | dict(mapping or {})
+    columns, turned = decide(taken.file, region=choices.region, mapping=mapping)
+    if origin is not None:
+        # Numbers of a clean list are E.164, or none.
+        return JudgedFile(taken, choices.judging(columns, None, turned=turned))
+    if choices.choose_region is None:
+        return JudgedFile(taken, choices.judging(columns, choices.region, turned=turned))
+    region = choices.choose_region(taken.file, columns)
+    return JudgedFile(taken, choices.judging(columns, region.region, turned=turned), region)
+
+
+def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:
+    """A clean list with its cells as they were before it was written."""
+    names = [str(name) for name in taken.file.frame.columns]
+    numbers = []
+    for number in taken.numbers:
+        batch, notes = spool.get(number)
+        spool.drop(number)
+        columns = restored(dict(zip(names, batch.columns, strict=False)), origin)
+        cells = [columns[name] for name in names]
+        whole = pa.RecordBatch.from_arrays(
+            [*cells, *batch.columns[len(cells) :]], names=batch.schema.names
+        )
+        numbers.append(spool.put(whole, notes))
+    seen = {name: texts.of_series(taken.file.frame[name]) for name in names}
+    frame = outcome_rows.frame([pa.table(restored(seen, origin))])
+    return replace(taken, numbers=numbers, file=replace(taken.file, frame=frame))
+
+
+def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
+    """Judge the blocks of a file one by one, and remember what is compared with others."""
+    policy = one.judging.policy.duplicates
+    newest = newest_column(one.taken.file) if policy == "newest" else None
+    for batch in one.taken.batches(spool):
+        assessed = assess(batch.rows, one.judging)
+        one.tables.append(_keep(assessed, batch.lines, spool))
+        one.sizes.append(len(batch.lines))
+        one.filled.update(
+            name for name, cells in assessed.fields.items() if texts.sizes(cells).any()
+        )
+        if policy == "fullest":
+            compared.scores.append(filled_cells(batch.rows.columns, len(batch.lines)))
+        elif policy == "newest":
+            cells = None if newest is None else batch.rows.columns[newest]
+            compared.scores.append(ages(cells, compared.count, len(batch.lines)))
+            compared.scores_are_ages = True
+        compared.add(assessed)
+
+
+def ship(task: Task) -> list[Shipped]:
+    """Read and judge the tables of a path wherever this runs; what came of them, to be sent."""
+    with tempfile.TemporaryDirectory(prefix="dialframe-") as folder:
+        spool = Spool(Path(folder))
+        shipped = []
+        for judged in taken_of(task, spool):
+            compared = Compared()
+            judge_file(judged, spool, compared)
+            file = replace(judged.taken.file, faults={}, warnings={}, raws={})
+            shipped.append(
+                Shipped(
+                    replace(judged, taken=replace(judged.taken, file=file), tables=[]),
+                    [spool.get(number) for number in judged.taken.numbers],
+                    [(spool.get(one), spool.get(other)) for one, other in judged.tables],
+                    compared,
+                )
+            )
+        return shipped
+
+
+def unpacked(shipped: Shipped, spool: Spool) -> JudgedFile:
+    """A file that was judged elsewhere, with its blocks in the spool here."""
+    numbers = [spool.put(*one) for one in shipped.read]
+    tables = [(spool.put(*one), spool.put(*other)) for one, other in shipped.tables]
+    own = shipped.judged
+    return replace(own, taken=replace(own.taken, numbers=numbers), tables=tables)
+
+
+def _keep(assessed: Assessed, lines: np.ndarray, spool: Spool) -> tuple[int, int]:
+    notes = assessed.notes
+    fields = pa.RecordBatch.from_pydict(
+        {**assessed.fields, "_warnings": notes.warnings(len(lines)), LINE: lines}
+    )
+    values = pa.concat_arrays(notes.cells) if notes.cells else pa.array([], pa.large_string())
+    found = pa.RecordBatch.from_pydict(
+        {
+            "row": np.concatenate([*notes.rows, _NONE]),
+            "rank": np.concatenate([*notes.ranks, _NONE]),
+            "value": values,
+        }
+    )
+    groups = [(name, len(own)) for name, own in zip(notes.fields, notes.rows, strict=True)]
+    return spool.put(fields), spool.put(found, groups)
+
+
+def kept(numbers: tuple[int, int], spool: Spool) -> tuple[dict[str, pa.Array], Notes, pa.Array]:
+    """What was judged of a block: fields, findings, warnings."""
+    fields, _ = spool.get(numbers[0])
+    found, groups = spool.get(numbers[1])
+    rows, ranks = found.column("row").to_numpy(), found.column("rank").to_numpy()
+    notes, at = Notes(), 0
+    for name, count in groups:
+        notes.rows.append(rows[at : at + count])
+        notes.ranks.append(ranks[at : at + count])
+        notes.fields.append(name)
+        notes.cells.append(found.column("value").slice(at, count))
+        at += count
+    own = {name: fields.column(name) for name in LEAD_COLUMNS}
+    return own, notes, fields.column("_warnings")
+
+
+def tables_of(
+    names: Sequence[str],
+    at: int,
+    batch: Batch,
+    kept: tuple[dict[str, pa.Array], Notes, pa.Array],
+    one: JudgedFile,
+    found: tuple[list[Found], np.ndarray],
+    begins: Sequence[int],
+) -> Iterator[tuple[str, pa.Table]]:
+    """Rows of the outcomes of one block, by key, once all records have been compared."""
+    fields, notes, warnings = kept
+    part = outcome_rows.Part(
+        file=names[at],
+        columns=batch.rows.columns,
+        kept=kept_names(list(batch.rows.columns), one.judging.columns),
+        fields=fields,
+        lines=batch.lines,
+        rows=batch.ordinals,
+        warnings=warnings,
+        findings=outcome_rows.with_settled(
+            (notes.rows, notes.ranks, notes.fields, notes.cells), found[0], fields
+        ),
+        others=outcome_rows.others(found[0], names, begins),
+        raws=batch.rows.raws,
+        silenced=found[1],
+    )
+    for outcome, table in part.tables().items():
+        yield COUNT_KEYS[outcome], table

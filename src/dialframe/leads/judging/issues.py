@@ -1,0 +1,156 @@
+"""What stands against records and what was done to them, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.leads import texts
+from dialframe.leads.reasons import RANK, REASONS
+
+_CODES = texts.column([reason.code for reason in REASONS])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """Findings, one entry each: by record, and of each record the one that decides first.
+
+    Attributes:
+        rows: The records.
+        ranks: Places of the reasons in `reasons.REASONS`.
+        fields: What they concern, as places in `names`.
+        cells: What was found there.
+        names: Names of fields and columns.
+    """
+
+    rows: np.ndarray
+    ranks: np.ndarray
+    fields: np.ndarray
+    cells: pa.Array
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """Places of the findings that decide, one for each record that has any."""
+        if not len(self.rows):
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(np.concatenate([[True], self.rows[1:] != self.rows[:-1]]))
+
+    def codes(self, places: np.ndarray) -> pa.Array:
+        """Reason codes of some findings."""
+        return _CODES.take(pa.array(self.ranks[places]))
+
+    def all_codes(self) -> pa.Array:
+        """All codes of each record that has any, joined by `;`."""
+        firsts = self.firsts
+        codes = self.codes(firsts)
+        counts = np.diff(np.append(firsts, len(self.rows)))
+        several = np.flatnonzero(counts > 1)
+        joined = [
+            ";".join(
+                dict.fromkeys(
+                    REASONS[rank].code
+                    for rank in self.ranks[firsts[at] : firsts[at] + counts[at]].tolist()
+                )
+            )
+            for at in several.tolist()
+        ]
+        return texts.put(codes, several, joined)
+
+
+@dataclass(slots=True)
+class Notes:
+    """Findings and warnings as they are made.
+
+    Attributes:
+        rows: Records of each group of findings.
+        ranks: Their reasons.
+        fields: What they concern.
+        cells: What was found.
+        warned: Records and code of each group of warnings, in order.
+    """
+
+    rows: list[np.ndarray] = field(default_factory=list)
+    ranks: list[np.ndarray] = field(default_factory=list)
+    fields: list[str] = field(default_factory=list)
+    cells: list[pa.Array] = field(default_factory=list)
+    warned: list[tuple[np.ndarray, str]] = field(default_factory=list)
+
+    def find(
+        self,
+        rows: np.ndarray,
+        code: str | np.ndarray,
+        name: str = "",
+        values: pa.Array | None = None,
+    ) -> None:
+        """Note findings: one code for all, or the rank of each."""
+        if not len(rows):
+            return
+        one = isinstance(code, str)
+        self.rows.append(np.asarray(rows, np.int64))
+        self.ranks.append(np.full(len(rows), RANK[code]) if one else np.asarray(code, np.int64))  # type: ignore[index]
+        self.fields.append(name)
+        self.cells.append(texts.constant("", len(rows)) if values is None else values)
+
+    def warn(self, rows: np.ndarray, code: str) -> None:
+        """Note a warning."""
+        if len(rows):
+            self.warned.append((np.asarray(rows, np.int64), code))
+
+    def findings(self) -> Findings:
+        """All findings in order."""
+        return in_order(self.rows, self.ranks, self.fields, self.cells)
+
+    def warnings(self, rows: int) -> pa.Array:
+        """Warning codes of each record, joined by `;`."""
+        column = texts.constant("", rows)
+        if not self.warned:
+            return column
+        found: dict[int, dict[str, None]] = {}
+        seen = np.zeros(rows, np.int64)
+        for own, _ in self.warned:
+            np.add.at(seen, own, 1)
+        for own, code in self.warned:
+            single = own[seen[own] == 1]
+            column = texts.put(column, np.sort(single), [code] * len(single))
+            for row in own[seen[own] > 1].tolist():
+                found.setdefault(row, {})[code] = None
+        several = sorted(found)
+        return texts.put(
+            column, np.array(several, np.int64), [";".join(found[at]) for at in several]
+        )
+
+
+def in_order(
+    rows: Sequence[np.ndarray],
+    ranks: Sequence[np.ndarray],
+    fields: Sequence[str],
+    values: Sequence[pa.Array],
+) -> Findings:
+    """Groups of findings as one, by record and rank; equal ranks stay as they were noted."""
+    names = tuple(dict.fromkeys(fields))
+    if not rows:
+        empty = np.zeros(0, np.int64)
+        return Findings(empty, empty, empty, texts.column([]), names)
+    places = {name: at for at, name in enumerate(names)}
+    all_rows, all_ranks = np.concatenate(rows), np.concatenate(ranks)
+    which = np.concatenate(
+        [np.full(len(own), places[name]) for own, name in zip(rows, fields, strict=True)]
+    )
+    order = np.argsort(all_rows * len(REASONS) + all_ranks, kind="stable")
+    joined = pa.concat_arrays([_whole(one) for one in values])
+    return Findings(
+        all_rows[order], all_ranks[order], which[order], joined.take(pa.array(order)), names
+    )
+
+
+def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    found = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return pc.cast(found, texts.TEXT)

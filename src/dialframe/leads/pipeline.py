@@ -1,0 +1,540 @@
+"""The one way of lead files to clean leads: read in blocks, judge each, compare all, give each an outcome.
+
+Every file is read in blocks that wait in a spool, every block is judged by itself and waits again, and
+when all records have been compared the blocks become rows of the outcomes. What stays in memory of a
+record is a few integers. `clean`, `clean_files`, screening and importing are this pipeline with other ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+
+from dialframe.config import OnProgress, Progress, silent
+from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads import texts
+from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.deciding import ReadOptions as ToldColumns
+from dialframe.leads.deciding import facts, listed_numbers, unique_file_names
+from dialframe.leads.dedupe.compare import (
+    Barring,
+    Compared,
+    InMemory,
+    Listed,
+    Part,
+    Repeats,
+    Settled,
+    settle,
+)
+from dialframe.leads.dedupe.partitions import Partitions
+from dialframe.leads.judged_files import (
+    LINE,
+    Choices,
+    JudgedFile,
+    Task,
+    Workers,
+    decided,
+    judge_file,
+    kept,
+    ship,
+    tables_of,
+    taken_of,
+    unpacked,
+)
+from dialframe.leads.judging import phone_columns
+from dialframe.leads.judging.rules import FieldRule, Policy
+from dialframe.leads.judging.validate import kept_names
+from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
+from dialframe.leads.reading.spool import MEMORY_BYTES, Spool
+from dialframe.leads.reading.streams import (
+    ReadOptions,
+    expanded,
+    take_in_all,
+)
+from dialframe.leads.reasons import COUNT_KEYS
+from dialframe.leads.writing import outcome_rows
+from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
+from dialframe.leads.writing.inputs import LeadInput, custom_fields, inputs_of
+from dialframe.leads.writing.outputs import Form, Outputs, Render, Target, outputs, targets_of
+from dialframe.leads.writing.tally import CleanedFiles, Tally
+from dialframe.phones import check_region
+
+_STEP: Final = "records cleaned"
+_NONE: Final = np.zeros(0, np.int64)
+_KEYS: Final = tuple(COUNT_KEYS.values())
+#: What compares records: memory, parts on the disk, DuckDB out of core, or what suits their number.
+Engine = Literal["auto", "memory", "disk", "duckdb"]
+#: Records from which on the disk is used.
+MANY: Final = 1_000_000
+
+
+class Pipeline:
+    """Lead files on their way; a context manager that gives back what it held.
+
+        from pathlib import Path
+        from dialframe.leads.pipeline import Choices, Pipeline
+        from dialframe.leads.writing.outputs import Target
+
+        with Pipeline(Choices(region="US")) as pipeline:
+            pipeline.read(["autumn.csv"])
+            pipeline.compare()
+            cleaned = pipeline.write(Target(Path("out")))
+
+    Args:
+        choices: What the caller decides.
+        scratch: Folder for what does not fit into memory; the system's without it.
+        memory_bytes: Bytes of leads that wait in memory before the disk is used; None for all.
+        engine: What compares the records with each other; the result is the same.
+        on_progress: Told of records.
+    """
+
+    def __init__(
+        self,
+        choices: Choices,
+        *,
+        scratch: str | Path | None = None,
+        memory_bytes: int | None = MEMORY_BYTES,
+        engine: Engine = "auto",
+        on_progress: OnProgress = silent,
+    ) -> None:
+        check_region(choices.region)
+        choices.judging(
+            ColumnMap(()), choices.region
+        )  # says what is wrong before anything is read
+        self._choices, self._engine, self._tell = choices, engine, on_progress
+        self._scratch, self._memory_bytes = scratch, memory_bytes
+        self._stack = ExitStack()
+        self._judged: list[JudgedFile] = []
+        self._compared = Compared()
+        self._settled: Callable[[], Settled] | None = None
+        self._folder: Path | None = None
+
+    def __enter__(self) -> Self:
+        if self._memory_bytes is not None:
+            temporary = tempfile.TemporaryDirectory(prefix="dialframe-", dir=self._scratch)
+            self._folder = Path(self._stack.enter_context(temporary))
+        self._spool = Spool(self._folder, self._memory_bytes)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def read(self, paths: Sequence[str | Path], *, workers: Workers | None = None) -> None:
+        """Read and judge every table at the paths.
+
+        Args:
+            paths: Files, folders, globs, archives, or URLs, cleaned against each other in this order.
+            workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does.
+
+        Raises:
+            LeadFileError: A file cannot be read, changed while it was read, or has no phone column.
+        """
+        every = [Task(path, self._choices) for path in expanded(paths)]
+        if workers is None:
+            self._judge([one for task in every for one in taken_of(task, self._spool)])
+            return
+        for shipped in (one for answer in workers(ship, every) for one in answer):
+            self._judged.append(unpacked(shipped, self._spool))
+            self._compared.join(shipped.compared)
+            self._tell(Progress(_STEP, self._compared.count, None))
+
+    def take(self, files: Sequence[LeadFile], mappings: Sequence[ToldColumns]) -> None:
+        """Judge files that were read already, each with its own mapping."""
+        self._judge(
+            [
+                decided(take_in_all(file, self._spool), self._choices, mapping, self._spool)
+                for file, mapping in zip(files, mappings, strict=True)
+            ]
+        )
+
+    @property
+    def files(self) -> tuple[CleanedFile, ...]:
+        """What is to be known of each file, in order."""
+        return tuple(
+            facts(
+                one.taken.file,
+                name,
+                one.judging.columns,
+                one.taken.records,
+                one.judging.region,
+                one.region,
+            )
+            for one, name in zip(self._judged, self._names, strict=True)
+        )
+
+    def compare(
+        self, do_not_call: Iterable[str] = (), *, suppressed: Barring | None = None
+    ) -> None:
+        """Compare all records with each other and with lists; may be asked again with longer lists.
+
+        Args:
+            do_not_call: Numbers that must not be called, in any form (reason `on_dnc`).
+            suppressed: The firm's own lists (reason `suppressed`).
+        """
+        listed = [Listed("on_dnc", listed_numbers(do_not_call, self._choices.region))]
+        if suppressed is not None:
+            listed.append(Listed.of("suppressed", suppressed))
+
+        def settled() -> Settled:
+            return settle(
+                self._compared,
+                listed,
+                self._parts,
+                self._repeats,
+                ids_are_unique=self._choices.policy.repeated_external_id == "duplicate",
+            )
+
+        self._settled = settled
+
+    def tables(self) -> Iterator[tuple[str, pa.Table]]:
+        """Rows of the outcomes by their key, file after file and block after block."""
+        if self._settled is None:
+            self.compare()
+        assert self._settled is not None  # noqa: S101 - `compare` sets it
+        settled, names = self._settled(), self._names
+        begins = np.cumsum([0, *(sum(one.sizes) for one in self._judged)]).tolist()
+        begin = 0
+        for at, one in enumerate(self._judged):
+            for batch, numbers in zip(one.taken.batches(self._spool), one.tables, strict=True):
+                found = settled.between(begin, begin + len(batch.lines))
+                begin += len(batch.lines)
+                found_before = kept(numbers, self._spool)
+                yield from tables_of(names, at, batch, found_before, one, found, begins)
+            columns = [str(name) for name in one.taken.file.frame.columns]
+            yield "skipped", outcome_rows.skipped(one.taken.file.skipped, names[at], columns)
+
+    def write(
+        self,
+        target: Target | None,
+        *,
+        show: Collection[str] = (),
+        each: Callable[[str, pa.Table], object] | None = None,
+    ) -> CleanedFiles:
+        """Write the outcomes and the report, all files or none; count and show.
+
+        Args:
+            target: Where they go; None to write nothing.
+            show: Reason codes whose first records are kept.
+            each: Called with the rows of each outcome as they pass.
+
+        Raises:
+            LeadFileError: The folder cannot be written.
+        """
+        tally = Tally(frozenset(show))
+        files = self.files
+        paths = {} if target is None else targets_of(target, files)
+
+        def fill(out: Outputs | None) -> CleanedFiles:
+            for key, table in self.tables():
+                tally.add(key, table)
+                if each is not None:
+                    each(key, table)
+                if out is not None:
+                    out.add(key, table)
+            return tally.told(files, self.region, self.leftovers, paths)
+
+        if target is None:
+            return fill(None)
+        clean = CleanColumns.of(
+            self.orders["clean"],
+            [one.judging.columns for one in self._judged],
+            self.filled,
+            target.layout,
+        )
+        return outputs(target, paths, files, self.orders, clean, self.region, fill)
+
+    def numbers(self) -> np.ndarray:
+        """Every number that the clean records carry (`phone`, `phone_other`), as integers, once each."""
+        found = [_NONE]
+        for key, table in self.tables():
+            if key == "clean":
+                found += [
+                    phone_columns.numbers(texts.whole(table[name]))
+                    for name in ("phone", "phone_other")
+                ]
+                found = [np.unique(np.concatenate(found))]
+        every: np.ndarray = found[0]
+        return np.asarray(every[every != 0])
+
+    def opted_out(self) -> np.ndarray:
+        """Every number of the records that say themselves not to be called, as integers, once each."""
+        numbers = np.unique(np.concatenate([_NONE, *self._compared.opted_out]))
+        return np.asarray(numbers[numbers != 0])
+
+    def inputs(self, keep: Sequence[str] | None = None) -> Iterator[LeadInput]:
+        """The clean records as the service takes them, block by block.
+
+        Args:
+            keep: Columns that become custom fields; without it all that no field explains.
+
+        Raises:
+            ConfigError: There are more custom fields than the service takes, or `keep` names a
+                column that is not there.
+        """
+        custom = self.custom_fields(keep)
+        for key, table in self.tables():
+            if key == "clean":
+                aligned = outcome_rows.aligned(table, self.orders["clean"])
+                yield from inputs_of(aligned.to_pydict(), custom)
+
+    def custom_fields(self, keep: Sequence[str] | None = None) -> dict[str, str]:
+        """The custom fields of the clean records; see `inputs`."""
+        return custom_fields(self.orders["clean"], self.leftovers, self.filled, keep)
+
+    @property
+    def filled(self) -> set[str]:
+        """Fields that have a value in some record."""
+        return {name for one in self._judged for name in one.filled}
+
+    def samples(self, count: int = 5) -> list[dict[str, dict[str, list[str]]]]:
+        """For each file, by field and column, the first cells that are filled."""
+        return [
+            {
+                name: {
+                    part: _filled(one.taken.file, part, count)
+                    for column in columns
+                    for part in one.judging.columns.joined.get(column, (column,))
+                }
+                for name, columns in one.judging.columns.fields().items()
+            }
+            for one in self._judged
+        ]
+
+    def in_memory(self) -> Cleaned:
+        """The outcomes as frames."""
+        tables: dict[str, list[pa.Table]] = {key: [] for key in _KEYS}
+        for key, table in self.tables():
+            tables[key].append(table)
+        frames = {
+            key: outcome_rows.frame(
+                [outcome_rows.aligned(table, self.orders[key]) for table in own]
+                or [outcome_rows.empty(self.orders[key])]
+            )
+            for key, own in tables.items()
+        }
+        return Cleaned(
+            **frames,
+            files=self.files,
+            region=self.region,
+            leftovers=self.leftovers,
+            filled=frozenset(self.filled),
+        )
+
+    @property
+    def region(self) -> str | None:
+        """The region of national numbers where it is the same in all files, or None."""
+        regions = {one.judging.region for one in self._judged}
+        return regions.pop() if len(regions) == 1 else None
+
+    @property
+    def leftovers(self) -> tuple[str, ...]:
+        """Columns that no field explains."""
+        return tuple(
+            dict.fromkeys(name for one in self._judged for name in one.judging.columns.leftovers)
+        )
+
+    @property
+    def orders(self) -> dict[str, list[str]]:
+        """Columns of each outcome."""
+        own = [
+            ([str(name) for name in one.taken.file.frame.columns], one.judging.columns)
+            for one in self._judged
+        ]
+        clean = [
+            [*LEAD_COLUMNS, *kept_names(names, columns).values(), *outcome_rows.CLEAN_META]
+            for names, columns in own
+        ]
+        aside = outcome_rows.column_order([[*names, *META] for names, _ in own])
+        return {
+            key: outcome_rows.column_order(clean) if key == "clean" else aside for key in _KEYS
+        }
+
+    @property
+    def _names(self) -> list[str]:
+        return unique_file_names([one.taken.file.name for one in self._judged])
+
+    def _judge(self, files: Sequence[JudgedFile]) -> None:
+        """Judge every block by itself, and remember what is compared with others."""
+        total = self._compared.count + sum(one.taken.leads for one in files)
+        for one in files:
+            judge_file(one, self._spool, self._compared)
+            self._judged.append(one)
+            self._tell(Progress(_STEP, self._compared.count, total))
+
+    def _parts(self) -> Iterator[Part]:
+        """Fields of all records once more."""
+        line = len(LEAD_COLUMNS) + 1
+        for one in self._judged:
+            for number, _ in one.tables:
+                batch, _ = self._spool.get(number, [*range(len(LEAD_COLUMNS)), line])
+                fields = {name: batch.column(name) for name in LEAD_COLUMNS}
+                yield Part(fields, batch.column(LINE).to_numpy())
+
+    def _repeats(self) -> Repeats:
+        """What finds repetition: memory for short lists, the disk for long ones."""
+        short = self._engine == "auto" and self._compared.count <= MANY
+        if self._engine == "memory" or short or self._folder is None:
+            return InMemory()
+        if self._engine == "duckdb":
+            from dialframe.leads.dedupe.out_of_core import OutOfCore
+
+            repeats = OutOfCore(self._folder)
+            self._stack.callback(repeats.close)
+            return repeats
+        return Partitions(self._folder)
+
+
+def clean(
+    files: LeadFile | Sequence[LeadFile],
+    *,
+    region: str | None,
+    mapping: ToldColumns | Sequence[ToldColumns] = None,
+    policy: Policy | None = None,
+    blocked_countries: Collection[str] = (),
+    field_rules: Sequence[FieldRule] = (),
+    do_not_call: Iterable[str] = (),
+    suppressed: Barring | None = None,
+    on_progress: OnProgress = silent,
+) -> Cleaned:
+    """Put every record of the files into exactly one of five outcomes.
+
+    A record is known by its first reason in the order of `reasons.REASONS`: a prohibition to call,
+    damage of the record itself, then its phone number, then blocked countries, lengths and field
+    rules, and last repetition. An opt-out forbids all records with any number of its record, with
+    its external id, or with its e-mail address and name, in all files. Of records with the same
+    number one that nothing stands against is kept: the first, or what `Policy.duplicates` says.
+
+    Args:
+        files: One file, or several that are cleaned against each other in this order.
+        region: ISO 3166 region of national numbers, or None.
+        mapping: Columns by field, as for `map_columns`: one for all files, or a list of one each
+            (such as `saved_mapping` of each, None where there is none), or what says them of each.
+        policy: Decisions that are not the contract's.
+        blocked_countries: Regions whose numbers are rejected.
+        field_rules: Further rules of the account.
+        do_not_call: Numbers that must not be called, in any form.
+        suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
+        on_progress: Told of records.
+
+    Returns:
+        The outcomes as frames.
+
+    Raises:
+        LeadFileError: A file has no phone column.
+        ConfigError: A region, a country or a field is unknown.
+    """
+    listed = [files] if isinstance(files, LeadFile) else list(files)
+    if not listed:
+        raise LeadFileError("there is no file to clean; pass at least one")
+    mappings = _each(mapping, len(listed))
+    choices = Choices(region, None, policy or Policy(), blocked_countries, field_rules)
+    with Pipeline(choices, memory_bytes=None, on_progress=on_progress) as pipeline:
+        pipeline.take(listed, mappings)
+        pipeline.compare(do_not_call, suppressed=suppressed)
+        return pipeline.in_memory()
+
+
+def clean_files(
+    paths: Sequence[str | Path],
+    out_dir: str | Path | None,
+    *,
+    region: str | None,
+    mapping: ToldColumns = None,
+    policy: Policy | None = None,
+    blocked_countries: Collection[str] = (),
+    field_rules: Sequence[FieldRule] = (),
+    do_not_call: Iterable[str] = (),
+    suppressed: Barring | None = None,
+    told: ReadOptions | None = None,
+    stem: str | None = None,
+    form: Form = "csv",
+    page: Render | None = None,
+    layout: CleanLayout | None = None,
+    scratch: str | Path | None = None,
+    engine: Engine = "auto",
+    memory_bytes: int = MEMORY_BYTES,
+    workers: Workers | None = None,
+    show: Collection[str] = (),
+    on_progress: OnProgress = silent,
+) -> CleanedFiles:
+    """Read, clean and write lead files of any size in bounded memory.
+
+    The files are those of `write(clean([read(path) for path in paths]), out_dir)`, byte for byte.
+    Delimited UTF-8 is read in blocks; other formats are read whole. What does not fit into memory
+    waits in a folder of mode 0700 that is removed at the end.
+
+    Args:
+        paths: The files, cleaned against each other in this order.
+        out_dir: Folder; made with mode 0700 if it is missing. None to write nothing and only tell.
+        region: ISO 3166 region of national numbers, or None.
+        mapping: Columns by field, as for `map_columns`, for all files; or what says them of each.
+        policy: Decisions that are not the contract's.
+        blocked_countries: Regions whose numbers are rejected.
+        field_rules: Further rules of the account.
+        do_not_call: Numbers that must not be called, in any form.
+        suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
+        told: What is known of the files; the rest is found out.
+        stem: Beginning of the names; without it the first file's name without endings.
+        form: Format of the five outcomes.
+        page: Makes a page of the report for people; None for no page.
+        layout: What the clean list looks like.
+        scratch: Folder for what does not fit into memory; the system's without it.
+        engine: What compares the records with each other; the result is the same.
+        memory_bytes: Bytes of leads that may wait in memory before the disk is used.
+        workers: Reads and judges every file elsewhere, as `cluster.dask_workers` does; the result
+            is the same.
+        show: Reason codes whose first records are kept in `CleanedFiles.lines`.
+        on_progress: Told of records.
+
+    Returns:
+        Counts, reasons and paths.
+
+    Raises:
+        LeadFileError: A file cannot be read, changed while it was read, or has no phone column;
+            the folder cannot be written.
+        ConfigError: A region, a country or a field is unknown.
+    """
+    if not paths:
+        raise LeadFileError("there is no file to clean; pass at least one")
+    choices = Choices(
+        region, mapping, policy or Policy(), blocked_countries, field_rules, told or ReadOptions()
+    )
+    target = (
+        None
+        if out_dir is None
+        else Target(Path(out_dir), stem, form, page, layout or CleanLayout())
+    )
+    with Pipeline(
+        choices, scratch=scratch, memory_bytes=memory_bytes, engine=engine, on_progress=on_progress
+    ) as pipeline:
+        pipeline.read(paths, workers=workers)
+        pipeline.compare(do_not_call, suppressed=suppressed)
+        return pipeline.write(target, show=show)
+
+
+def _each(mapping: ToldColumns | Sequence[ToldColumns], files: int) -> list[ToldColumns]:
+    if mapping is None or callable(mapping) or isinstance(mapping, ColumnMap | Mapping):
+        return [mapping] * files
+    if len(mapping) != files:
+        raise ConfigError(
+            f"there are {len(mapping)} mappings for {files} files; pass one each, or one for all"
+        )
+    return list(mapping)
+
+
+def _filled(file: LeadFile, column: str, count: int) -> list[str]:
+    cells = file.frame[column]
+    return [str(cell) for cell in cells[cells.str.strip() != ""].head(count)]

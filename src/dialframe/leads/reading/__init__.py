@@ -1,0 +1,1 @@
+"""Lead files of any format to text cells with their source lines."""

@@ -1,0 +1,258 @@
+"""UTF-8 text in memory or on disk, read in pieces as often as needed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, overload
+
+import numpy as np
+import pyarrow as pa
+
+from dialframe.errors import LeadFileError
+from dialframe.leads.reading import splitting
+from dialframe.leads.reading.source import MAX_LINE_BYTES
+from dialframe.leads.records import split_lines
+
+#: Bytes that are read at once.
+PIECE_BYTES: Final = 4 * 2**20
+#: Up to this size a file is kept in memory between the passes.
+_SMALL_BYTES: Final = 64 * 2**20
+_EVERY: Final = 512
+_HEAD_BYTES: Final = 2**18
+_BOM: Final = b"\xef\xbb\xbf"
+_LINE_END: Final = re.compile(rb"\r{0,2}\n|\r")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """A whole text as UTF-8 without a mark.
+
+    Attributes:
+        path: The file, or None for text in memory.
+        data: The text, or None where it stays on the disk.
+        begin: Bytes before it (the mark).
+        size_bytes: Bytes of it.
+        lines: Physical lines.
+        marks: Where every 512th line begins.
+        sha256: Hexadecimal digest of the file; empty for text in memory.
+        stamp: What the disk said of the file when it was read.
+    """
+
+    path: Path | None
+    data: bytes | None = field(repr=False)
+    begin: int
+    size_bytes: int
+    lines: int
+    marks: np.ndarray = field(repr=False)
+    sha256: str = ""
+    stamp: tuple[int, ...] = ()
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether a byte order mark stood before the text."""
+        return self.begin > 0
+
+    def head(self) -> str:
+        """The first quarter of a mebibyte."""
+        return self.fetch(0, _HEAD_BYTES).decode(errors="ignore")
+
+    def fetch(self, at: int, size: int) -> bytes:
+        """Some bytes from the middle."""
+        if self.data is not None:
+            return self.data[self.begin + at : self.begin + at + size]
+        assert self.path is not None  # noqa: S101 - one of both is there
+        with self.path.open("rb") as file:
+            file.seek(self.begin + at)
+            return file.read(min(size, self.size_bytes - at))
+
+    def chunks(self, at: int = 0, size: int = PIECE_BYTES) -> Iterator[bytes]:
+        """The text from a place on, in pieces that end anywhere.
+
+        Raises:
+            LeadFileError: The file is not what it was at first.
+        """
+        if self.data is not None:
+            for place in range(self.begin + at, self.begin + self.size_bytes, size):
+                yield self.data[place : place + size]
+            return
+        assert self.path is not None  # noqa: S101 - one of both is there
+        digest = hashlib.sha256()
+        with self.path.open("rb") as file:
+            digest.update(file.read(self.begin + at))
+            left = self.size_bytes - at
+            while left > 0 and (piece := file.read(min(size, left))):
+                digest.update(piece)
+                left -= len(piece)
+                yield piece
+            if digest.hexdigest() != self.sha256 or _stamp(file.fileno()) != self.stamp:
+                raise changed(self.path)
+
+    def line_begin(self, line: int) -> int:
+        """Where a 0-based line begins."""
+        if line >= self.lines:
+            return self.size_bytes
+        at = int(self.marks[line // _EVERY])
+        left = line % _EVERY
+        size = 2**16
+        while left:
+            piece = self.fetch(at, size)
+            view = np.frombuffer(piece, np.uint8)
+            stop = len(piece) if at + len(piece) >= self.size_bytes else last_line_end(piece)
+            found, _ = splitting.count_to(view, stop, left)
+            if found >= 0:
+                return at + int(found)
+            size *= 2
+        return at
+
+    def lines_between(self, line: int, count: int) -> list[str]:
+        """The texts of so many lines from a 0-based one on."""
+        at = self.line_begin(line)
+        text = self.fetch(at, self.line_begin(line + count) - at).decode(errors="ignore")
+        return split_lines(text).texts
+
+    def line(self, line: int) -> str:
+        """The text of a 0-based line."""
+        at, size = self.line_begin(line), 2**11
+        while True:
+            piece = self.fetch(at, size)
+            if at + len(piece) >= self.size_bytes or last_line_end(piece):
+                end = _LINE_END.search(piece)
+                return piece[: end.start() if end else None].decode(errors="ignore")
+            size *= 4
+
+
+class LineView(Sequence[str]):
+    """The physical lines of a content, fetched when they are asked for."""
+
+    def __init__(self, content: Content, first: int = 0) -> None:
+        self._content, self._first = content, first
+
+    def __len__(self) -> int:
+        return self._content.lines - self._first
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            if place.stop is None and (place.step or 1) == 1:
+                return LineView(self._content, self._first + place.indices(len(self))[0])
+            chosen = range(*place.indices(len(self)))
+            if chosen.step == 1 and chosen:
+                return self._content.lines_between(self._first + chosen[0], len(chosen))
+            return [self[at] for at in chosen]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return self._content.line(self._first + place % len(self))
+
+
+def in_memory(text: bytes) -> Content:
+    """Content of a text that is there already."""
+    view = np.frombuffer(text, np.uint8)
+    marks = np.empty(len(text) // _EVERY + 2, np.int64)
+    lines, noted = splitting.index_lines(view, len(text), _EVERY, 0, marks)
+    return Content(None, text, 0, len(text), int(lines), marks[:noted].copy())
+
+
+def open_utf8(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Content | None:
+    """Content of a file that is UTF-8 to its last byte; None for any other file.
+
+    Raises:
+        LeadFileError: The file cannot be read, or changed meanwhile.
+    """
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            return _index(path, file.fileno(), max_line_bytes)
+    except OSError:
+        return None  # whoever reads it whole says what is wrong
+
+
+def changed(path: Path) -> LeadFileError:
+    """The error for a file that somebody writes while it is read."""
+    return LeadFileError(
+        f"{path} changed while it was read; wait until it is complete and run it again", path=path
+    )
+
+
+def last_line_end(data: bytes) -> int:
+    """Behind the last line end that nothing behind it can change; 0 for none."""
+    at = data.rfind(b"\n") + 1
+    if at:
+        return at
+    # A carriage return may be the first half of a line end.
+    at = data.rfind(b"\r", 0, max(0, len(data) - 2))
+    return at + 1 if at >= 0 and data[at + 1 : at + 2] not in (b"\r", b"\n") else 0
+
+
+def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
+    stamp = _stamp(handle)
+    digest = hashlib.sha256()
+    small = stamp[0] <= _SMALL_BYTES
+    kept: list[bytes] = []
+    marks: list[np.ndarray] = []
+    rest, read, done, lines, begin = b"", 0, 0, 0, 0
+    while piece := os.read(handle, PIECE_BYTES):
+        digest.update(piece)
+        if small:
+            kept.append(piece)
+        if read == 0:
+            begin = len(_BOM) if piece.startswith(_BOM) else 0
+            piece = piece[begin:]
+            done = 0
+        read += len(piece)
+        data = rest + piece if rest else piece
+        stop = last_line_end(data)
+        if not _is_text(data[:stop] if stop < len(data) else data):
+            return None
+        noted, lines = _noted(data, stop, lines, done)
+        marks.append(noted)
+        done += stop
+        rest = data[stop:]
+        if len(rest) > max_line_bytes:
+            return None
+    if not _is_text(rest):
+        return None
+    noted, lines = _noted(rest, len(rest), lines, done)
+    if _stamp(handle) != stamp or read + begin != stamp[0]:
+        raise changed(path)
+    data_ = b"".join(kept) if small else None
+    return Content(
+        path, data_, begin, read, lines, np.concatenate([*marks, noted]), digest.hexdigest(), stamp
+    )
+
+
+def _noted(data: bytes, stop: int, lines: int, done: int) -> tuple[np.ndarray, int]:
+    marks = np.empty(stop // _EVERY + 2, np.int64)
+    view = np.frombuffer(data or b"\0", np.uint8)
+    lines, noted = splitting.index_lines(view, stop, _EVERY, lines, marks)
+    return marks[:noted] + done, int(lines)
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether the bytes are UTF-8 without what makes other encodings likely."""
+    if b"\x00" in data or b"\x1b" in data:
+        return False
+    offsets = np.array([0, len(data)], np.int64)
+    array = pa.Array.from_buffers(
+        pa.large_string(), 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _stamp(handle: int) -> tuple[int, ...]:
+    facts = os.fstat(handle)
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino

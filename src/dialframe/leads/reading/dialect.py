@@ -1,0 +1,298 @@
+"""The dialect of a text file found from its lines.
+
+Each character that could be a delimiter is tried on lines from the head and from places spread over
+the file, lines inside a quoted cell put together again. Its score is the share of lines with the
+usual number of cells, times the share of cells that look like something a table holds (a name, a
+number, an address) or are quoted, times how much that character is to be expected. One column and
+columns of a fixed width are valid answers too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dialframe.errors import ConfigError
+from dialframe.leads.headers import known
+from dialframe.leads.reading import cell_kinds, quoting
+from dialframe.leads.reading.columns_by_place import column_starts
+from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
+from dialframe.leads.records import Dialect, Shape, has_many_digits
+
+#: Characters that may be delimiters and how much each is to be expected; others score `_UNUSUAL`.
+EXPECTED: Final[dict[str, float]] = {
+    ",": 1.0,
+    ";": 1.0,
+    "\t": 1.0,
+    "|": 1.0,
+    "¬": 0.95,
+    "¦": 0.95,
+    "\x1e": 0.95,
+    "\x1f": 0.95,
+    "\x01": 0.95,
+    "^": 0.9,
+    "~": 0.9,
+    "#": 0.85,
+    "§": 0.85,
+    ":": 0.75,
+    " ": 0.45,
+}
+#: What people call a delimiter that is hard to type.
+WORDS: Final[dict[str, str]] = {
+    "tab": "\t",
+    "\\t": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "bar": "|",
+    "space": " ",
+    "colon": ":",
+    "none": "",
+}
+_UNUSUAL: Final = 0.5
+_LONG_EXPECTED: Final = 0.9
+_LONG_SIGN: Final = re.compile(r"[^\w\s\"'.,()@+\-/]{2,3}")
+#: Characters that stand inside names, numbers and addresses and delimit nothing.
+_NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”[]{}<>?\u00a0\u3000\u200b\ufeff\x00")
+_SEP_LINE: Final = re.compile(r'"?sep=(?P<delimiter>[^"\r\n]{1,3})"?\s*', re.IGNORECASE)
+
+_HEAD_LINES: Final = 300
+_PLACES: Final = 6
+_PLACE_LINES: Final = 50
+_SAMPLE_CHARS: Final = 2**18
+_LEAST_CONSISTENT: Final = 0.3
+_HEADER_BONUS: Final = 0.3
+_HEADER_LINES: Final = 20
+_SPACED_SHARE: Final = 0.9
+_NUMBERS_BONUS: Final = 0.45
+_LOOSE: Final = 0.4
+_COLUMN_SHARE: Final = 0.8
+_ONE_COLUMN_STRONG: Final = 0.9
+_ONE_COLUMN_WEAK: Final = 0.25
+_FIXED_BELOW: Final = 0.6
+_LONGEST_DELIMITER: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A dialect and how sure it is.
+
+    Attributes:
+        dialect: The dialect.
+        shape: What a usual record looks like in it.
+        confidence: 0 to 1; low where another delimiter fits nearly as well.
+        runner_up: The next best delimiter with its score, or None.
+        sep_line: Whether the first line names the delimiter (`sep=;`) and is no record.
+    """
+
+    dialect: Dialect
+    shape: Shape
+    confidence: float
+    runner_up: str | None = None
+    sep_line: bool = False
+
+
+def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None = None) -> Found:
+    """The dialect of the lines.
+
+    Args:
+        lines: Physical lines of the whole file.
+        delimiter: The delimiter where it is known (empty for one column), or its name (`tab`).
+        quote: The quote character where it is known.
+
+    Raises:
+        ConfigError: The quote is longer than a character.
+    """
+    if quote is not None and len(quote) != 1:
+        raise ConfigError(f"quote {quote!r} is not one character; pass one such as '\"'")
+    named = _SEP_LINE.fullmatch(lines[0]) if lines else None
+    sample = _sample(lines, int(bool(named)))
+    if delimiter is None and named:
+        delimiter = named["delimiter"]
+    if delimiter is not None:
+        told = WORDS.get(delimiter.lower(), delimiter)
+        dialect = _with_quotes(Dialect(told), sample, quote)
+        return Found(dialect, _shape(sample, dialect), 1.0, sep_line=bool(named))
+    return _best(sample, quote, sep_line=bool(named))
+
+
+def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
+    """The delimiter with the best score, and everything that follows from it."""
+    quoted = {one: _with_quotes(Dialect(one), sample, quote) for one in _candidates(sample)}
+    scores = {one: _score(sample, dialect) for one, dialect in quoted.items()}
+    scores[""] = _one_column(sample)
+    best, *others = sorted(scores, key=lambda one: -scores[one])
+    rivals = [one for one in others if one and scores[one] > 0]
+    second = scores[rivals[0]] if rivals else 0.0
+    dialect = _finish(
+        quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
+    )
+    if best in ("", " ") and scores[best] < _FIXED_BELOW:
+        starts = column_starts(sample)
+        dialect = Dialect(" ", None, starts=starts) if starts else dialect
+    return Found(
+        dialect,
+        _shape(sample, dialect),
+        confidence=round(1.0 - second / scores[best], 2),
+        runner_up=f"{rivals[0]!r} ({second:.2f})" if rivals else None,
+        sep_line=sep_line,
+    )
+
+
+def _sample(lines: Sequence[str], start: int) -> list[str]:
+    """Records' texts from the head and from places spread over the rest, without blank lines."""
+    stop = min(len(lines), start + _HEAD_LINES)
+    places = [(start, stop)]
+    step = (len(lines) - stop) // _PLACES
+    for place in range(_PLACES if step else 0):
+        at = stop + (place + 1) * step - min(step, _PLACE_LINES)
+        places.append((at, at + min(step, _PLACE_LINES)))
+    chosen: list[str] = []
+    left = _SAMPLE_CHARS
+    for begin, end in places:
+        own: list[str] = []
+        for line in lines[begin:end]:
+            if left <= 0:
+                break
+            own.append(line[:left].replace("\x00", ""))
+            left -= len(own[-1]) + 1
+        chosen += quoting.joined(own, inside=begin > start)
+    return [line for line in chosen if line.strip()]
+
+
+def _candidates(sample: list[str]) -> list[str]:
+    """Characters that stand in enough lines, and longer signs that stand in nearly all."""
+    chars = Counter(char for line in sample for char in set(line))
+    signs = Counter(sign for line in sample for sign in set(_LONG_SIGN.findall(line)))
+    return sorted(
+        char
+        for char, lines in chars.items()
+        if lines >= _LEAST_CONSISTENT * len(sample)
+        and not char.isalnum()
+        and char not in _NEVER
+        and char not in "\r\n"
+    ) + [sign for sign, lines in signs.items() if lines >= _SPACED_SHARE * len(sample)]
+
+
+def _score(sample: list[str], dialect: Dialect) -> float:
+    delimiter = dialect.delimiter
+    found = [(text, scan(text, dialect)) for text in sample]
+    read = [(text, row.cells) for text, row in found if row.state in (CLEAN, STRAY)]
+    width = _width([row for _, row in read if len(row) > 1])
+    usual = [(text, row) for text, row in read if len(row) == width]
+    consistent = len(usual) / max(1, len(found))
+    if width < 2 or consistent < _LEAST_CONSISTENT:
+        return 0.0
+    # Headers have brackets, stars and colons that no value has.
+    below = usual[1:] or usual
+    total = sum(len(row) for _, row in below)
+    typed = sum(
+        cell_kinds.is_cell(cell, text, dialect.quote) for text, row in below for cell in row
+    )
+    filled = sum(
+        any(cell.strip() for cell in column)
+        for column in zip(*(row for _, row in usual), strict=True)
+    )
+    columns = (max(filled, 2) - 1) / max(filled, 2)
+    if consistent < _SPACED_SHARE and dialect.skip_space:
+        consistent *= _LOOSE  # the commas of sentences
+    expected = EXPECTED.get(delimiter, _UNUSUAL if len(delimiter) == 1 else _LONG_EXPECTED)
+    if delimiter == " ":
+        numbers = sum(cell_kinds.is_number(cell) for _, row in below for cell in row)
+        expected += _NUMBERS_BONUS * numbers / total
+    score = expected * consistent * (typed / total) ** 2 * columns
+    return score + (_HEADER_BONUS if _has_header([row for _, row in read]) else 0.0)
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether one of the first lines falls into two or more names that lists have."""
+    return any(len({known(cell) for cell in row} - {None}) > 1 for row in rows[:_HEADER_LINES])
+
+
+def _one_column(sample: list[str]) -> float:
+    """How well the lines read as one column: all of a kind that holds delimiters, or just words."""
+    if not sample:
+        return _ONE_COLUMN_WEAK
+    return max(_ONE_COLUMN_STRONG * cell_kinds.whole_share(sample), _ONE_COLUMN_WEAK)
+
+
+def _finish(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
+    """The dialect, with the longer delimiter that its delimiter may be a part of."""
+    long = _lengthened(sample, dialect.delimiter)
+    if long == dialect.delimiter or (dialect.quote is not None and dialect.quote in long):
+        return dialect
+    return _with_quotes(Dialect(long), sample, quote)
+
+
+def _with_quotes(dialect: Dialect, sample: list[str], quote: str | None) -> Dialect:
+    delimiter = dialect.delimiter
+    own_quote = quote or quoting.quote_of(sample, delimiter)
+    escape = quoting.escape_of(sample, delimiter, own_quote)
+    spaced = bool(delimiter.strip()) and _is_spaced(sample, delimiter, own_quote)
+    return replace(dialect, quote=own_quote, escape=escape, skip_space=spaced)
+
+
+def _lengthened(sample: list[str], delimiter: str) -> str:
+    """The longer delimiter that every one of the character's places is part of, as in `a||b`."""
+    if len(delimiter) != 1 or not delimiter.strip():
+        return delimiter
+    own = re.escape(delimiter)
+    sign = r"[^\w\s\"'.,()@+\-/]"
+    runs = Counter(
+        run for line in sample for run in re.findall(f"{sign}{{0,2}}{own}{sign}{{0,2}}", line)
+    )
+    usual = [run for run, _ in runs.most_common(_LONGEST_DELIMITER)]
+    for run in sorted(usual, key=len, reverse=True):
+        long: str = run[:_LONGEST_DELIMITER]
+        inside = long.count(delimiter)
+        if len(long) > 1 and all(
+            line.count(delimiter) == inside * line.count(long) for line in sample
+        ):
+            return long
+    spaced = f" {delimiter} "
+    padded = [f"{line} " for line in sample]
+    if all(line.count(delimiter) == line.count(spaced) for line in padded):
+        return spaced
+    return delimiter
+
+
+def _is_spaced(sample: list[str], delimiter: str, quote: str | None) -> bool:
+    """Whether a blank behind the delimiter belongs to it, as in `name, phone, mail`."""
+    if not delimiter.strip() or delimiter.endswith(" "):
+        return False
+    if quote and any(f"{delimiter} {quote}" in line for line in sample):
+        return not any(f"{delimiter}{quote}" in line for line in sample)
+    total = sum(line.count(delimiter) for line in sample)
+    spaced = sum(line.count(f"{delimiter} ") + line.endswith(delimiter) for line in sample)
+    return total > 0 and spaced >= _SPACED_SHARE * total
+
+
+def _shape(sample: list[str], dialect: Dialect) -> Shape:
+    rows = [row.cells for row in _scans(sample, dialect) if row.state == CLEAN]
+    width = _width([row for row in rows if len(row) > 1 or not dialect.delimiter])
+    # The first of them is most likely the header.
+    usual = [row for row in rows if len(row) == width][1:]
+    share = _COLUMN_SHARE * len(usual)
+    columns = list(zip(*usual, strict=True))
+    return Shape(
+        width,
+        digits=tuple(
+            at for at, cells in enumerate(columns) if sum(map(has_many_digits, cells)) >= share
+        ),
+        ats=tuple(
+            at for at, cells in enumerate(columns) if sum("@" in cell for cell in cells) >= share
+        ),
+    )
+
+
+def _scans(lines: list[str], dialect: Dialect) -> list[Scan]:
+    return [scan(line, dialect) for line in lines]
+
+
+def _width(rows: list[list[str]]) -> int:
+    """The usual number of cells; the larger one of two equally usual ones."""
+    widths = Counter(len(row) for row in rows)
+    return max(widths, key=lambda width: (widths[width], width)) if widths else 0

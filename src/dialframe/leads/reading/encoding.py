@@ -1,0 +1,300 @@
+"""Bytes of a text file to text, proven on every byte.
+
+Order of proof: a byte order mark, UTF-16 by where its NUL bytes stand, strict UTF-8 over the whole
+file, a file in UTF-8 with a few bytes of another encoding in it, and last the legacy code pages,
+each read strictly and weighed by how plausible its characters are.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads.reading import plausible
+
+#: Code pages that are weighed, the preferred one first.
+LEGACY: Final = (
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "koi8-r",
+    "cp932",
+    "euc_jp",
+    "gb18030",
+    "big5",
+    "mac_roman",
+    "cp850",
+    "iso8859_2",
+    "cp866",
+    "cp1254",
+    "cp1257",
+    "cp1253",
+    "cp1255",
+    "euc_kr",
+)
+#: What people call a code page that has another name here.
+NAMES: Final = {"cp932": "shift_jis"}
+
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_UTF8_RUN: Final = re.compile(
+    rb"(?:[\x00-\x7f]+|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]"
+    rb"|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}"
+    rb"|\xf4[\x80-\x8f][\x80-\xbf]{2})+"
+)
+_ISO_2022_JP: Final = (b"\x1b$B", b"\x1b$@")
+_NUL_SHARE: Final = 0.05
+_NUL_SURE_SHARE: Final = 0.3
+_NUL_OTHER_SHARE: Final = 0.3
+_SAMPLE_BYTES: Final = 2**16
+_SINGLE_BYTE: Final = frozenset(
+    {"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850", "iso8859_2", "cp866"}
+    | {"cp1253", "cp1254", "cp1255", "cp1257"}
+)
+_SURE: Final = 1.0
+_BASE_TRUST: Final = 0.7
+_PREFERRED_MARGIN: Final = 0.03
+#: Bytes of the delimiters beyond ASCII (`¬ ¦ § ¶ þ`) in Windows code pages, and of `¬` in cp850.
+_SIGN_BYTES: Final = b"\xac\xa6\xa7\xb6\xfe\xaa"
+_DELIMITER_LINES: Final = 3
+_DELIMITER_SHARE: Final = 0.7
+_CROWDED_SHARE: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Text and how it was got.
+
+    Attributes:
+        text: The whole text, without a byte order mark.
+        encoding: Name of the encoding.
+        confidence: 0 to 1; 1 where the bytes prove it.
+        runner_up: The next best encoding where it was weighed, with its weight.
+        repaired: Offsets into `text` of characters that were read in another encoding.
+        bom: Whether a byte order mark named the encoding.
+    """
+
+    text: str
+    encoding: str
+    confidence: float = _SURE
+    runner_up: str | None = None
+    repaired: tuple[int, ...] = ()
+    bom: bool = False
+
+
+def decode(data: bytes, encoding: str | None = None) -> Decoded:
+    """The text of a file.
+
+    Args:
+        data: Every byte of it.
+        encoding: The encoding where it is known; nothing is guessed then.
+
+    Raises:
+        ConfigError: The encoding is unknown.
+        LeadFileError: The bytes are not of the encoding given.
+    """
+    found = _decode(data, encoding)
+    # A mark again behind the mark is what two programs make, each of which puts one.
+    marks = len(found.text) - len(found.text.lstrip("\ufeff"))
+    if not marks:
+        return found
+    repaired = tuple(at - marks for at in found.repaired if at >= marks)
+    return replace(found, text=found.text[marks:], repaired=repaired, bom=True)
+
+
+def _decode(data: bytes, encoding: str | None) -> Decoded:
+    if encoding is not None:
+        return _told(data, encoding)
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return _marked(data[len(bom) :], name)
+    wide = _wide(data)
+    if wide is not None:
+        return wide
+    if any(mark in data for mark in _ISO_2022_JP):
+        text = _strict(data, "iso2022_jp")
+        if text is not None:
+            return Decoded(text, "iso2022_jp")
+    text = _strict(data, "utf-8")
+    if text is not None:
+        return Decoded(text, "utf-8")
+    return _not_utf8(data)
+
+
+def _told(data: bytes, encoding: str) -> Decoded:
+    try:
+        codec = codecs.lookup(encoding).name
+    except LookupError:
+        raise ConfigError(f"encoding {encoding!r} is unknown; use a name such as cp1252") from None
+    bom = next((mark for mark, name in _BOMS if data.startswith(mark) and name == codec), b"")
+    try:
+        text = data[len(bom) :].decode(codec)
+    except UnicodeDecodeError as problem:
+        at = problem.start + len(bom)
+        line = data.count(b"\n", 0, at) + 1
+        raise LeadFileError(
+            f"byte {at} (line {line}) is not {encoding}; leave the encoding out to have it found",
+            line=line,
+        ) from None
+    return Decoded(text.removeprefix("\ufeff"), codec, bom=bool(bom))
+
+
+def _marked(data: bytes, name: str) -> Decoded:
+    text = _strict(data, name)
+    if text is not None:
+        return Decoded(text, name, bom=True)
+    if name == "utf-8":
+        return _mixed(data, bom=True)
+    text = data.decode(name, errors="replace")
+    bad = tuple(match.start() for match in re.finditer("\ufffd", text))
+    return Decoded(text, name, repaired=bad, bom=True)
+
+
+def _wide(data: bytes) -> Decoded | None:
+    """UTF-16 without a mark: the ASCII characters in it put their NUL bytes on one side."""
+    half = len(data) // 2
+    nuls = (data[0::2].count(0), data[1::2].count(0))
+    if max(nuls) < _NUL_SHARE * half or min(nuls) > _NUL_OTHER_SHARE * max(nuls):
+        return None
+    # A few NUL bytes may also have strayed into UTF-8, which UTF-16 never looks like.
+    narrow = _strict(data, "utf-8") if max(nuls) < _NUL_SURE_SHARE * half else None
+    if narrow is not None and not plausible.is_binary(narrow.replace("\x00", "")):
+        return None
+    name = "utf-16-be" if nuls[0] > nuls[1] else "utf-16-le"
+    text = _strict(data, name)
+    if text is None or plausible.is_binary(text) or not plausible.is_assigned(text):
+        return None
+    return Decoded(text, name)
+
+
+def _not_utf8(data: bytes) -> Decoded:
+    lines = data.splitlines()
+    high = [line for line in lines if not line.isascii()]
+    bad = [line for line in high if _strict(line, "utf-8") is None]
+    if len(high) >= 2 * len(bad):
+        return _mixed(data)
+    ranked = _rank(_sample(bad, _delimiters(lines)) or _sample(bad, b""))
+    best, weight = ranked[0]
+    second, second_weight = ranked[1]
+    islands = len(high) > len(bad) and best in _SINGLE_BYTE
+    text, repaired = _by_line(data, best) if islands else _lossless(data, best)
+    trust = min(_SURE, _BASE_TRUST + weight - second_weight)
+    return Decoded(
+        text,
+        NAMES.get(best, best),
+        confidence=round(max(0.0, min(_SURE, weight)) * trust, 2),
+        runner_up=f"{NAMES.get(second, second)} ({second_weight:.2f})",
+        repaired=repaired,
+    )
+
+
+def _rank(sample: bytes) -> list[tuple[str, float]]:
+    """Code pages with their weight, the best first; an earlier one wins a near tie."""
+    weights = [
+        (name, plausible.weigh(sample.decode(name, errors="replace"), name)) for name in LEGACY
+    ]
+    preferred = dict.fromkeys(LEGACY, 0.0) | {LEGACY[0]: _PREFERRED_MARGIN}
+    return sorted(weights, key=lambda pair: -(pair[1] + preferred[pair[0]]))
+
+
+def _sample(lines: list[bytes], delimiters: bytes) -> bytes:
+    """Lines spread over the file that have high bytes besides the delimiters."""
+    table = bytes.maketrans(delimiters, b"," * len(delimiters))
+    high = [line for line in (line.translate(table) for line in lines) if not line.isascii()]
+    step = max(1, sum(map(len, high)) // _SAMPLE_BYTES)
+    return b"\n".join(line[:_SAMPLE_BYTES] for line in high[::step])
+
+
+def _delimiters(lines: list[bytes]) -> bytes:
+    """High bytes that stand for signs, in nearly every line as often as in the others."""
+    sample = lines[: _DELIMITER_LINES * 100]
+    found = bytearray()
+    for byte in _SIGN_BYTES:
+        counts = Counter(line.count(byte) for line in sample)
+        usual, lines_with_it = counts.most_common(1)[0]
+        if usual and lines_with_it >= max(_DELIMITER_LINES, _DELIMITER_SHARE * len(sample)):
+            own = re.escape(bytes([byte]))
+            other = b"[^\x00-\x7f" + own + b"]"
+            crowded = re.findall(
+                b"(?<=%b)%b|%b(?=%b)" % (other, own, own, other), b"\n".join(sample)
+            )
+            if len(crowded) < _CROWDED_SHARE * sum(line.count(byte) for line in sample):
+                found.append(byte)
+    return bytes(found)
+
+
+def _mixed(data: bytes, *, bom: bool = False) -> Decoded:
+    """UTF-8 with stray bytes in it, which are read as cp1252."""
+    pieces: list[str] = []
+    repaired: list[int] = []
+    at = length = 0
+    for run in _UTF8_RUN.finditer(data):
+        stray = _stray(data[at : run.start()])
+        repaired.extend(range(length, length + len(stray)))
+        good = run.group().decode("utf-8")
+        pieces += (stray, good)
+        length += len(stray) + len(good)
+        at = run.end()
+    stray = _stray(data[at:])
+    repaired.extend(range(length, length + len(stray)))
+    share = len(repaired) / (length + len(stray))
+    return Decoded(
+        "".join([*pieces, stray]),
+        "utf-8",
+        confidence=round(_SURE - share, 2),
+        runner_up="cp1252",
+        repaired=tuple(repaired),
+        bom=bom,
+    )
+
+
+def _by_line(data: bytes, code_page: str) -> tuple[str, tuple[int, ...]]:
+    """A file in a code page with lines of UTF-8 in it, which are read as that."""
+    pieces: list[str] = []
+    repaired: list[int] = []
+    length = 0
+    for line in data.splitlines(keepends=True):
+        text = None if line.isascii() else _strict(line, "utf-8")
+        if text is None:
+            text, bad = _lossless(line, code_page)
+            repaired.extend(length + at for at in bad)
+        else:
+            repaired.append(length)
+        pieces.append(text)
+        length += len(text)
+    return "".join(pieces), tuple(repaired)
+
+
+def _lossless(data: bytes, code_page: str) -> tuple[str, tuple[int, ...]]:
+    """Text of a code page; bytes that it leaves undefined are kept where that is possible."""
+    text = _strict(data, code_page)
+    if text is not None:
+        return text, ()
+    text = data.decode(code_page, errors="replace")
+    bad = tuple(match.start() for match in re.finditer("\ufffd", text))
+    if code_page in _SINGLE_BYTE:
+        chars = list(text)
+        for at in bad:
+            chars[at] = chr(data[at])
+        text = "".join(chars)
+    return text, bad
+
+
+def _stray(data: bytes) -> str:
+    return _lossless(data, "cp1252")[0]
+
+
+def _strict(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return None

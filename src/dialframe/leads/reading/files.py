@@ -1,0 +1,472 @@
+"""Lead files of any format to text cells with their source lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dialframe.errors import LeadFileError
+from dialframe.frames.csv_safety import unescape
+from dialframe.leads.lead_file import (
+    META,
+    SHEET_NAME,
+    Decisions,
+    LeadFile,
+    check_width,
+    unique_names,
+)
+from dialframe.leads.reading import dialect as dialects
+from dialframe.leads.reading import encoding as encodings
+from dialframe.leads.reading import plausible, structured, workbook
+from dialframe.leads.reading.assembling import lead_file
+from dialframe.leads.reading.blocks import Block
+from dialframe.leads.reading.concat import together
+from dialframe.leads.reading.content import in_memory
+from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, survey
+from dialframe.leads.reading.header_row import HeaderChoice
+from dialframe.leads.reading.layout import Layout, is_blank, lay_out
+from dialframe.leads.reading.parser import parse
+from dialframe.leads.reading.places import sources
+from dialframe.leads.reading.reject_roundtrip import damage
+from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, not_a_table
+from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
+
+Format = Literal["auto", "csv"]
+
+_OWN_COLUMNS: Final = frozenset({"_file", "_line", "_row"})
+_JSON_SEARCHED_CHARS: Final = 2**16
+#: Characters of which a file may consist and still be empty.
+_NOTHING: Final = "\x00\t\n\r \ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Records with their layout, before they become a frame."""
+
+    records: Records
+    layout: Layout
+    decisions: Decisions
+    sep_line: bool = False
+    repaired: np.ndarray = field(default_factory=lambda: np.array([], dtype=np.int64))
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: Format = "auto",  # noqa: A002 - the word that people look for
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: HeaderChoice = "auto",
+    sheet: str | int | None = None,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> LeadFile:
+    """Read a lead file; everything stays text.
+
+    CSV and its relatives with any delimiter, TSV, XLSX, XLS, ODS, JSON lines, JSON arrays and
+    Parquet, each also packed with gzip, Zstandard or zip. What the arguments do not say is found
+    out, and `LeadFile.decisions` tells what was found and how sure that is.
+
+    Args:
+        path: The file; a folder, glob or zip archive whose tables all have the same columns; a
+            member of an archive (`fairs.zip/leeds.csv`); or a URL that fsspec understands.
+        format: `csv` reads a text file as delimited text even if it looks like JSON.
+        encoding: Encoding of a text file.
+        delimiter: Delimiter of a text file, or its name (`tab`, `comma`); empty for one column.
+        quote: Quote character of a text file.
+        header: `none` for a file without one, its physical line (sheet row), or the names.
+        sheet: Name or 0-based place of a workbook's sheet.
+        max_line_bytes: Longest line of a text file that is read.
+
+    Raises:
+        LeadFileError: The file is missing, a folder, empty, no table, damaged, or too large.
+        ConfigError: An argument names something that does not exist.
+    """
+    read_one = partial(
+        _read,
+        form=format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        sheet=sheet,
+    )
+    found = sources(path, max_line_bytes=max_line_bytes)
+    files = [
+        file if sheet is not None else _with_alike_sheets(source, file, read_one)
+        for source in found
+        for file in (read_one(source),)
+    ]
+    return together(Path(path), files)
+
+
+def _with_alike_sheets(
+    source: Source, file: LeadFile, read_one: Callable[..., LeadFile]
+) -> LeadFile:
+    """A workbook whose list goes on in other sheets with the same header, as one list."""
+    alike = file.decisions.alike_sheets
+    if not alike:
+        return file
+    sheets = [file, *(read_one(source, sheet=name) for name in alike)]
+    same = [one for one in sheets if one.header == file.header or _is_alike(one, file)]
+    names = tuple(str(one.decisions.sheet) for one in same[1:])
+    decisions = replace(file.decisions, alike_sheets=names)
+    if len(same) == 1:
+        return replace(file, decisions=decisions)
+    named = [replace(one, path=source.path / str(one.decisions.sheet)) for one in same]
+    whole = together(source.path, named)
+    hidden = sum(one.decisions.hidden_rows for one in same)
+    return replace(whole, sha256=file.sha256, decisions=replace(decisions, hidden_rows=hidden))
+
+
+def _is_alike(one: LeadFile, other: LeadFile) -> bool:
+    """Whether two sheets have the same columns, whatever their capitals."""
+    headers = (one.header, other.header)
+    folded = [[name.strip().casefold() for name in header or ()] for header in headers]
+    return folded[0] == folded[1]
+
+
+def read_all(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    max_line_bytes: int = MAX_LINE_BYTES,
+) -> list[LeadFile]:
+    """Each table at the paths as a lead file of its own, with nothing told about them.
+
+    Args:
+        paths: Files, folders, globs, zip archives, or URLs that fsspec understands.
+        max_line_bytes: Longest line of a text file that is read.
+
+    Raises:
+        LeadFileError: One of them is missing, damaged or no table.
+    """
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return [
+        _read(source)
+        for path in several
+        for source in sources(path, max_line_bytes=max_line_bytes)
+    ]
+
+
+def _read(
+    source: Source,
+    *,
+    form: Format = "auto",
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: HeaderChoice = "auto",
+    sheet: str | int | None = None,
+) -> LeadFile:
+    try:
+        if source.kind == "workbook":
+            table = _sheet(source, sheet, header)
+        elif source.kind == "parquet":
+            table = _keyed(structured.read_parquet(source.path, source.data))
+        else:
+            text = _decoded(source, encoding)
+            in_blocks = _in_blocks(source, text, form, delimiter, quote, header)
+            if in_blocks is not None:
+                return in_blocks
+            table = _text(source, text, form, delimiter, quote, header)
+        table = replace(table, decisions=replace(table.decisions, gzipped=source.gzipped))
+        return _lead_file(source, table)
+    except LeadFileError as problem:
+        if problem.path:
+            raise
+        raise LeadFileError(
+            f"{source.path}: {problem}", path=source.path, line=problem.line
+        ) from None
+
+
+def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Table:
+    sheet = workbook.read_sheet(source.path, source.data, name)
+    check_width(max(map(len, sheet.records.cells), default=0))
+    layout = lay_out(sheet.records, header)
+    decisions = Decisions(
+        "workbook",
+        sheet=sheet.name,
+        other_sheets=sheet.others,
+        alike_sheets=sheet.alike,
+        hidden_rows=len(sheet.hidden_rows),
+        hidden_columns=len(sheet.hidden_columns),
+    )
+    # In a workbook of our own texts need no apostrophe; a CSV of ours that was saved as one has them.
+    return _without_own_columns(
+        _Table(sheet.records, layout, decisions), escaped=sheet.name != SHEET_NAME
+    )
+
+
+def _keyed(keyed: structured.Keyed, header: HeaderChoice = "auto") -> _Table:
+    records = keyed.records
+    check_width(len(keyed.names or ()))
+    if keyed.names is None:
+        return _Table(records, lay_out(records, header), Decisions(keyed.format))
+    blank = [
+        at for at, row in enumerate(records.cells) if is_blank(row) and at not in records.faults
+    ]
+    leads = set(range(len(records.cells))).difference(blank)
+    layout = Layout(
+        header=keyed.names,
+        header_record=None,
+        width=len(keyed.names),
+        usual=0,
+        leads=tuple(sorted(leads)),
+        preface=(),
+        furniture=tuple((at, "blank") for at in blank),
+        confidence=1.0,
+    )
+    return _without_own_columns(_Table(records, layout, Decisions(keyed.format)), escaped=False)
+
+
+def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
+    decoded = encodings.decode(source.data, encoding)
+    if not decoded.text.strip(_NOTHING):
+        raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
+    if plausible.is_binary(decoded.text):
+        raise not_a_table(source.path, "binary data")
+    return decoded
+
+
+def _in_blocks(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> LeadFile | None:
+    """The file by compiled code, or None where it is too irregular for that."""
+    if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
+        return None
+    try:
+        content = in_memory(decoded.text.encode())
+    except UnicodeEncodeError:
+        return None  # half of a surrogate pair
+    blocks: list[Block] = []
+    surveyed = survey(content, delimiter, quote, header, blocks.append)
+    if surveyed is None:
+        return None
+    known = _encoding(Decisions("csv", gzipped=source.gzipped), decoded, ())
+    sep_line = content.line(0) if surveyed.found.sep_line else ""
+    return lead_file(source.path, source.sha256, surveyed, blocks, known, sep_line)
+
+
+def begins_like_json(text: str) -> bool:
+    """Whether the text may be JSON, or is blank as far as it was looked at."""
+    return text[:_JSON_SEARCHED_CHARS].lstrip()[:1] in ("{", "[", "")
+
+
+def _encoding(
+    decisions: Decisions, decoded: encodings.Decoded, repaired: Sequence[int]
+) -> Decisions:
+    return replace(
+        decisions,
+        encoding=decoded.encoding,
+        encoding_confidence=decoded.confidence,
+        encoding_runner_up=decoded.runner_up,
+        bom=decoded.bom,
+        repaired_lines=tuple(repaired),
+    )
+
+
+def _text(
+    source: Source,
+    decoded: encodings.Decoded,
+    form: Format,
+    delimiter: str | None,
+    quote: str | None,
+    header: HeaderChoice,
+) -> _Table:
+    lines = split_lines(decoded.text)
+    keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
+    table = (
+        _keyed(keyed, header)
+        if keyed
+        else _delimited(decoded.text, lines, delimiter, quote, header)
+    )
+    repaired = _line_numbers(lines, decoded.repaired)
+    told = _encoding(table.decisions, decoded, (np.unique(repaired) + 1).tolist())
+    return replace(table, decisions=told, repaired=repaired)
+
+
+def _delimited(
+    text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
+) -> _Table:
+    own = OWN.search(text, 0, OWN_SEARCHED_CHARS)
+    if own is not None:
+        found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
+    else:
+        found = dialects.detect(lines.texts, delimiter, quote)
+    check_width(found.shape.width)
+    records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
+    layout = lay_out(records, header, own=own is not None)
+    decisions = Decisions(
+        "tsv" if found.dialect.delimiter == "\t" else "csv",
+        dialect=found.dialect,
+        delimiter_confidence=found.confidence,
+        delimiter_runner_up=found.runner_up,
+    )
+    return _without_own_columns(_Table(records, layout, decisions, sep_line=found.sep_line))
+
+
+def _without_own_columns(table: _Table, *, escaped: bool = True) -> _Table:
+    """A table as it was before this package wrote it: without its columns and apostrophes."""
+    header = table.layout.header or ()
+    if not _OWN_COLUMNS.issubset(header):
+        return table
+    kept = [at for at, name in enumerate(header) if name not in META]
+    plain = unescape if escaped else str
+    cells = [[plain(row[at]) for at in kept if at < len(row)] for row in table.records.cells]
+    damaged = dict(_damaged(header, table.records.cells, cells, plain))
+    names = tuple(plain(header[at]) for at in kept)
+    layout = replace(table.layout, header=names, width=len(kept), usual=len(kept))
+    dropped = tuple(name for name in header if name in META)
+    return replace(
+        table,
+        records=replace(
+            table.records,
+            cells=cells,
+            faults={**table.records.faults, **{at: code for at, (code, _) in damaged.items()}},
+            raws={**table.records.raws, **{at: raw for at, (_, raw) in damaged.items()}},
+        ),
+        layout=layout,
+        decisions=replace(table.decisions, dropped_columns=dropped),
+    )
+
+
+def _damaged(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    cells: Sequence[Sequence[str]],
+    plain: Callable[[str], str],
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Records that are damaged still, with their damage and their own text."""
+    if not {"_reason", "_all_reasons", "_raw"}.issubset(header):
+        return
+    places = [header.index(name) for name in ("_reason", "_all_reasons", "_raw")]
+    for at, row in enumerate(rows):
+        if len(row) > max(places):
+            reason, every, raw = (plain(row[place]) for place in places)
+            found = damage(cells[at], reason, every, raw)
+            if found is not None:
+                yield at, (found, raw)
+
+
+def _lead_file(source: Source, table: _Table) -> LeadFile:
+    records, layout = table.records, table.layout
+    names = unique_names(layout.header, layout.width)
+    cells, faults, warnings = _fit(table)
+    starts = np.asarray(records.starts, dtype=np.int64)
+    leads = np.asarray(layout.leads, dtype=np.int64)
+    first = min([*layout.leads, *(at for at, _ in layout.furniture)], default=0)
+    header_line = None if layout.header_record is None else int(starts[layout.header_record]) + 1
+    decisions = replace(
+        table.decisions,
+        header_line=header_line,
+        header_confidence=layout.confidence,
+        preamble_lines=tuple(records.starts[at] + 1 for at, _ in layout.preface),
+    )
+    return LeadFile(
+        path=source.path,
+        frame=_frame(cells, names),
+        header=layout.header,
+        lines=starts[leads] + 1,
+        rows=leads - first + 1,
+        skipped=_skipped(table, names, first),
+        decisions=decisions,
+        sha256=source.sha256,
+        faults=MappingProxyType(faults),
+        warnings=MappingProxyType(warnings),
+        raws=MappingProxyType({at: records.raw(layout.leads[at]) for at in faults}),
+    )
+
+
+def _fit(table: _Table) -> tuple[list[list[str]], dict[int, str], dict[int, tuple[str, ...]]]:
+    """Cells of each lead in the table's width, with the faults and warnings of its row."""
+    records, layout = table.records, table.layout
+    repaired = _repaired_records(records, table.repaired)
+    cells: list[list[str]] = []
+    faults: dict[int, str] = {}
+    warnings: dict[int, tuple[str, ...]] = {}
+    for at, record in enumerate(layout.leads):
+        row = records.cells[record]
+        fault = records.faults.get(record)
+        if fault is None and len(row) > layout.width and not is_blank(row[layout.width :]):
+            fault = "too_many_cells"
+        codes = [records.warnings[record]] if record in records.warnings else []
+        if fault is None and len(row) < layout.usual:
+            codes.append("short_row")
+        if record in repaired:
+            codes.append("encoding_repaired")
+        if fault is not None:
+            faults[at] = fault
+        if codes:
+            warnings[at] = tuple(codes)
+        cells.append(_wide(row, layout.width))
+    return cells, faults, warnings
+
+
+def _wide(row: list[str], width: int) -> list[str]:
+    return row if len(row) == width else [*row, *[""] * (width - len(row))][:width]
+
+
+def _frame(cells: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
+    columns = list(zip(*cells, strict=True)) if cells else [()] * len(names)
+    arrays: Mapping[str, object] = {
+        name: pd.array(pa.array(column, pa.large_string()), dtype="str")
+        for name, column in zip(names, columns, strict=True)
+    }
+    return pd.DataFrame(arrays, index=pd.RangeIndex(len(cells)))
+
+
+def _skipped(table: _Table, names: list[str], first: int) -> pd.DataFrame:
+    records, layout = table.records, table.layout
+    found = [*layout.preface, *layout.furniture]
+    frame = _frame([_wide(records.cells[at], layout.width) for at, _ in found], names)
+    lines = [records.starts[at] + 1 for at, _ in found]
+    preface = len(layout.preface)
+    rows = [*[None] * preface, *(at - first + 1 for at, _ in layout.furniture)]
+    meta = pd.DataFrame(
+        {
+            "_line": pd.array(lines, dtype="Int64"),
+            "_row": pd.array(rows, dtype="Int64"),
+            "_code": pd.array([code for _, code in found], dtype="str"),
+            "_raw": pd.array([records.raw(at) for at, _ in found], dtype="str"),
+        }
+    )
+    both = pd.concat([frame, meta], axis=1)
+    return _with_sep_line(both, records) if table.sep_line else both
+
+
+def _with_sep_line(skipped: pd.DataFrame, records: Records) -> pd.DataFrame:
+    """The skipped lines with `sep=;`, the first line of the file, on top."""
+    top = {name: "" for name in skipped.columns if name not in ("_line", "_row")}
+    top |= {"_code": "sep_line", "_raw": records.lines.texts[0]}
+    row = pd.DataFrame([{**top, "_line": 1, "_row": pd.NA}], columns=skipped.columns)
+    return pd.concat([row.astype(skipped.dtypes.to_dict()), skipped], ignore_index=True)
+
+
+def _line_numbers(lines: Lines, offsets: Sequence[int]) -> np.ndarray:
+    """0-based physical line of each offset into the text."""
+    if not offsets:
+        return np.array([], dtype=np.int64)
+    lengths = [len(text) + len(end) for text, end in zip(lines.texts, lines.ends, strict=True)]
+    begins = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    return np.searchsorted(begins, np.asarray(offsets), side="right") - 1
+
+
+def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
+    if not len(lines):
+        return frozenset()
+    found = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
+    return frozenset(np.unique(found).tolist())

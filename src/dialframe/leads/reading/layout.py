@@ -1,0 +1,227 @@
+"""Which records of a file are the header, leads, and neither."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dialframe.leads.lead_file import check_width
+from dialframe.leads.reading.header_row import (
+    HeaderChoice,
+    filled_cells,
+    find_header,
+    is_contact,
+    known_names,
+)
+from dialframe.leads.records import Records
+
+_SAMPLE_RECORDS: Final = 500
+_SECOND_HEADER_NAMES: Final = 2
+_NARROW: Final = 3
+_LEAST_GROUPS: Final = 2
+_SUBTOTAL: Final = re.compile(r"\W*(?:grand\W?|sub\W?)?totals?\b", re.IGNORECASE)
+_REMARK: Final = re.compile(
+    r"\W*(?:(?:grand|sub|report)\W?)?(?:totals?|sums?|summe|gesamt\w*|suma|somme|totale|count|anzahl|"
+    r"rows?|records?|registros|datens[aä]tze|合計|итого|всего|page \d+|seite \d+|eof|"
+    r"end of (?:file|report|list|data)|generated|printed|exported|created (?:on|at|by)|"
+    r"erstellt|exportiert|stand|quelle|source|copyright|©|confidential|vertraulich)(?:\b|(?<=©))",
+    re.IGNORECASE,
+)
+_COUNTED: Final = re.compile(
+    r"\W*\d[\d.,]*\s(?:records?|rows?|leads?|contacts?|entries|lines?|registros|datens[aä]tze|"
+    r"enregistrements|linhas|results?)\b\W*$",
+    re.IGNORECASE,
+)
+_COMMENT: Final = re.compile(r"(?:#+|//+|--+)\s+\S")
+#: A footnote below the table.
+_NOTE: Final = re.compile(r"[*†‡§]+\s*\S+\s+\S")
+_EOF_MARK: Final = "\x1a"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where what stands.
+
+    Attributes:
+        header: Texts of the header, or None where there is none.
+        header_record: Its record, or None.
+        width: Columns of the table.
+        usual: Cells that a usual record has; records with fewer are short.
+        leads: Records that are leads, in order.
+        preface: Records before the first lead with their code (`preamble`, `second_header`).
+        furniture: Records behind it that are no leads, with their code (`blank`, `footer`,
+            `repeated_header`).
+        confidence: 0 to 1, of the header.
+    """
+
+    header: tuple[str, ...] | None
+    header_record: int | None
+    width: int
+    usual: int
+    leads: tuple[int, ...]
+    preface: tuple[tuple[int, str], ...]
+    furniture: tuple[tuple[int, str], ...]
+    confidence: float
+
+
+def lay_out(records: Records, choice: HeaderChoice = "auto", *, own: bool = False) -> Layout:
+    """The layout of the records.
+
+    Args:
+        records: All records of the file.
+        choice: Where the header is, if it is known.
+        own: Whether this package wrote the file: the first record is the header, and no record
+            behind it is a remark.
+
+    Raises:
+        ConfigError: No record begins on the line given.
+        LeadFileError: The table has too many columns.
+    """
+    cells = records.cells
+    filled = [at for at, row in enumerate(cells) if not is_blank(row)]
+    usual = _usual_width(records, filled)
+    check_width(usual)
+    at, header, confidence = (
+        (0, tuple(cells[0]), 1.0) if own else find_header(records, filled, choice, usual)
+    )
+    if at and header:
+        header = with_groups(cells[at - 1], header)
+    first = at + 1 if at is not None else _first_lead(cells, filled, usual, choice)
+    preface = [(record, "preamble") for record in range(first) if record != at]
+    if header and first < len(cells) and not own and _is_second_header(cells[first]):
+        preface.append((first, "second_header"))
+        first += 1
+    furniture = dict.fromkeys(set(range(first, len(cells))).difference(filled), "blank")
+    if not own:
+        below = [record for record in filled if record >= first]
+        furniture |= _footers(cells, below, usual, leads=_are_leads(cells, below, header))
+        furniture |= _repeats(cells, first, header)
+    return Layout(
+        header=header,
+        header_record=at,
+        width=max(usual, len(header or ())),
+        usual=min(usual, len(header)) if header else usual,
+        leads=tuple(record for record in range(first, len(cells)) if record not in furniture),
+        preface=tuple(preface),
+        furniture=tuple(sorted(furniture.items())),
+        confidence=confidence,
+    )
+
+
+def is_blank(cells: Sequence[str]) -> bool:
+    """Whether no cell holds more than white space."""
+    return not any(cell and cell != _EOF_MARK and not cell.isspace() for cell in cells)
+
+
+def _first_lead(
+    cells: list[list[str]], filled: list[int], usual: int, choice: HeaderChoice
+) -> int:
+    """First record of a file without a header: titles above the table are narrower than it."""
+    if choice != "auto":
+        return 0
+    for at in filled:
+        count = filled_cells(cells[at])
+        narrow = count * 2 <= usual and (
+            len(cells[at]) < usual or (usual >= _NARROW and count == 1)
+        )
+        if not narrow or any(map(is_contact, cells[at])):
+            return at
+    return 0
+
+
+def with_groups(above: Sequence[str], header: tuple[str, ...]) -> tuple[str, ...]:
+    """A header whose repeated and empty names say in the row above of what they are.
+
+    `Home`, blank, `Work`, blank over `Phone`, `City`, `Phone`, `City` are `Home Phone`, `Home City`
+    and so on; a title above the table is no such row.
+
+    Args:
+        above: The record just above the header.
+        header: The header.
+    """
+    names = [name.strip().casefold() for name in header]
+    told = [cell.strip() for cell in above]
+    doubtful = [not name or names.count(name) > 1 for name in names]
+    groups = {cell for cell in told if cell}
+    if len(groups) < _LEAST_GROUPS or len(told) > len(header) or not any(doubtful):
+        return header
+    if any(map(is_contact, told)):
+        return header
+    joined: list[str] = []
+    group = ""
+    for place, name in enumerate(header):
+        group = (told[place] if place < len(told) else "") or group
+        joined.append(f"{group} {name}".strip() if doubtful[place] and group else name)
+    return tuple(joined)
+
+
+def _is_second_header(row: Sequence[str]) -> bool:
+    return known_names(row) >= _SECOND_HEADER_NAMES and not any(map(is_contact, row))
+
+
+def _repeats(cells: list[list[str]], first: int, header: tuple[str, ...] | None) -> dict[int, str]:
+    if header is None:
+        return {}
+    names = [name.strip().casefold() for name in header]
+    return {
+        at: "repeated_header"
+        for at in range(first, len(cells))
+        if cells[at]
+        and cells[at][0].strip().casefold() == names[0]
+        and [cell.strip().casefold() for cell in cells[at]] == names
+        and any(names)
+    }
+
+
+def _are_leads(cells: list[list[str]], below: list[int], header: tuple[str, ...] | None) -> bool:
+    """Whether the table is a list of people and numbers, in which a total is no record."""
+    if header is not None and known_names(header) > 1:
+        return True
+    sample = below[:_SAMPLE_RECORDS]
+    return sum(any(map(is_contact, cells[at])) for at in sample) * 2 > len(sample)
+
+
+def _footers(
+    cells: list[list[str]], filled: list[int], usual: int, *, leads: bool
+) -> dict[int, str]:
+    """Totals anywhere in a list of leads, and remarks behind the last record."""
+    found = {at: "footer" for at in filled if usual > 1 and _is_comment(cells[at])}
+    if leads:
+        found |= {at: "footer" for at in filled if _is_remark(cells[at], usual, _SUBTOTAL)}
+    for place in range(len(filled) - 1, 0, -1):
+        if filled[place] in found:
+            continue
+        row = cells[filled[place]]
+        apart = filled[place] - filled[place - 1] > 1
+        lone = (
+            filled_cells(row) == 1
+            and usual >= _NARROW
+            and (len(row) < usual or (apart and row[0]))
+        )
+        words = lone and len(" ".join(row).split()) >= _NARROW and not any(map(is_contact, row))
+        remark = (leads or len(row) < usual) and _is_remark(row, usual, _REMARK)
+        if not words and not remark:
+            break
+        found[filled[place]] = "footer"
+    return found
+
+
+def _is_comment(row: Sequence[str]) -> bool:
+    return len(row) == 1 and _COMMENT.match(row[0]) is not None and not any(map(is_contact, row))
+
+
+def _is_remark(row: Sequence[str], usual: int, words: re.Pattern[str]) -> bool:
+    first = next(cell for cell in row if cell.strip())
+    counted = words is _REMARK and _COUNTED.fullmatch(first) is not None
+    noted = words is _REMARK and len(row) == 1 and _NOTE.match(first) is not None
+    if not (words.match(first) or counted or noted) or any(map(is_contact, row)):
+        return False
+    return filled_cells(row) <= max(_NARROW, usual // 2)
+
+
+def _usual_width(records: Records, filled: list[int]) -> int:
+    widths = Counter(len(records.cells[at]) for at in filled if at not in records.faults)
+    return max(widths, key=lambda width: (widths[width], width)) if widths else 1

@@ -1,0 +1,253 @@
+"""Text to records of cells, each with its physical lines.
+
+RFC 4180 with the damage that real files have. A quote that opens and never closes must not swallow
+the leads behind it, so a quoted cell runs over line ends only to a quote that closes cleanly and,
+where a line in between looks like a record of its own (`Shape`), only if the whole record then has
+the usual width. Otherwise the record is faulty, alone, and the next line that looks like a record
+is read as one.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from dialframe.leads.records import Dialect, Lines, Records, Shape
+
+#: Most physical lines that one quoted cell may run over.
+MAX_SPAN_LINES: Final = 500
+#: The same once that many lines were searched in vain: a file whose quotes mean nothing.
+_SHORT_SPAN_LINES: Final = 5
+_PATIENCE_LINES: Final = 100_000
+#: A note of so many lines may consist of lines that look like records.
+_NOTE_LINES: Final = 10
+
+
+CLEAN: Final = "clean"
+STRAY: Final = "stray"
+OPEN: Final = "open"
+BROKEN: Final = "broken"
+
+
+class Scan(NamedTuple):
+    """Cells of one record's text, and whether its quotes are clean, stray, open or both (broken)."""
+
+    cells: list[str]
+    state: str
+
+
+def scan(text: str, dialect: Dialect) -> Scan:
+    """Cells of one record's text."""
+    quote, delimiter = dialect.quote, dialect.delimiter
+    if dialect.escape and delimiter and dialect.escape in text:
+        return _scan(text, dialect, quote or "\x00\x00")
+    if quote is None or quote not in text:
+        return Scan(_plain(text, dialect), CLEAN)
+    if len(delimiter) == 1 and dialect.escape is None and not dialect.skip_space:
+        record, cell = _patterns(delimiter, quote)
+        if record.fullmatch(text):
+            pairs = cell.findall(text)
+            return Scan([bare or own.replace(quote * 2, quote) for own, bare in pairs], CLEAN)
+    return _scan(text, dialect, quote)
+
+
+@lru_cache(maxsize=64)
+def _patterns(delimiter: str, quote: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A whole record without damage, and one cell of it: what nearly all lines are, read fast."""
+    d, q = re.escape(delimiter), re.escape(quote)
+    quoted, bare = f"[^{q}]*+(?:{q}{q}[^{q}]*+)*+", f"[^{q}{d}]*+"
+    any_cell = f"(?:{q}{quoted}{q}|{bare})"
+    return (
+        re.compile(f"{any_cell}(?:{d}{any_cell})*+"),
+        re.compile(f"(?:^|{d})(?:{q}({quoted}){q}|({bare}))"),
+    )
+
+
+def parse(lines: Lines, dialect: Dialect, shape: Shape, start: int = 0) -> Records:
+    """All records from physical line `start` on."""
+    records = Records([], [], [], lines=lines)
+    texts, at, total = lines.texts, start, len(lines.texts)
+    in_vain = 0
+    while at < total:
+        cells, state = scan(texts[at], dialect)
+        stop = at + 1
+        if state == BROKEN and _is_whole(texts[at], dialect, shape):
+            cells, state = _plain(texts[at], dialect), CLEAN
+            records.warnings[len(records.cells)] = "stray_quote"
+        if state in (OPEN, BROKEN):
+            span = MAX_SPAN_LINES if in_vain < _PATIENCE_LINES else _SHORT_SPAN_LINES
+            cells, state, stop = _close(lines, dialect, shape, at, span)
+            in_vain += span if state == OPEN and stop == at + 1 else 0
+        if state == STRAY:
+            cells, state = _stray(lines.raw(at, stop), cells, dialect, shape)
+            records.warnings[len(records.cells)] = "stray_quote"
+        if state == OPEN:
+            records.faults[len(records.cells)] = "unclosed_quote"
+            records.warnings.pop(len(records.cells), None)
+        records.cells.append(cells)
+        records.starts.append(at)
+        records.stops.append(stop)
+        at = stop
+    return records
+
+
+def _is_whole(text: str, dialect: Dialect, shape: Shape) -> bool:
+    """Whether the quotes of a line are pairs around words, so that it is a record without them."""
+    cells = _plain(text, dialect)
+    if text.count(dialect.quote or "") % 2 or shape.width < 2 or len(cells) != shape.width:
+        return False
+    return not (shape.digits or shape.ats) or shape.resembles(cells)
+
+
+def _plain(text: str, dialect: Dialect) -> list[str]:
+    if not dialect.delimiter:
+        return [text]
+    if dialect.starts:
+        stops = (*dialect.starts[1:], None)
+        return [text[at:stop].strip(" ") for at, stop in zip(dialect.starts, stops, strict=True)]
+    cells = text.split(dialect.delimiter)
+    return [cell.lstrip(" ") for cell in cells] if dialect.skip_space else cells
+
+
+def _scan(text: str, dialect: Dialect, quote: str) -> Scan:
+    cells: list[str] = []
+    state, at, width = CLEAN, 0, len(dialect.delimiter)
+    while True:
+        begin = _skip(text, at) if dialect.skip_space else at
+        if text.startswith(quote, begin):
+            cell, behind, own = _quoted(text, begin, dialect, quote)
+            if own in (OPEN, BROKEN):
+                return Scan([*cells, cell], BROKEN if state == STRAY else own)
+        else:
+            behind = _end(text, at, dialect)
+            cell = text[begin:behind]
+            own = STRAY if quote in cell else CLEAN
+            if dialect.escape and dialect.escape in cell:
+                cell = cell.replace(dialect.escape + dialect.delimiter, dialect.delimiter)
+                own = STRAY if cell.count(quote) > cell.count(dialect.escape + quote) else CLEAN
+                cell = cell.replace(dialect.escape + quote, quote)
+        state = STRAY if own == STRAY else state
+        cells.append(cell)
+        if behind >= len(text):
+            return Scan(cells, state)
+        at = behind + width
+
+
+def _end(text: str, at: int, dialect: Dialect) -> int:
+    """Where a cell without quotes ends: at the next delimiter that is not escaped."""
+    if not dialect.delimiter:
+        return len(text)
+    end = text.find(dialect.delimiter, at)
+    while end >= 0 and dialect.escape and _escaped(text, end, at - 1, dialect.escape):
+        end = text.find(dialect.delimiter, end + 1)
+    return len(text) if end < 0 else end
+
+
+def _skip(text: str, at: int) -> int:
+    while text.startswith(" ", at):
+        at += 1
+    return at
+
+
+def _quoted(text: str, begin: int, dialect: Dialect, quote: str) -> tuple[str, int, str]:
+    """One cell that begins with a quote: its text, where it ends, and its state."""
+    at, state, total = begin + 1, CLEAN, len(text)
+    while True:
+        at = text.find(quote, at)
+        if at < 0:
+            return text[begin + 1 :], total, BROKEN if state == STRAY else OPEN
+        if dialect.escape and _escaped(text, at, begin, dialect.escape):
+            at += 1
+        elif text.startswith(quote, at + 1) and not dialect.escape:
+            at += 2
+        else:
+            behind = _skip(text, at + 1)
+            if behind >= total or (
+                dialect.delimiter and text.startswith(dialect.delimiter, behind)
+            ):
+                return _unquote(text[begin + 1 : at], dialect, quote), behind, state
+            # Text behind a closing quote: the quote was part of the cell.
+            state = STRAY
+            at += 1
+
+
+def _escaped(text: str, at: int, begin: int, escape: str) -> bool:
+    count = 0
+    while at - 1 - count > begin and text[at - 1 - count] == escape:
+        count += 1
+    return count % 2 == 1
+
+
+def _unquote(cell: str, dialect: Dialect, quote: str) -> str:
+    if dialect.escape:
+        return cell.replace(dialect.escape + quote, quote).replace(
+            dialect.escape * 2, dialect.escape
+        )
+    return cell.replace(quote * 2, quote)
+
+
+def _close(
+    lines: Lines, dialect: Dialect, shape: Shape, start: int, span: int
+) -> tuple[list[str], str, int]:
+    """The record whose quote is still open at the end of its first line.
+
+    Returns:
+        Its cells, `CLEAN` where it closes cleanly or `OPEN` where it does not, and the line
+        behind it.
+    """
+    quote = dialect.quote or ""
+    last = min(len(lines.texts), start + 1 + span)
+    broken = scan(lines.texts[start], dialect).state == BROKEN
+    next_record = 0
+    for at in range(start + 1, last):
+        text = lines.texts[at]
+        own = scan(text, dialect)
+        if quote in text and not broken:
+            cells, state = scan(lines.raw(start, at + 1), dialect)
+            if state == CLEAN and _belongs(lines, dialect, shape, (start, at), cells, next_record):
+                return cells, CLEAN, at + 1
+            broken = state != OPEN
+        if own.state in (CLEAN, OPEN) and shape.begins(own.cells):
+            next_record = next_record or at
+            if broken:
+                break
+    literal = _plain(lines.texts[start], dialect)
+    return literal, OPEN, next_record or start + 1
+
+
+def _belongs(
+    lines: Lines,
+    dialect: Dialect,
+    shape: Shape,
+    place: tuple[int, int],
+    cells: list[str],
+    next_record: int,
+) -> bool:
+    """Whether a quote that closes is that of the record, not of another one far below.
+
+    A note may hold lines that look like records; but where the first and the last line and all
+    between are usual records if the quotes mean nothing, the quotes are two accidents.
+    """
+    if not next_record:
+        return True
+    start, at = place
+    if len(cells) != shape.width:
+        return False
+    if at - start <= _NOTE_LINES:
+        return True
+    between = (_plain(text, dialect) for text in lines.texts[start : at + 1])
+    return not all(shape.fits(row) for row in between)
+
+
+def _stray(text: str, cells: list[str], dialect: Dialect, shape: Shape) -> Scan:
+    """A record with quotes inside cells: read so that it has the usual width, or not at all."""
+    if len(cells) == shape.width:
+        return Scan(cells, CLEAN)
+    literal = _plain(text, dialect)
+    if shape.fits(literal):
+        return Scan(literal, CLEAN)
+    quoted_cell = dialect.quote is not None and any(
+        cell.lstrip(" ").startswith(dialect.quote) for cell in literal
+    )
+    return Scan(literal, OPEN) if quoted_cell else Scan(cells, CLEAN)

@@ -1,0 +1,260 @@
+"""Where tables lie: in a file, a folder, a glob, an archive or an object store.
+
+A path may be a file of this disk, a folder, a glob (`fairs/*.csv`), a member of an archive
+(`fairs.zip/leeds.csv`), or a URL that fsspec understands (`s3://bucket/fairs/*.csv`,
+`zip://leeds.csv::https://...`).
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from dialframe.errors import LeadFileError
+from dialframe.leads.reading.packing import check_unpacked
+from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, load
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+#: Endings of files in folders and archives that are taken for tables.
+TABLES: Final = frozenset(
+    [
+        "csv",
+        "tsv",
+        "tab",
+        "psv",
+        "ssv",
+        "txt",
+        "dat",
+        "asc",
+        "json",
+        "jsonl",
+        "ndjson",
+        "parquet",
+        "pq",
+        "xlsx",
+        "xlsm",
+        "xlsb",
+        "xls",
+        "ods",
+    ]
+)
+_PACKED: Final = frozenset({"gz", "zst", "zstd", "zip"})
+_MAGIC: Final = frozenset("*?[")
+_MOST_PLACES: Final = 10_000
+_HIDDEN: Final = (".", "__MACOSX", "~$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that may hold a table.
+
+    Attributes:
+        path: What it is called in messages.
+        opened: Opens it, or None for a file of this disk.
+    """
+
+    path: Path
+    opened: Callable[[], BinaryIO] | None = None
+
+
+def sources(
+    path: str | os.PathLike[str], *, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[Source]:
+    """Every table at the path, in the order of their names.
+
+    Raises:
+        LeadFileError: Nothing is there, it cannot be read, or it holds no table.
+    """
+    found = _places(os.fsdecode(path))
+    for place in found:
+        source = load(place.path, max_line_bytes=max_line_bytes, opened=place.opened)
+        if source.kind != "archive":
+            yield source
+            continue
+        for member in _members(source):
+            inner = load(member.path, max_line_bytes=max_line_bytes, opened=member.opened)
+            if inner.kind == "archive":
+                raise LeadFileError(
+                    f"{inner.path} is an archive inside an archive; unpack it first",
+                    path=inner.path,
+                )
+            yield inner
+
+
+def _places(text: str) -> list[Place]:
+    if "://" in text or "::" in text:
+        return _remote(text)
+    path = Path(text)
+    try:
+        if path.is_dir():
+            return [Place(one) for one in tables_in(path)]
+        if path.exists():
+            return [Place(path)]
+    except (OSError, ValueError) as problem:
+        why = (getattr(problem, "strerror", None) or str(problem)).lower()
+        raise LeadFileError(f"{path} cannot be read: {why}", path=path) from None
+    if _MAGIC.intersection(text):
+        matched = sorted(map(Path, glob.glob(text, recursive=True)))  # noqa: PTH207 - an absolute pattern
+        if not matched:
+            raise LeadFileError(f"{path} matches no file; check the pattern", path=path)
+        return [Place(one) for one in _bounded(path, [one for one in matched if one.is_file()])]
+    return _of_archive(path) or [Place(path)]
+
+
+def tables_in(folder: Path) -> list[Path]:
+    """Files of a folder that are called like tables, by name.
+
+    Raises:
+        LeadFileError: There is none, or it cannot be read.
+    """
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as problem:
+        why = (problem.strerror or "input error").lower()
+        raise LeadFileError(f"{folder} cannot be read: {why}", path=folder) from None
+    return _tables_of(folder, found, Path.is_file)
+
+
+def _tables_of(folder: Path, paths: Iterable[Path], is_file: Callable[[Path], bool]) -> list[Path]:
+    """Those that may be tables by their names."""
+    found = [one for one in paths if is_table(one.name) and is_file(one)]
+    if not found:
+        raise LeadFileError(
+            f"{folder} is a folder that holds no table; name one, or put CSV, XLSX, JSON or Parquet "
+            "files into it",
+            path=folder,
+        )
+    return _bounded(folder, found)
+
+
+def is_table(name: str) -> bool:
+    """Whether a file is called like a table, packed or not."""
+    if name.startswith(_HIDDEN):
+        return False
+    endings = name.lower().split(".")[1:]
+    while endings and endings[-1] in _PACKED:
+        packed = endings.pop()
+        if not endings or packed == "zip":
+            return True
+    return bool(endings) and endings[-1] in TABLES
+
+
+def _bounded(path: Path, found: list[Path]) -> list[Path]:
+    if len(found) > _MOST_PLACES:
+        raise LeadFileError(
+            f"{path} holds {len(found):,} files, more than {_MOST_PLACES:,}; name fewer", path=path
+        )
+    return found
+
+
+def _of_archive(path: Path) -> list[Place]:
+    """The member of an archive on this disk that a path names, as in `fairs.zip/leeds.csv`."""
+    archive = next((one for one in path.parents if one.is_file()), None)
+    if archive is None or not zipfile.is_zipfile(archive):
+        return []
+    name = path.relative_to(archive).as_posix()
+    source = load(archive)
+    members = {one.filename: one for one in _infos(source)}
+    if name not in members:
+        raise LeadFileError(
+            f"{archive} has no member {name}; it has: {', '.join(sorted(members))}", path=archive
+        )
+    return [_member(source, members[name])]
+
+
+def _members(source: Source) -> list[Place]:
+    infos = _infos(source)
+    named = [one for one in infos if is_table(one.filename.rpartition("/")[2])]
+    chosen = named or (infos if len(infos) == 1 else [])
+    if not chosen:
+        raise LeadFileError(
+            f"{source.path} is a zip archive that holds no table; it has: "
+            f"{', '.join(one.filename for one in infos[:9]) or 'nothing'}",
+            path=source.path,
+        )
+    return [_member(source, one) for one in sorted(chosen, key=lambda one: one.filename)]
+
+
+def _infos(source: Source) -> list[zipfile.ZipInfo]:
+    with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
+        infos = archive.infolist()
+    return [
+        one
+        for one in infos
+        if not one.is_dir()
+        and not any(part.startswith(_HIDDEN) for part in one.filename.split("/"))
+    ]
+
+
+def _member(source: Source, info: zipfile.ZipInfo) -> Place:
+    return Place(source.path / info.filename, partial(_extracted, source, info))
+
+
+def _extracted(source: Source, info: zipfile.ZipInfo) -> BinaryIO:
+    """The member's content, never more than is allowed."""
+    path = source.path / info.filename
+    check_unpacked(path, info.file_size, info.compress_size)
+    try:
+        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open(info) as member:
+            data = member.read()
+    except RuntimeError:
+        raise LeadFileError(
+            f"{path} has a password; unpack it without one first", path=path
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as problem:
+        raise LeadFileError(f"{path} is damaged: {problem}", path=path) from None
+    return io.BytesIO(data)
+
+
+def _remote(url: str) -> list[Place]:
+    """Files behind a URL, by way of fsspec."""
+    import fsspec
+
+    with reaching(url):
+        system, root = fsspec.core.url_to_fs(url)
+        if _MAGIC.intersection(root):
+            names = sorted(system.glob(root))
+        elif system.isdir(root):
+            inside = sorted(system.ls(root, detail=False))
+            names = [one for one in inside if is_table(one.rstrip("/").rpartition("/")[2])]
+        else:
+            names = [root]
+    if not names:
+        raise LeadFileError(f"{url} holds no table; check the path", path=Path(url))
+    return [Place(Path(_called(url, root, one)), partial(_opened, system, one)) for one in names]
+
+
+def _called(url: str, root: str, name: str) -> str:
+    return url if name == root else f"{url.partition('://')[0]}://{name}"
+
+
+def _opened(system: AbstractFileSystem, name: str) -> BinaryIO:
+    with reaching(name):
+        return cast(BinaryIO, system.open(name, "rb"))
+
+
+@contextmanager
+def reaching(url: str) -> Iterator[None]:
+    """Say in one sentence what keeps a URL from being reached.
+
+    Raises:
+        LeadFileError: Something does.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except Exception as problem:
+        # Each store raises errors of its own, for a missing key as for a missing network.
+        raise LeadFileError(f"{url} cannot be reached: {problem}", path=Path(url)) from problem

@@ -1,0 +1,1 @@
+"""Outcomes of a cleaning as files and as a report."""

@@ -1,0 +1,245 @@
+"""Judged records to the rows of the five outcomes, as tables; decides nothing and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.leads import texts
+from dialframe.leads.dedupe.compare import Found
+from dialframe.leads.judging.issues import Findings, in_order
+from dialframe.leads.lead_file import LEAD_COLUMNS, META
+from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
+
+#: Columns of whole numbers; all others are text.
+INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
+#: Columns that this package adds to clean records.
+CLEAN_META: Final = ("_file", "_line", "_row", "_outcome", "_warnings")
+_OUTCOMES: Final = tuple(COUNT_KEYS)
+#: Place of each reason's outcome; reasons that only the service can give have none.
+_OF_RANK: Final = np.array(
+    [
+        _OUTCOMES.index(reason.outcome) if reason.outcome in _OUTCOMES else len(_OUTCOMES)
+        for reason in REASONS
+    ],
+    np.uint8,
+)
+_SILENCED: Final = "phone_other_forbidden"
+_CLEAN: Final = _OUTCOMES.index("clean")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Records of one file with everything that is to be said of them.
+
+    Attributes:
+        file: The file's name as it stands in `_file`.
+        columns: Their cells by column of the file.
+        kept: Columns that stay beside the fields, with their names there.
+        fields: Texts of `assess.LEAD_COLUMNS`.
+        lines: Physical lines.
+        rows: Ordinals.
+        warnings: Warning codes, joined by `;`.
+        findings: What stands against them.
+        others: For records that repeat or obey another one: that one's file and line.
+        raws: Row to the text of a record that could not be read whole.
+        silenced: Records whose second number is left out, because it must not be called.
+    """
+
+    file: str
+    columns: Mapping[str, pa.Array]
+    kept: Mapping[str, str]
+    fields: Mapping[str, pa.Array]
+    lines: np.ndarray
+    rows: np.ndarray
+    warnings: pa.Array
+    findings: Findings
+    others: Sequence[tuple[np.ndarray, pa.Array, np.ndarray]]
+    raws: Mapping[int, str]
+    silenced: np.ndarray
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The rows of each outcome but `skipped`."""
+        outcome = np.full(len(self.lines), _CLEAN, np.uint8)
+        firsts = self.findings.firsts
+        outcome[self.findings.rows[firsts]] = _OF_RANK[self.findings.ranks[firsts]]
+        return {
+            name: self._clean(np.flatnonzero(outcome == at))
+            if at == _CLEAN
+            else self._aside(name, np.flatnonzero(outcome == at), firsts)
+            for at, name in enumerate(_OUTCOMES)
+            if name != "skipped"
+        }
+
+    def _clean(self, rows: np.ndarray) -> pa.Table:
+        own = {name: texts.take(self.fields[name], rows) for name in LEAD_COLUMNS}
+        own |= {name: texts.take(self.columns[column], rows) for column, name in self.kept.items()}
+        warnings = texts.take(self.warnings, rows)
+        if len(self.silenced):
+            silent = np.flatnonzero(np.isin(rows, self.silenced))
+            own["phone_other"] = texts.put(own["phone_other"], silent, [""] * len(silent))
+            codes = [
+                [*filter(None, [told]), _SILENCED]
+                for told in texts.take(warnings, silent).to_pylist()
+            ]
+            warnings = texts.put(warnings, silent, [";".join(both) for both in codes])
+        return pa.table(own | self._place("clean", rows) | {"_warnings": warnings})
+
+    def _aside(self, outcome: str, rows: np.ndarray, firsts: np.ndarray) -> pa.Table:
+        """Original cells of records that are not clean, with why."""
+        found = self.findings
+        place = np.searchsorted(found.rows[firsts], rows)
+        own = firsts[place]
+        names = texts.column(found.names).take(pa.array(found.fields[own])) if len(own) else own
+        kept_file, kept_line = self._kept(rows)
+        raws = texts.constant("", len(rows))
+        if self.raws:
+            raw = np.flatnonzero(np.isin(rows, list(self.raws)))
+            raws = texts.put(raws, raw, [self.raws[row] for row in rows[raw].tolist()])
+        return pa.table(
+            {name: texts.take(column, rows) for name, column in self.columns.items()}
+            | self._place(outcome, rows)
+            | {
+                "_reason": found.codes(own),
+                "_field": names if len(own) else texts.column([]),
+                "_value": found.cells.take(pa.array(own)),
+                "_all_reasons": found.all_codes().take(pa.array(place)),
+                "_warnings": texts.take(self.warnings, rows),
+                "_kept_file": kept_file,
+                "_kept_line": kept_line,
+                "_raw": raws,
+            }
+        )
+
+    def _place(self, outcome: str, rows: np.ndarray) -> dict[str, pa.Array]:
+        return {
+            "_file": texts.constant(self.file, len(rows)),
+            "_line": pa.array(self.lines[rows], pa.int64()),
+            "_row": pa.array(self.rows[rows], pa.int64()),
+            "_outcome": texts.constant(outcome, len(rows)),
+        }
+
+    def _kept(self, rows: np.ndarray) -> tuple[pa.Array, pa.Array]:
+        """File and line of the records that these repeat or obey."""
+        files = texts.constant("", len(rows))
+        lines = np.zeros(len(rows), np.int64)
+        known = np.zeros(len(rows), np.bool_)
+        for own, names, others in self.others:
+            place = np.flatnonzero(np.isin(rows, own) & ~known)
+            at = np.searchsorted(own, rows[place])
+            files = texts.put(files, place, names.take(pa.array(at)))
+            lines[place] = others[at]
+            known[place] = True
+        return files, pa.array(lines, pa.int64(), mask=~known)
+
+
+def with_settled(
+    findings: tuple[Sequence[np.ndarray], Sequence[np.ndarray], Sequence[str], Sequence[pa.Array]],
+    settled: Sequence[Found],
+    fields: Mapping[str, pa.Array],
+) -> Findings:
+    """What stands against records by themselves and because of others, in order."""
+    rows, ranks, names, values = (list(one) for one in findings)
+    for one in settled:
+        rows.append(one.records)
+        ranks.append(np.full(len(one.records), RANK[one.code]))
+        names.append(one.field)
+        value = texts.take(fields[one.field], one.records)
+        if one.field == "email":
+            value = texts.column([text.strip().casefold() for text in value.to_pylist()])
+        values.append(value)
+    return in_order(rows, ranks, names, values)
+
+
+def others(
+    settled: Sequence[Found], names: Sequence[str], begins: Sequence[int]
+) -> list[tuple[np.ndarray, pa.Array, np.ndarray]]:
+    """Records that repeat or obey another one, with that one's file and line; the first that has one tells.
+
+    Args:
+        settled: What stands against records because of others.
+        names: Names of all files.
+        begins: First record of each file.
+    """
+    files = texts.column(names)
+    return [
+        (
+            one.records,
+            files.take(pa.array(np.searchsorted(begins, one.kept, side="right") - 1)),
+            one.lines,
+        )
+        for one in settled
+        if one.kept is not None and one.lines is not None
+    ]
+
+
+def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
+    """The records of `LeadFile.skipped` as rows of their outcome."""
+    records = frame[frame["_row"].notna().to_numpy()]
+    count = len(records)
+    blank = texts.constant("", count)
+    cells = {column: _text(records[column]) for column in columns}
+    meta = {
+        "_file": texts.constant(name, count),
+        "_line": pa.array(records["_line"], pa.int64()),
+        "_row": pa.array(records["_row"], pa.int64()),
+        "_outcome": texts.constant("skipped", count),
+        "_reason": _text(records["_code"]),
+        "_all_reasons": _text(records["_code"]),
+        "_kept_line": pa.nulls(count, pa.int64()),
+        "_raw": _text(records["_raw"]),
+    }
+    return pa.table(cells | {column: meta.get(column, blank) for column in META})
+
+
+def aligned(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The table with these columns; those that it does not have are empty."""
+    blank = texts.constant("", len(table))
+    return pa.table({name: table[name] if name in table.column_names else blank for name in names})
+
+
+def of_frame(records: pd.DataFrame) -> pa.Table:
+    """A frame of an outcome as a table."""
+    return pa.table(
+        {
+            str(name): pa.array(records[name], pa.int64(), from_pandas=True)
+            if name in INTEGERS
+            else texts.of_series(records[name])
+            for name in records.columns
+        }
+    )
+
+
+def empty(names: Sequence[str]) -> pa.Table:
+    """A table of these columns without rows."""
+    return pa.table(
+        {name: pa.array([], pa.int64() if name in INTEGERS else texts.TEXT) for name in names}
+    )
+
+
+def column_order(orders: Sequence[Sequence[str]]) -> list[str]:
+    """Columns of several files: their own in order of first appearance, then those added."""
+    names = dict.fromkeys(name for order in orders for name in order)
+    return [name for name in names if name not in META] + [name for name in names if name in META]
+
+
+def frame(tables: Sequence[pa.Table]) -> pd.DataFrame:
+    """Tables of the same columns as one frame with fixed dtypes."""
+    both = pa.concat_tables(tables)
+    text, whole = pd.api.types.pandas_dtype("str"), pd.Int64Dtype()
+    columns = {
+        name: (whole if name in INTEGERS else text).__from_arrow__(both[name])
+        for name in both.column_names
+    }
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(both)))
+
+
+def _text(column: pd.Series) -> pa.Array:
+    found = pc.cast(pa.array(column, from_pandas=True), texts.TEXT)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found

@@ -1,0 +1,36 @@
+"""Code pages beyond the western one are told by the letters that their languages write."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.leads.reading.encoding import decode
+
+#: Code page and a list in one of its languages.
+LISTS = {
+    "cp1253": "Ονοματεπώνυμο;Τηλέφωνο;Πόλη\nΓιώργος Παπαδόπουλος;2101234567;Αθήνα\nΜαρία Νικολάου;2310123456;Θεσσαλονίκη\n",
+    "cp1254": "Adı Soyadı;Telefon;Şehir\nAyşe Yılmaz;0212 555 0142;İstanbul\nMehmet Doğan;0312 555 0143;Çankırı\nIşıl Güneş;0232 555 0144;Muğla\n",
+    "cp1255": "שם;טלפון;עיר\nדוד כהן;03-5550142;תל אביב\nרחל לוי;02-5550143;ירושלים\n",
+    "cp1257": "Vardas;Telefonas;Miestas\nJonas Žukauskas;8 612 34567;Šiauliai\nRūta Kazlauskienė;8 612 34568;Panevėžys\nGiedrė Mažeikytė;8 612 34569;Plungė, Telšių apskritis\n",
+    "euc_kr": "이름;전화번호;주소\n김민수;02-555-0142;서울특별시 강남구\n박지영;051-555-0143;부산광역시 해운대구\n",
+    "cp1250": "Jméno;Telefon;Město\nJiří Dvořák;601 123 456;Plzeň\nŠárka Nováková;602 123 456;České Budějovice\n",
+    "cp1252": "NOMBRE;TELÉFONO;DIRECCIÓN\nJOSÉ NÚÑEZ;910 555 014;CALLE MAYOR Nº 5, 3º\nMARÍA PEÑA;910 555 015;AVDA. ESPAÑA Nº 12, 1ª\n",
+    "gb18030": "姓名;电话;地址\n王小明;13800138000;北京市海淀区中关村大街1号\n李华;13900139000;上海市浦东新区\n",
+    "big5": "姓名;電話;地址\n陳小明;02-2555-0142;臺北市中正區重慶南路\n林美華;07-555-0143;高雄市前鎮區\n",
+    "cp1251": "Имя;Телефон;Город\nИван Петров;495 555-01-42;Москва\nЯна Щербакова;812 555-01-43;Санкт-Петербург\n",
+}
+
+
+@pytest.mark.parametrize("code_page", LISTS)
+def test_a_list_comes_out_as_it_was_written(code_page):
+    """Letter by letter."""
+    text = LISTS[code_page]
+
+    assert decode(text.encode(code_page)).text == text
+
+
+def test_a_number_sign_behind_a_capital_is_no_central_european_letter():
+    """`Nº` after capitals."""
+    text = "CALLE;NUMERO\nMAYOR;Nº 5\nREAL;Nº 7\nALTA;Nº 9\n"
+
+    assert decode(text.encode("cp1252")).text == text

@@ -1,0 +1,255 @@
+"""Nobody who refused is called: headers by values in ten languages; and few others are held back."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe import leads
+from leads.national_lists import COUNTRIES, national_list
+
+#: Headers of prohibitions, each with values that forbid the call.
+PROHIBITIONS = {
+    "DNC": "Y yes 1 x TRUE DNC listed 2024-05-01",
+    "Do Not Call": "Yes true checked Opted-out",
+    "DoNotCall": "TRUE 1",
+    "DO_NOT_CALL": "Y",
+    "HasOptedOutOfCalls": "true",
+    "Opt Out": "1 opted-out 03/02/2024",
+    "DNC Scrub Result": "D P B L F V W Blocked DNC",
+    "Scrub Result Code": "D P",
+    "TPS Status": "Listed Registered TPS",
+    "TPS Result": "tps-listed ctps-listed match Y",
+    "CTPS": "Y Match",
+    "Litigator Flag": "Y Match Hit",
+    "Block": "Y Yes 1",
+    "Blocked": "Y true",
+    "Suppress": "1 Y",
+    "Suppressed": "Yes",
+    "Stop": "Y yes",
+    "Internal DNC": "Y",
+    "Federal DNC": "1",
+    "National DNC Match": "Match yes",
+    "Call Restriction": "Y",
+    "No Calls": "x",
+    "Phone Opt Out": "true",
+    "Removed": "Yes",
+    "Exclude": "Y",
+    "Blacklisted": "true",
+    "Unsubscribed": "Y",
+    "Cease and Desist": "Y",
+    "No Contact": "yes",
+    "Consent Withdrawn": "Y",
+    "No llamar": "Sí si 1 x",
+    "Lista Robinson": "Sí S inscrito",
+    "Baja": "Sí 01/02/2024",
+    "No contactar": "Sí",
+    "Excluido": "Sí",
+    "Bloqueado": "Sí",
+    "REPEP": "Sí",
+    "Rechaza llamadas": "Sí",
+    "Ne pas appeler": "Oui O 1",
+    "Bloctel": "Oui inscrit",
+    "Liste rouge": "Oui",
+    "Opposition": "Oui",
+    "Refus démarchage": "Oui",
+    "Désinscrit": "Oui",
+    "Nicht anrufen": "Ja J x",
+    "Robinsonliste": "Ja eingetragen",
+    "Werbesperre": "Ja",
+    "Gesperrt": "Ja",
+    "Sperrvermerk": "Ja",
+    "Werbewiderspruch": "Ja 01.02.2024",
+    "Anrufsperre": "ja",
+    "Não ligar": "Sim S 1",
+    "Não Perturbe": "Sim",
+    "Descadastrado": "Sim",
+    "Lista negra": "Sim",
+    "Procon": "Sim",
+    "Non chiamare": "Sì si X",
+    "Registro delle opposizioni": "Sì iscritto",
+    "RPO": "Sì",
+    "Non contattare": "Sì",
+    "Bel-me-niet": "Ja J 1",
+    "Niet bellen": "Ja waar",
+    "Niet benaderen": "Ja",
+    "Geblokkeerd": "Ja",
+    "Nie dzwonić": "Tak T 1",
+    "Zakaz kontaktu": "Tak",
+    "Czarna lista": "Tak",
+    "Sprzeciw": "Tak",
+    "Ring ej": "Ja",
+    "NIX": "Ja",
+    "Spärrad": "Ja",
+    "Kontakta ej": "Ja",
+    "電話不可": "はい ○ 1",
+    "架電NG": "○ はい",
+    "連絡拒否": "有",
+    "ブラックリスト": "該当",
+    "勧誘お断り": "○",
+}
+#: Headers of permissions, each with values that do not give one.
+REFUSED_PERMISSIONS = {
+    "Consent": "No N 0 withdrawn revoked",
+    "Opt In": "No false",
+    "Marketing consent": "No declined email",
+    "OK to call": "No",
+    "May we call": "No never",
+    "TCPA Consent": "No expired",
+    "GDPR": "No refused",
+    "Contact permission": "No",
+    "Consentimiento": "No denegado",
+    "Acepta llamadas": "No",
+    "Consentement": "Non refusé",
+    "Accepte les appels": "Non",
+    "Einwilligung": "Nein widerrufen",
+    "Werbeeinwilligung": "Nein",
+    "Consentimento": "Não revogado",
+    "Pode ligar": "Não",
+    "Consenso": "No revocato",
+    "Toestemming": "Nee ingetrokken",
+    "Zgoda na kontakt": "Nie brak",
+    "Samtycke": "Nej återkallat",
+    "電話可否": "不可 否 ×",
+    "同意": "いいえ なし",
+}
+#: Notes, statuses and wishes that forbid the call, in columns that are not for them.
+NOTES = {
+    "Disposition": (
+        "Threatened legal action",
+        "DNC",
+        "Do Not Call",
+        "Litigator",
+        "DNCL",
+        "Hard DNC",
+    ),
+    "Notes": (
+        *(
+            "will sue if we call again",
+            "niet bellen",
+            "lose my number",
+            "asked us to stop calling",
+        ),
+        *("take me off your list", "bitte nicht mehr anrufen", "ne plus appeler svp"),
+        *(
+            "no volver a llamar",
+            "não ligar mais",
+            "non chiamare più",
+            "nie dzwonić",
+            "ring inte mer",
+        ),
+        *("二度と電話しないでほしい", "reported us to the ICO", "wants no more calls"),
+    ),
+    "Preferred contact method": ("Email only", "SMS only", "no phone", "post only"),
+    "Bevorzugter Kontaktweg": ("nur E-Mail", "nur schriftlich"),
+    "Canal preferido": ("solo correo", "solo whatsapp"),
+    "Status": ("opted out", "blacklisted", "unsubscribed", "Do not contact"),
+    "Tags": ("vip;dnc;2024", "lead, do not call"),
+    "Comentarios": ("dejen de molestar", "amenaza con denunciar"),
+    "Remarques": ("droit d'opposition exercé", "menace de porter plainte"),
+    "Bemerkung": ("droht mit Anwalt", "Beschwerde bei der Bundesnetzagentur"),
+    "Opmerking": ("wil niet meer gebeld worden", "dreigt met advocaat"),
+    "Uwagi": ("proszę więcej nie dzwonić", "grozi sądem"),
+    "Anteckningar": ("vill inte bli uppringd", "NIX"),
+    "備考": ("架電NG", "営業お断り"),
+}
+CASES = [
+    *((header, value) for header, values in PROHIBITIONS.items() for value in values.split()),
+    *(
+        (header, value)
+        for header, values in REFUSED_PERMISSIONS.items()
+        for value in values.split()
+    ),
+    *((header, value) for header, values in NOTES.items() for value in values),
+]
+#: What the others of the list have in that column.
+OTHERS = {
+    **dict.fromkeys(PROHIBITIONS, ("", "")),
+    **dict.fromkeys(REFUSED_PERMISSIONS, ("yes", "yes")),
+    **dict.fromkeys(NOTES, ("", "interested")),
+}
+
+
+def callable_phones(lead_file, header: str, value: str, spelling: str) -> set[str]:
+    """Numbers of a list of four that may be called, of whom the first has the value."""
+    first, second = OTHERS[header]
+    cells = [value, first, second, second]
+    rows = "".join(f'Kim {at},212-555-014{at},"{cell}"\n' for at, cell in enumerate(cells))
+    file = lead_file(f'Name,Phone,"{spelling}"\n{rows}', name=f"{abs(hash((header, value)))}.csv")
+    return set(leads.clean(file, region="US").clean["phone"])
+
+
+def test_the_corpus_is_large_enough():
+    """A hundred headers, five hundred combinations of header, spelling and value."""
+    headers = {*PROHIBITIONS, *REFUSED_PERMISSIONS, *NOTES}
+
+    assert len(headers) >= 100
+    assert len(CASES) * 3 >= 500
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [str, str.upper, lambda text: text.replace(" ", "_")],
+    ids=["as is", "capitals", "underscores"],
+)
+def test_no_refusal_leaks(lead_file, spell):
+    """Whatever the header, its spelling and the value."""
+    leaks = [
+        (header, value)
+        for header, value in CASES
+        if "+12125550140" in callable_phones(lead_file, header, value, spell(header))
+    ]
+
+    assert leaks == []
+
+
+#: Columns of public lists whose words are no refusals.
+INNOCENT = {
+    "飲食可否": ("可", "不可"),
+    "Address": ("BAJA, 1", "12 Stop Street"),
+    "Domicilio": ("Calle Mayor 3, BAJA, 1", "PLANTA BAJA"),
+    "Stop": ("Main St", "5th Ave"),
+    "Block": ("12", "B7"),
+    "Department": ("Legal", "Collections"),
+    "Planning permission": ("Granted", "Refused"),
+    "Photo consent": ("No", "Yes"),
+    "Opposition": ("Labour", "Conservative"),
+    "Robinson": ("Crusoe", "Family"),
+    "Screening result": ("Negative", "Inconclusive"),
+    "Company": ("DNC Plumbing", "Stop Termites Ltd"),
+    "Emergency Services": ("Yes", "No"),
+    "Accepts Medicaid": ("No", "Yes"),
+    "Last result": ("No answer", "Left message"),
+    "Contact preference": ("Phone", "Email"),
+    "Open to public": ("No", "Yes"),
+    "Wheelchair access": ("No", "Yes"),
+    "Email opt out": ("Yes", "No"),
+    "Fax": ("", ""),
+    "Rating": ("Below", "Not Available"),
+    "車椅子使用可否": ("不可", "可"),
+    "Prioridad": ("Baja", "Alta"),
+    "DNC Scrubbed": ("Yes", "2024-05-01"),
+    "Surname": ("Block", "Stopp"),
+    "Job title": ("Legal Secretary", "Head of Opposition Research"),
+    "Notes": ("complaint about billing", "wants to be called on Monday"),
+    "Permission number": ("A-123", "B-456"),
+    "Business permit": ("Revoked", "Granted"),
+    "Bus stop": ("Yes", "No"),
+}
+
+
+@pytest.mark.parametrize("header", INNOCENT)
+def test_public_lists_are_hardly_held_back(lead_file, header):
+    """Words that look like refusals and are none."""
+    first, second = INNOCENT[header]
+    rows = "".join(f'Kim {at},212-555-01{at:02},"{(first, second)[at % 2]}"\n' for at in range(20))
+    cleaned = leads.clean(lead_file(f'Name,Phone,"{header}"\n{rows}'), region="US")
+
+    assert len(cleaned.clean) == 20
+
+
+@pytest.mark.parametrize("region", list(COUNTRIES)[::4])
+def test_national_lists_are_clean(lead_file, region):
+    """With their cities, names and mails."""
+    cleaned = leads.clean(lead_file(national_list(region, 20)), region=region)
+
+    assert len(cleaned.do_not_call) == 0
