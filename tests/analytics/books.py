@@ -144,6 +144,8 @@ class Books:
                  "system_noise", "no_campaign", "no_time"]  # fmt: skip
         if any(c.aside == "duplicate" for c in self.world.calls):
             names.append("duplicate")
+        if self.ask.as_of is not None:
+            names.append("after_as_of")
         if self.campaign is not None:
             names.append("other_campaign")
         aside = self.sorted_out[1]

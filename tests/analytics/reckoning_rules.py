@@ -14,56 +14,32 @@ from analytics.truth import DAY, HOUR, MINUTE, SECOND, local
 
 
 def expected_people(b: Books) -> list[float]:
-    """The chance that hour, weekday, attempt, source and local presence give each counted call.
+    """The chance that campaign, hour, weekday, attempt, source and local presence give each call.
 
-    Main effects of a logistic regression, fitted here by Newton's method.
+    Main effects that multiply, fitted here by turns: each level's factor is what it reached over
+    what the others let expect (Deming and Stephan, Ann. Math. Stat. 11 (1940) 427-444).
     """
-    if not b.calls:
-        return []
     number = {id(c): n for calls in b.tries for n, c in enumerate(calls, 1)}
-    rows = []
-    for c in b.calls:
-        hour, weekday = clock(b, c)
-        near = c.ours[:5] == c.theirs[:5]
-        rows.append((("h", hour), ("w", weekday), ("a", min(number[id(c)], 8)), ("s", source(b, c)),
-                     ("l", near)))  # fmt: skip
-    most = [Counter(row[i] for row in rows).most_common(1)[0][0] for i in range(5)]
-    levels = sorted({v for row in rows for v in row} - set(most), key=str)
-    place = {level: n for n, level in enumerate(levels, 1)}
-    # Calls that agree in everything are one row, with how many they are and how many people.
-    size, people = (
-        Counter(rows),
-        Counter(row for row, c in zip(rows, b.calls, strict=True) if c.person),
-    )
-    cells = list(size)
-    design = np.zeros((len(cells), len(levels) + 1))
-    design[:, 0] = 1
-    for i, row in enumerate(cells):
-        for level in row:
-            if level in place:
-                design[i, place[level]] = 1
-    n = np.array([size[cell] for cell in cells], dtype=float)
-    k = np.array([people[cell] for cell in cells], dtype=float)
-    ridge = np.full(len(levels) + 1, 1e-3)
-    ridge[0] = 1e-9
-    beta = np.zeros(len(levels) + 1)
-    beta[0] = np.log(k.sum() / (n.sum() - k.sum()))
+    rows = [
+        (c.campaign, source(b, c), min(number[id(c)], 8), *clock(b, c), c.ours[:5] == c.theirs[:5])
+        for c in b.calls
+    ]
+    if not rows:
+        return []
+    codes = [np.unique([str(row[i]) for row in rows], return_inverse=True)[1] for i in range(6)]
+    person = np.array([c.person for c in b.calls], dtype=float)
+    chance = np.ones(len(rows))
     for _ in range(60):
-        chance = 1 / (1 + np.exp(-(design @ beta)))
-        slope = design.T @ (k - n * chance) - ridge * beta
-        bend = design.T @ (design * (n * chance * (1 - chance))[:, None]) + np.diag(ridge)
-        step = np.clip(np.linalg.solve(bend, slope), -3, 3)
-        beta = beta + step
-        if np.abs(step).max() < 1e-10:
-            break
-    fitted = dict(zip(cells, (1 / (1 + np.exp(-(design @ beta)))).tolist(), strict=True))
-    return [fitted[row] for row in rows]
+        for code in codes:
+            reached, meant = np.bincount(code, person), np.bincount(code, chance)
+            chance *= (reached / np.where(meant > 0, meant, 1.0))[code]
+    return [float(value) for value in chance]
 
 
 def caller_id_answer_drop(b: Books) -> Counted:
     """People that the worst caller ID reached lately, of those that its own past gives reason for."""
     since = b.as_of - b.choice("recent_days", 7) * DAY
-    least = b.choice("least_dials", 200)
+    least = b.choice("min_calls", 200)
     tally: dict[str, list[float]] = defaultdict(lambda: [0.0] * 5)
     for c, chance in zip(b.calls, expected_people(b), strict=True):
         mine = tally[c.ours]
@@ -87,7 +63,7 @@ def caller_ids_alerted(b: Books) -> Counted:
     """The caller ID that was shown as spam, where it made calls enough to be judged."""
     number, since, _ = b.world.flagged
     dials = Counter(c.ours for c in b.calls)
-    judged = {n for n, count in dials.items() if count >= b.choice("least_dials", 200)}
+    judged = {n for n, count in dials.items() if count >= b.choice("min_calls", 200)}
     shown = sum(c.ours == number and (c.created or 0) >= since for c in b.calls)
     enough = number in judged and shown >= 200
     return b.share(int(enough), len(judged), too_few_dials=len(dials) - len(judged))

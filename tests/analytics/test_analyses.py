@@ -25,6 +25,7 @@ from analytics.made import (
 )
 from dialframe import analytics, frames
 from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.analytics.analyses.time_of_day import shrunk
 from dialframe.errors import ConfigError
 
 DAY = timedelta(days=1)
@@ -39,7 +40,7 @@ def test_a_stage_reached_before_the_one_before_it_does_not_count_in_order() -> N
     made = calls(call(1, 0), call(1, 5, answered=True, disposition="INT"))
     booked = appointments(appointment(1, 1))
     counts = {
-        order: _stage(analytics.funnel(leads(lead(1)), made, booked, order=order), "appointment")
+        order: _stage(analytics.funnel(made, leads(lead(1)), appointments=booked, order=order), "appointment")
         for order in ("any", "ordered", "strict")
     }  # fmt: skip
     assert counts == {"any": 1, "ordered": 0, "strict": 0}
@@ -50,8 +51,14 @@ def test_a_call_between_breaks_the_strict_order() -> None:
     made = calls(call(1, 0, answered=True, disposition="INT"), call(1, 2))
     booked = appointments(appointment(1, 3))
     people = leads(lead(1))
-    assert _stage(analytics.funnel(people, made, booked, order="ordered"), "appointment") == 1
-    assert _stage(analytics.funnel(people, made, booked, order="strict"), "appointment") == 0
+    assert (
+        _stage(analytics.funnel(made, people, appointments=booked, order="ordered"), "appointment")
+        == 1
+    )
+    assert (
+        _stage(analytics.funnel(made, people, appointments=booked, order="strict"), "appointment")
+        == 0
+    )
 
 
 def test_the_window_runs_from_import_or_first_dial() -> None:
@@ -60,7 +67,7 @@ def test_the_window_runs_from_import_or_first_dial() -> None:
     later = START + 9 * DAY
     for hours, entry, reached in ((24, "import", 0), (24, "first_dial", 1), (31, "import", 1)):
         found = analytics.funnel(
-            leads(lead(1)), made, window=timedelta(hours=hours), entry=entry, as_of=later
+            made, leads(lead(1)), window=timedelta(hours=hours), entry=entry, as_of=later
         )
         assert _stage(found, "human") == reached
 
@@ -71,7 +78,7 @@ def test_leads_whose_time_is_not_over_stand_apart() -> None:
     made = calls(
         call(1, 1, answered=True, disposition="NI"), call(2, 80, answered=True, disposition="NI")
     )
-    found = analytics.funnel(people, made, window=2 * DAY, as_of=START + 4 * DAY)
+    found = analytics.funnel(made, people, window=2 * DAY, as_of=START + 4 * DAY)
     assert (found.censored, _stage(found, "accepted"), _stage(found, "human")) == (1, 1, 1)
     assert int(found.excluded.set_index("reason")["count"]["censored"]) == 1
     assert found.to_dict()["parameters"]["censored"] == 1
@@ -79,7 +86,7 @@ def test_leads_whose_time_is_not_over_stand_apart() -> None:
 
 def test_a_funnel_by_region() -> None:
     """The area code is the region."""
-    found = analytics.funnel(leads(lead(1), lead(2), lead(150)), calls(), by="region")
+    found = analytics.funnel(calls(), leads(lead(1), lead(2), lead(150)), by="region")
     assert found.groups == ["+1 212", "+1 213"]
 
 
@@ -90,13 +97,13 @@ def test_a_funnel_by_region() -> None:
 def test_what_cannot_be_asked_is_refused(asked: dict[str, Any]) -> None:
     """An unknown campaign, order, entry or no time at all: words, not zeros."""
     with pytest.raises(ConfigError):
-        analytics.funnel(leads(lead(1)), calls(call(1)), **asked)
+        analytics.funnel(calls(call(1)), leads(lead(1)), **asked)
 
 
 def test_a_campaign_without_leads_is_known_by_its_own_table() -> None:
     """A draft campaign has no leads: an empty funnel, no refusal."""
     table = frames.from_records(frames.CAMPAIGNS, [{"id": "cmp_draft", "status": "draft"}])
-    found = analytics.funnel(leads(lead(1)), calls(), campaign="cmp_draft", campaigns=table)
+    found = analytics.funnel(calls(), leads(lead(1)), campaign="cmp_draft", campaigns=table)
     assert _stage(found, "accepted") == 0
 
 
@@ -131,7 +138,7 @@ def test_a_cohort_is_masked_until_it_is_mature() -> None:
     """One week has passed for the whole cohort, two have not."""
     people = leads(lead(1), lead(2))  # imported on Sunday, 1 March: the week of 23 February
     made = calls(call(1, 24, answered=True, disposition="NI"))
-    table = analytics.cohorts(people, made, ages=2, as_of=START + 10 * DAY).table
+    table = analytics.cohorts(made, people, ages=2, as_of=START + 10 * DAY).table
     assert table["cohort"].unique().tolist() == ["2026-02-23"]
     assert table["mature"].tolist() == [True, False]
     assert table["numerator"].tolist() == [1, pd.NA]
@@ -145,7 +152,7 @@ def test_first_and_last_outcomes() -> None:
         call(1, 5, answered=True, disposition="NI"),
         call(2, 0, answered=True, disposition="QQ"),
     )
-    table = analytics.outcome_flows(leads(lead(1), lead(2), lead(3)), made).table
+    table = analytics.outcome_flows(made, leads(lead(1), lead(2), lead(3))).table
     assert set(zip(table["first"], table["last"], table["leads"], strict=True)) == {
         ("no_answer", "not_interested", 1), ("unmapped", "unmapped", 1), ("not_dialled", "not_dialled", 1)
     }  # fmt: skip
@@ -154,10 +161,10 @@ def test_first_and_last_outcomes() -> None:
 def test_time_to_contact_is_kaplan_and_meiers() -> None:
     """Reached after one day; the other waits still after two: half are reached."""
     made = calls(call(1, 0), call(1, 24, answered=True, disposition="NI"), call(2, 0))
-    found = analytics.time_to_contact(leads(lead(1), lead(2)), made, as_of=START + 2 * DAY)
+    found = analytics.time_to_contact(made, leads(lead(1), lead(2)), as_of=START + 2 * DAY)
     assert found.table["reached"].iloc[-1] == pytest.approx(0.5)
-    assert found.table["contact"].iloc[-1] == pytest.approx(0.5)
-    assert found.tables["groups"][["contact", "censored"]].to_numpy().tolist() == [[1, 1]]
+    assert found.table["without_other_ends"].iloc[-1] == pytest.approx(0.5)
+    assert found.tables["groups"][["contact", "waiting"]].to_numpy().tolist() == [[1, 1]]
 
 
 def test_competing_ends_leave_the_incidence_below_kaplan_and_meier() -> None:
@@ -169,12 +176,12 @@ def test_competing_ends_leave_the_incidence_below_kaplan_and_meier() -> None:
         for k in (0, 24)
     ]
     found = analytics.time_to_contact(
-        leads(*(lead(i) for i in range(10))), calls(*made), as_of=START + 3 * DAY
+        calls(*made), leads(*(lead(i) for i in range(10))), as_of=START + 3 * DAY
     )
     last = found.table.iloc[-1]
     assert last["invalid"] == pytest.approx(0.5)
-    assert last["contact"] == pytest.approx(0.5)
-    assert last["reached"] == pytest.approx(1.0)
+    assert last["reached"] == pytest.approx(0.5)
+    assert last["without_other_ends"] == pytest.approx(1.0)
 
 
 def test_callbacks_by_hand() -> None:
@@ -186,7 +193,7 @@ def test_callbacks_by_hand() -> None:
          "scheduled_at": START + timedelta(hours=h)} for i, h, s in rows])  # fmt: skip
     made = calls(call(1, 0.9), call(2, 5), call(3, -1))
     found = analytics.callbacks_kept(
-        promised, made, leads(*(lead(i) for i in range(1, 6))), as_of=START + 2 * DAY
+        made, leads(*(lead(i) for i in range(1, 6))), callbacks=promised, as_of=START + 2 * DAY
     )
     counts = dict(zip(found.table["fate"], found.table["callbacks"], strict=True))
     assert counts == {
@@ -254,19 +261,23 @@ def test_two_campaigns_that_differ_and_two_that_do_not() -> None:
     """A clear difference is found, a small one is not, and what could have been seen is said."""
 
     def made(rate_b: float) -> pd.DataFrame:
-        rows = [call(i, answered=i < 40, disposition="NI" if i < 40 else None) for i in range(200)]
-        rows += [call(200 + i, answered=i < 200 * rate_b, disposition="NI" if i < 200 * rate_b else None,
+        yes = [(i * 79) % 200 for i in range(200)]
+        rows = [
+            call(i, answered=yes[i] < 40, disposition="NI" if yes[i] < 40 else None)
+            for i in range(200)
+        ]
+        rows += [call(200 + i, answered=yes[i] < 200 * rate_b, disposition="NI" if yes[i] < 200 * rate_b else None,
                       campaign_id="cmp_b") for i in range(200)]  # fmt: skip
         return calls(*rows)
 
-    clear = analytics.compare(made(0.4), None, CAMPAIGN, "cmp_b").table.iloc[0]
+    clear = analytics.compare(made(0.4), None, a=CAMPAIGN, b="cmp_b").table.iloc[0]
     assert clear["verdict"] == "b is better"
     assert clear["difference"] == pytest.approx(0.2)
-    equal = analytics.compare(made(0.21), None, CAMPAIGN, "cmp_b").table.iloc[0]
+    equal = analytics.compare(made(0.21), None, a=CAMPAIGN, b="cmp_b").table.iloc[0]
     assert equal["verdict"] == "no certain difference"
-    assert 0.08 < equal["minimum_detectable"] < 0.15
+    assert 0.08 < equal["minimum_detectable"] < 0.2
     with pytest.raises(ConfigError, match="with itself"):
-        analytics.compare(made(0.4), None, CAMPAIGN, CAMPAIGN)
+        analytics.compare(made(0.4), None, a=CAMPAIGN, b=CAMPAIGN)
 
 
 def test_local_hours_are_those_of_the_person_called() -> None:
@@ -280,7 +291,7 @@ def test_local_hours_are_those_of_the_person_called() -> None:
 def test_shrinkage_pulls_small_cells_more() -> None:
     """A cell of four calls moves to the mean, one of four thousand hardly does."""
     k, n = np.array([2, 1000, 100, 900]), np.array([4, 4000, 4000, 4000])
-    rates = analytics.timing.shrunk(k, n)
+    rates = shrunk(k, n)
     mean = k.sum() / n.sum()
     assert abs(rates[0] - mean) < abs(0.5 - mean) / 2
     assert rates[1] == pytest.approx(0.25, abs=0.005)
@@ -292,7 +303,7 @@ def test_running_time_only() -> None:
         "id": [CAMPAIGN] * 2, "status": ["running", "paused"],
         "_observed_at": pd.to_datetime([START, START + timedelta(hours=2)]),
     })  # fmt: skip
-    row = analytics.running_rates(calls(call(1, 1), call(2, 3)), readings).table.iloc[0]
+    row = analytics.running_rates(calls(call(1, 1), call(2, 3)), campaigns=readings).table.iloc[0]
     assert (row["denominator"], row["outside"], row["running_h"]) == (1, 1, 2.0)
 
 
@@ -328,7 +339,7 @@ def test_unmapped_codes_are_a_row_and_a_warning_of_every_result() -> None:
     made = calls(call(1, answered=True, disposition="QQ"))
     for found in (
         analytics.carriers(made),
-        analytics.funnel(leads(lead(1)), made),
+        analytics.funnel(made, leads(lead(1))),
         analytics.summary(made),
     ):
         assert int(found.excluded.set_index("reason")["count"]["unmapped"]) == 1
@@ -369,7 +380,7 @@ def test_a_status_in_another_spelling_is_the_same_status() -> None:
         appointment(2, 1, status="no_show"),
         appointment(3, 1, status="No-Show"),
     )
-    found = analytics.appointments_kept(made, calls()).table.set_index("status")
+    found = analytics.appointments_kept(calls(), appointments=made).table.set_index("status")
     assert found.loc["no-show", "appointments"] == 2
     metric = analytics.metrics.appointment_show(calls(), appointments=made)
     assert found.loc["completed", "rate"] == pytest.approx(metric.value)
@@ -394,6 +405,6 @@ def test_what_cannot_be_judged_is_said_in_words() -> None:
         found = analytics.best_time(made)
         assert found.tables["tests"]["p"].isna().all()
         assert found.answer == (
-            f"The hour cannot be judged, because {word} answers; "
-            f"the weekday cannot be judged, because {word} answers"
+            f"The hour cannot be judged, because {word} answers. "
+            f"The weekday cannot be judged, because {word} answers"
         )

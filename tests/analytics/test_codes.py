@@ -6,9 +6,17 @@ from typing import get_args
 
 import pytest
 
-from dialframe.analytics.codes import CAUSES, PRESETS, SIP, SPELLINGS, Cause, Field, Preset
-from dialframe.analytics.outcomes import BY_NAME
-from dialframe.analytics.taxonomy import DEFAULT, Taxonomy, code_key
+from dialframe.analytics.attempt.code_tables import (
+    CAUSES,
+    PRESETS,
+    SIP,
+    SPELLINGS,
+    Cause,
+    Field,
+    Preset,
+)
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy, code_key
 
 WORDS = [
     pytest.param(row.preset, row.field, code, row.outcome, id=f"{row.preset}-{row.field}-{code}")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.made import START, call, calls
-from dialframe.analytics.classification import classes
-from dialframe.analytics.counting import balance, latest, scope
+from dialframe.analytics.attempt.call_scope import balance, latest, scope
+from dialframe.analytics.attempt.classify import classes
 
 WINDOW = {"since": START, "until": START + timedelta(days=1)}
 

@@ -56,14 +56,14 @@ def _noted(result: Funnel) -> dict[str, int]:
 
 def test_each_stage() -> None:
     """A lead is in the stages that its best call reached."""
-    result = funnel(PEOPLE, CALLS)
+    result = funnel(CALLS, PEOPLE)
     assert list(_counts(result)) == NAMES
     assert list(_counts(result).values()) == [7, 7, 6, 5, 4, 3, 2, 1]
 
 
 def test_rates_and_denominators() -> None:
     """A stage is divided by the stage before and by loaded; the first by loaded alone."""
-    table = funnel(PEOPLE, CALLS).table.set_index("stage")
+    table = funnel(CALLS, PEOPLE).table.set_index("stage")
     assert pd.isna(table.loc["loaded", "denominator"])
     assert pd.isna(table.loc["loaded", "of_previous"])
     assert table.loc["loaded", "of_loaded"] == 1
@@ -76,7 +76,7 @@ def test_rates_and_denominators() -> None:
 
 def test_nothing_divided_by_nothing() -> None:
     """Where the stage before is empty the share is null, not 0; a share of none is 0."""
-    table = funnel(PEOPLE[:1], CALLS[:0]).table.set_index("stage")
+    table = funnel(CALLS[:0], PEOPLE[:1]).table.set_index("stage")
     assert table.loc["attempted", "of_previous"] == 0
     assert table.loc["connected", ["of_previous", "low", "high"]].isna().all()
     assert table.loc["connected", "of_loaded"] == 0
@@ -84,19 +84,19 @@ def test_nothing_divided_by_nothing() -> None:
 
 def test_types_do_not_depend_on_the_data() -> None:
     """The empty funnel has the rows and types of the full one, and null shares."""
-    full = funnel(PEOPLE, CALLS, by="lead_source")
-    nobody = funnel(frames.empty(frames.LEADS), frames.empty(frames.CALLS))
+    full = funnel(CALLS, PEOPLE, by="lead_source")
+    nobody = funnel(frames.empty(frames.CALLS), frames.empty(frames.LEADS))
     assert nobody.table["count"].tolist() == [0] * len(STAGES)
     assert nobody.table["of_loaded"].isna().all()
     assert nobody.as_of is None
     expected = full.table.drop(columns="lead_source").dtypes
     assert nobody.table.dtypes.astype(str).tolist() == expected.astype(str).tolist()
-    assert len(funnel(PEOPLE[:0], CALLS[:0], by="lead_source").table) == 0
+    assert len(funnel(CALLS[:0], PEOPLE[:0], by="lead_source").table) == 0
 
 
 def test_loaded_without_a_ledger() -> None:
     """Without the import ledger loaded equals accepted, and says that refusals are unknown."""
-    result = funnel(PEOPLE, CALLS)
+    result = funnel(CALLS, PEOPLE)
     assert result.definitions["loaded"].startswith("equals accepted")
     assert "unknown" in result.definitions["loaded"]
 
@@ -106,7 +106,7 @@ def test_loaded_with_a_ledger() -> None:
     statuses = ["accepted"] * 7 + ["on_dnc", "duplicate", "invalid", None, "unknown", "accepted"]
     ids = [f"lead_{i}" for i in range(1, 8)] + [None] * 5 + ["lead_gone"]
     imports = pd.DataFrame({"status": statuses, "lead_id": ids}, dtype="str")
-    result = funnel(PEOPLE, CALLS, imports=imports)
+    result = funnel(CALLS, PEOPLE, imports=imports)
     assert _counts(result)["loaded"] == 10
     assert _counts(result)["accepted"] == 7
     noted = _noted(result)
@@ -117,20 +117,20 @@ def test_loaded_with_a_ledger() -> None:
 def test_order_is_kept() -> None:
     """A lead that skips a stage does not come back: a right party who is no person is nobody."""
     booked = appointments(appointment(5, 2))
-    result = funnel(PEOPLE, CALLS, booked)
+    result = funnel(CALLS, PEOPLE, appointments=booked)
     assert _counts(result)["appointment"] == 1
     assert _noted(result)["not_positive"] == 1
 
 
 def test_appointments_are_matched_by_number_and_time() -> None:
     """An appointment counts for the lead whose number was called before it was booked."""
-    before = funnel(PEOPLE, CALLS, appointments(appointment(6, -1)))
+    before = funnel(CALLS, PEOPLE, appointments=appointments(appointment(6, -1)))
     assert _counts(before)["appointment"] == 1
     assert _noted(before)["no_call_before"] == 1
-    after = funnel(PEOPLE, CALLS, appointments(appointment(6, 0), appointment(9, 1)))
+    after = funnel(CALLS, PEOPLE, appointments=appointments(appointment(6, 0), appointment(9, 1)))
     assert _counts(after)["appointment"] == 2
     assert _noted(after)["no_call_before"] == 1
-    nameless = funnel(PEOPLE, CALLS, appointments(appointment(6, 1, phone=None)))
+    nameless = funnel(CALLS, PEOPLE, appointments=appointments(appointment(6, 1, phone=None)))
     assert _noted(nameless)["no_call_before"] == 1
 
 
@@ -141,7 +141,7 @@ def test_an_appointment_goes_to_the_last_campaign_that_called() -> None:
         call(1, answered=True, disposition="INT"),
         call(1, 1, answered=True, disposition="INT", campaign_id="cmp_autumn"),
     )
-    result = funnel(people, made, appointments(appointment(1, 2)), by="campaign_id")
+    result = funnel(made, people, appointments=appointments(appointment(1, 2)), by="campaign_id")
     won = result.table[result.table["stage"] == "appointment"]
     assert won.set_index("campaign_id")["count"].to_dict() == {"cmp_autumn": 1, CAMPAIGN: 0}
 
@@ -160,7 +160,7 @@ def test_an_appointment_goes_to_the_last_campaign_that_called() -> None:
 def test_calls_that_do_not_count(made: dict[str, Any], reason: str) -> None:
     """A call that is set aside moves no lead, and its reason is counted."""
     people = leads(lead(1), lead(3), lead(3, id="lead_x", campaign_id="cmp_autumn"))
-    result = funnel(people, calls(made), since=START - timedelta(hours=1))
+    result = funnel(calls(made), people, since=START - timedelta(hours=1))
     assert _counts(result)["attempted"] == 0
     assert _noted(result) == {reason: 1}
 
@@ -176,7 +176,7 @@ def test_calls_that_do_not_count(made: dict[str, Any], reason: str) -> None:
 )
 def test_calls_that_count_with_a_note(fields: dict[str, Any], note: str) -> None:
     """A call that counts in part is an attempt, and the part is noted."""
-    result = funnel(leads(lead(1)), calls(call(1, answered=True, **fields)))
+    result = funnel(calls(call(1, answered=True, **fields)), leads(lead(1)))
     assert _counts(result)["connected"] == 1
     assert _counts(result)["human"] == (note == "number_only")
     assert _noted(result)[note] == 1
@@ -185,7 +185,7 @@ def test_calls_that_count_with_a_note(fields: dict[str, Any], note: str) -> None
 def test_click_to_call_when_it_is_asked_for() -> None:
     """Calls outside any campaign count by their number when they are wanted."""
     made = calls(call(1, campaign_id=None))
-    assert _counts(funnel(PEOPLE, made, include_no_campaign=True))["attempted"] == 1
+    assert _counts(funnel(made, PEOPLE, include_no_campaign=True))["attempted"] == 1
 
 
 def test_window() -> None:
@@ -193,7 +193,7 @@ def test_window() -> None:
     until = START + timedelta(hours=2)
     people = pd.concat([PEOPLE, leads(lead(8, created_at=until))], ignore_index=True)
     booked = appointments(appointment(6, 1), appointment(6, 3, id="appt_late"))
-    result = funnel(people, CALLS, booked, since=START, until=until)
+    result = funnel(CALLS, people, appointments=booked, since=START, until=until)
     assert _counts(result)["accepted"] == 7
     assert _counts(result)["appointment"] == 1
     noted = _noted(result)
@@ -204,13 +204,13 @@ def test_window() -> None:
 def test_a_window_needs_a_zone() -> None:
     """A naive bound is refused."""
     with pytest.raises(ConfigError, match="no time zone"):
-        funnel(PEOPLE, CALLS, since=datetime(2026, 3, 2))  # noqa: DTZ001 - the point of the test
+        funnel(CALLS, PEOPLE, since=datetime(2026, 3, 2))  # noqa: DTZ001 - the point of the test
 
 
 def test_by_a_custom_field() -> None:
     """Groups come from the lead's custom field, the greatest first; no value is a group too."""
     people = pd.concat([PEOPLE, leads(lead(9))], ignore_index=True)
-    result = funnel(people, CALLS, by="lead_source")
+    result = funnel(CALLS, people, by="lead_source")
     assert result.groups == ["web", "fair", "(none)"]
     accepted = result.table[result.table["stage"] == "accepted"]
     assert accepted.set_index("lead_source")["count"].to_dict() == {
@@ -227,10 +227,10 @@ def test_refused_rows_by_group() -> None:
         {"status": ["invalid", "on_dnc", "accepted"], "lead_source": ["rental", "web", "web"]},
         dtype="str",
     )
-    result = funnel(PEOPLE, CALLS, imports=imports, by="lead_source")
+    result = funnel(CALLS, PEOPLE, imports=imports, by="lead_source")
     loaded = result.table[result.table["stage"] == "loaded"].set_index("lead_source")["count"]
     assert loaded.to_dict() == {"web": 5, "fair": 3, "rental": 1}
-    plain = funnel(PEOPLE, CALLS, imports=imports[["status"]], by="lead_source")
+    plain = funnel(CALLS, PEOPLE, imports=imports[["status"]], by="lead_source")
     assert plain.definitions["loaded"].startswith("equals accepted: the import ledger does not")
 
 
@@ -239,31 +239,31 @@ def test_a_group_that_is_none(by: str) -> None:
     """A field that no lead has, or one that hides a column, is refused and not shown as empty."""
     people = leads(lead(1, custom_fields={"count": 3}))
     with pytest.raises(ConfigError, match=f"by='{by}'"):
-        funnel(people, CALLS, by=by)
+        funnel(CALLS, people, by=by)
 
 
 def test_a_campaign_needs_a_ledger_of_campaigns() -> None:
     """Refusals of all campaigns are not counted against one."""
     imports = pd.DataFrame({"status": ["invalid"]}, dtype="str")
     with pytest.raises(ConfigError, match="imports frame has no column 'campaign_id'"):
-        funnel(PEOPLE, CALLS, imports=imports, campaign=CAMPAIGN)
+        funnel(CALLS, PEOPLE, imports=imports, campaign=CAMPAIGN)
     imports["campaign_id"] = "cmp_autumn"
-    result = funnel(PEOPLE, CALLS, imports=imports, campaign=CAMPAIGN)
+    result = funnel(CALLS, PEOPLE, imports=imports, campaign=CAMPAIGN)
     assert _counts(result)["loaded"] == 7
 
 
 def test_as_of_is_the_data_or_the_caller() -> None:
     """The clock is never read: as of is the latest instant seen, or what was passed."""
-    assert funnel(PEOPLE, CALLS).as_of == START + timedelta(hours=4, seconds=40)
+    assert funnel(CALLS, PEOPLE).as_of == START + timedelta(hours=4, seconds=40)
     said = datetime(2026, 4, 1, tzinfo=UTC)
-    assert funnel(PEOPLE, CALLS, as_of=said).as_of == said
+    assert funnel(CALLS, PEOPLE, as_of=said).as_of == said
 
 
 def test_inputs_are_left_alone() -> None:
     """The frames that were passed are as they were."""
     people, made, booked = PEOPLE.copy(), CALLS.copy(), appointments(appointment(6, 1))
     kept = booked.copy()
-    funnel(PEOPLE, CALLS, booked, by="lead_source")
+    funnel(CALLS, PEOPLE, appointments=booked, by="lead_source")
     for before, after in ((people, PEOPLE), (made, CALLS), (kept, booked)):
         assert_frame_equal(before, after)
 
@@ -305,7 +305,7 @@ def accounts(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame,
 def test_a_funnel_never_grows(account: Any, by: str | None) -> None:
     """No stage is greater than the one before, in no group, and no share is outside 0 to 1."""
     people, made, booked, imports = account
-    table = funnel(people, made, booked, imports=imports, by=by).table
+    table = funnel(made, people, appointments=booked, imports=imports, by=by).table
     for _, rows in table.groupby(by or (lambda _: 0)):
         counts = rows["count"].tolist()
         assert counts == sorted(counts, reverse=True)
@@ -320,7 +320,7 @@ def test_a_funnel_never_grows(account: Any, by: str | None) -> None:
 def test_every_call_is_accounted_for(account: Any) -> None:
     """Counted and set aside are the calls that were given."""
     people, made, booked, _ = account
-    excluded = funnel(people, made, booked).excluded
+    excluded = funnel(made, people, appointments=booked).excluded
     assert excluded.loc[excluded["role"] != "note", "count"].sum() == len(made)
 
 
@@ -328,8 +328,8 @@ def test_every_call_is_accounted_for(account: Any) -> None:
 def test_groups_sum_to_the_whole(account: Any) -> None:
     """Splitting moves no lead: the groups of each stage sum to the whole."""
     people, made, booked, imports = account
-    whole = _counts(funnel(people, made, booked, imports=imports))
-    split = funnel(people, made, booked, imports=imports, by="campaign_id").table
+    whole = _counts(funnel(made, people, appointments=booked, imports=imports))
+    split = funnel(made, people, appointments=booked, imports=imports, by="campaign_id").table
     parts = split.groupby("stage")["count"].sum()
     assert {stage: int(parts.get(stage, 0)) for stage in NAMES} == whole
 
@@ -338,9 +338,9 @@ def test_groups_sum_to_the_whole(account: Any) -> None:
 def test_a_campaign_is_its_group(account: Any) -> None:
     """Looking at one campaign gives what splitting by campaign gives for it."""
     people, made, booked, imports = account
-    split = funnel(people, made, booked, imports=imports, by="campaign_id")
+    split = funnel(made, people, appointments=booked, imports=imports, by="campaign_id")
     for name in split.groups:
-        one = funnel(people, made, booked, imports=imports, campaign=name)
+        one = funnel(made, people, appointments=booked, imports=imports, campaign=name)
         group = split.table[split.table["campaign_id"] == name].drop(columns="campaign_id")
         assert_frame_equal(one.table, group.reset_index(drop=True))
 
@@ -355,5 +355,8 @@ def test_the_order_of_rows_does_not_matter(account: Any, data: st.DataObject) ->
     ]
     # Calls at one instant to one number of two campaigns have no order to be kept.
     assume(not made.duplicated(["to_number", "created_at"]).any())
-    first = funnel(people, made, booked, imports=imports)
-    assert_frame_equal(first.table, funnel(*shuffled, imports=imports).table)
+    first = funnel(made, people, appointments=booked, imports=imports)
+    assert_frame_equal(
+        first.table,
+        funnel(shuffled[1], shuffled[0], appointments=shuffled[2], imports=imports).table,
+    )

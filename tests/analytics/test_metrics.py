@@ -213,10 +213,8 @@ EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | No
     ("frequency_breach_calls", LATE, {}, 2, 2, 1.0),  # the fourth and the fifth call
     ("quick_first_dial", CALLS, {"leads": LEADS, "choices": Choices(quick_min=1_441)}, 6, 10, 0.6),
     ("caller_id_answer_drop", DROPPED,
-     {"as_of": START + timedelta(days=1), "choices": Choices(least_dials=10)}, 2, 5, 0.4),
+     {"as_of": START + timedelta(days=1), "choices": Choices(min_calls=10)}, 2, 5, 0.4),
     ("caller_ids_alerted", STOPPED, {}, 1, 2, 0.5),
-    # Weights 10 x 20 / 30 and 10 x 10 / 20: (6.67 x 0.4 + 5 x 0.1) / 11.67 and (6.67 x 0.1 + 5 x 0.1) / 11.67.
-    ("local_presence_lift", PRESENT, {}, 0.2714285714285714, 0.1, 0.1714285714285714),
 ]  # fmt: skip
 
 
@@ -237,13 +235,14 @@ def test_no_caller_id_is_no_caller_id() -> None:
     """Calls without one are judged by no test of caller IDs."""
     made = STOPPED.assign(from_number=pd.array([None] * len(STOPPED), dtype="str"))
     assert metrics.caller_ids_alerted(made).denominator == 0
-    assert metrics.caller_id_answer_drop(made, choices=Choices(least_dials=10)).value is None
+    assert metrics.caller_id_answer_drop(made, choices=Choices(min_calls=10)).value is None
 
 
 def test_every_metric_has_an_example_by_hand() -> None:
     """And in one of them it is not 0."""
     told = {name for name, k, _ in SHARES if k} | {row[0] for row in EXAMPLES if row[5]}
-    assert told == set(metrics.definitions()["name"])
+    # The lift of local presence is a model's: tests/claims has worlds whose truth is known.
+    assert told == set(metrics.definitions()["name"]) - {"local_presence_lift"}
 
 
 def test_every_metric_is_a_row_and_a_function() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.analytics import OUTCOMES, Outcome
-from dialframe.analytics.outcomes import BY_NAME
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
 
 every = pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: outcome.name)
 

@@ -104,7 +104,7 @@ def test_the_lift_of_a_local_number_is_covered() -> None:
 @pytest.mark.slow
 def test_the_drop_of_a_caller_id_is_covered() -> None:
     """A month after it was flagged: its interval has the planted drop; without one the worst has 1."""
-    choices = metrics.Choices(recent_days=30, least_dials=150)
+    choices = metrics.Choices(recent_days=30, min_calls=150)
     planted = worst = none = 0
     for n, made, calls, leads in accounts():
         number, since, _ = made.flagged

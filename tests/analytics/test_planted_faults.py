@@ -60,7 +60,7 @@ def test_unmapped_codes_and_no_others() -> None:
 
 def test_the_number_in_three_campaigns_and_no_other() -> None:
     """One number, three campaigns."""
-    found = analytics.duplicates(LEADS, CALLS).table
+    found = analytics.duplicates(CALLS, LEADS).table
     assert set(found["phone"]) == MADE.planted("phone_in_three_campaigns")
     assert found["campaigns"].tolist() == [3]
 
@@ -191,7 +191,7 @@ def _missing(made: Synthetic) -> tuple[set[str], set[str]]:
 
 
 def _shared(made: Synthetic) -> tuple[set[str], set[str]]:
-    found = analytics.duplicates(made.leads, made.calls).table
+    found = analytics.duplicates(made.calls, made.leads).table
     return set(found["phone"]), made.planted("phone_in_three_campaigns")
 
 
@@ -228,7 +228,7 @@ def test_no_fault_where_none_is_planted() -> None:
     checks = analytics.completeness(CALLS, LEADS, events=MADE.events).table
     assert checks["ok"].all()
     report = _report(CALLS)
-    assert analytics.reconcile(report, CALLS).parameters["difference"] == 0
+    assert analytics.reconcile(CALLS, report=report).parameters["difference"] == 0
     assert not analytics.changes(CALLS, LEADS).table["alert"].any()
 
 
@@ -239,7 +239,7 @@ def test_what_a_report_differs_by_is_explained() -> None:
     edited = here.index[(here["disposition"] == "NI").to_numpy()][:7]
     here.loc[edited, "disposition"] = "SALE"
     here = here.drop(index=here.index[(here["disposition"] == "NA").to_numpy()][100:110])
-    found = analytics.reconcile(shifted, here)
+    found = analytics.reconcile(here, report=shifted)
     why = dict(zip(found.table["reason"], found.table["calls"], strict=True))
     assert why["gap"] == 10
     assert why["late_edit"] == 14

@@ -27,7 +27,7 @@ def _found(**counts: int) -> Any:
         if rows
         else frames.empty(frames.DISPOSITIONS)
     )
-    return analytics.reconcile(report, HERE)
+    return analytics.reconcile(HERE, report=report)
 
 
 @pytest.mark.parametrize(

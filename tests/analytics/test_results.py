@@ -22,7 +22,7 @@ CALLS = calls(
 @pytest.fixture
 def result() -> Funnel:
     """A small funnel."""
-    return funnel(PEOPLE, CALLS, campaign=CAMPAIGN)
+    return funnel(CALLS, PEOPLE, campaign=CAMPAIGN)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_explain_defines_every_stage(result: Funnel) -> None:
 
 def test_explain_by_group() -> None:
     """Split, the words give each group's numbers."""
-    words = funnel(PEOPLE, CALLS, by="src").explain()
+    words = funnel(CALLS, PEOPLE, by="src").explain()
     assert "  <b>web</b>: 2 of 3, 66.7 %" in words
 
 
@@ -93,24 +93,24 @@ class _Tags(HTMLParser):
 
 def test_html_is_a_table_that_can_be_read_aloud(rates: Summary) -> None:
     """The page has a caption and headings with scope, and what it shows is escaped."""
-    for shown in (funnel(PEOPLE, CALLS, by="src"), rates):
+    for shown in (funnel(CALLS, PEOPLE, by="src"), rates):
         parser = _Tags()
         parser.feed(shown._repr_html_())
         assert parser.open == []
         assert {"caption", "thead", "tbody", "th"} <= parser.seen
         assert "b" not in parser.seen
     parser = _Tags()
-    parser.feed(funnel(PEOPLE, CALLS, by="src")._repr_html_())
+    parser.feed(funnel(CALLS, PEOPLE, by="src")._repr_html_())
     assert "<b>web</b>" in parser.text
 
 
 def test_summary_says_what_is_not_known(rates: Summary) -> None:
     """The words give the definition, the counts and how many calls nobody knows about."""
-    assert "human_per_dial: calls that a person answered of attempts. 1 of 2, 50.0 %" in (
+    assert "human_contact_rate: calls that a person answered of attempts. 1 of 2, 50.0 %" in (
         rates.explain()
     )
     assert "unknown: 1" in rates.explain()
-    assert "human per dial" in str(rates)
+    assert "human contact rate" in str(rates)
     assert rates.definitions["connection_rate"].endswith("ASR of ITU-T E.411")
 
 

@@ -25,11 +25,11 @@ CALLS = calls(
 
 RATES = [
     ("connection_rate", 6, 10, 0),
-    ("human_per_dial", 2, 10, 1),
-    ("right_party_per_dial", 1, 10, 1),
+    ("human_contact_rate", 2, 10, 1),
+    ("right_party_rate", 1, 10, 1),
     ("right_party_per_human", 1, 2, 0),
-    ("machine_per_dial", 3, 10, 1),
-    ("machine_per_answered", 3, 6, 1),
+    ("machine_share", 3, 10, 1),
+    ("machine_share_of_answered", 3, 6, 1),
 ]
 
 

@@ -134,6 +134,20 @@ def _attempts(t: Totals, found: Any) -> Pairs:
     yield table["numerator"].sum(), sum(any(c.person for c in mine) for mine in t.b.tries)
 
 
+def _attempts_frame(t: Totals, found: Any) -> Pairs:
+    yield len(found), t.attempts
+    yield sum(found.attrs["set_aside"].values()), t.given - t.attempts
+    yield found["human"].fillna(value=False).sum(), t.people
+    yield (
+        found["attempt"].value_counts().to_dict(),
+        dict(Counter(n for calls in t.b.tries for n, _ in enumerate(calls, 1))),
+    )
+    yield (
+        found["campaign_id"].value_counts().to_dict(),
+        {k: n for k, n in t.of(campaign_of).items() if k is not None},
+    )
+
+
 def _best_time(t: Totals, found: Any) -> Pairs:
     sure = [c for c in t.b.calls if clock(t.b, c)[0] < 24]
     hours = Counter(f"{clock(t.b, c)[0]}:00" for c in sure)
@@ -383,8 +397,8 @@ def _speed(t: Totals, found: Any) -> Pairs:
 
 def _summary(t: Totals, found: Any) -> Pairs:
     rows = found.table.set_index("metric")
-    for name, kind in (("connection_rate", "connected"), ("human_per_dial", "human"),
-                       ("right_party_per_dial", "right_party"), ("machine_per_dial", "machine")):  # fmt: skip
+    for name, kind in (("connection_rate", "connected"), ("human_contact_rate", "human"),
+                       ("right_party_rate", "right_party"), ("machine_share", "machine")):  # fmt: skip
         yield rows.loc[name, "numerator"], sum(t.of(campaign_of, kind).values())
         yield rows.loc[name, "denominator"], t.attempts
 
@@ -394,7 +408,7 @@ def _contact(t: Totals, found: Any) -> Pairs:
     entered = groups["leads"].sum()
     yield entered + note(found, "not_entered", "leads"), t.loaded
     yield entered, t.leads["attempted"]
-    ends = groups[["contact", "dnc", "invalid", "censored"]].sum().sum()
+    ends = groups[["contact", "dnc", "invalid", "waiting", "given_up"]].sum().sum()
     yield ends, entered
 
 
@@ -427,7 +441,7 @@ def _only_the_balance(t: Totals, found: Any) -> Pairs:
 
 TOTALS: dict[str, Callable[[Totals, Any], Pairs]] = {
     "ai_agreement": _only_the_balance, "appointments_kept": _appointments_kept,
-    "attempts": _attempts, "best_time": _best_time, "callbacks_kept": _callbacks_kept,
+    "attempts": _attempts, "attempts_frame": _attempts_frame, "best_time": _best_time, "callbacks_kept": _callbacks_kept,
     "caller_ages": _caller_ages, "caller_ids": _callers, "caller_load": _caller_load,
     "carriers": _carriers, "causes": _causes, "changes": _changes, "classify": _classify,
     "cohorts": _cohorts, "compare": _compare, "completeness": _completeness,
@@ -497,11 +511,11 @@ def test_what_is_counted_and_set_aside_is_all(kind: str, name: str) -> None:
 def test_a_funnel_in_parts_is_the_funnel() -> None:
     """By source, by campaign and by region the leads of each stage sum to those of the whole."""
     made, b = account("with odd rows"), books("with odd rows")
-    whole = dict(zip(*analytics.funnel(made.leads, made.calls).table[["stage", "count"]]
+    whole = dict(zip(*analytics.funnel(made.calls, made.leads).table[["stage", "count"]]
                      .to_dict("list").values(), strict=True))  # fmt: skip
     for by in ("lead_source", "campaign_id", "region", "status"):
-        parts = analytics.funnel(made.leads, made.calls, by=by).table
+        parts = analytics.funnel(made.calls, made.leads, by=by).table
         assert column(parts, "stage", "count") == {k: n for k, n in whole.items() if n}
-    source = analytics.scorecard(made.leads, made.calls).table
+    source = analytics.scorecard(made.calls, made.leads).table
     said = {r["lead_source"]: r["leads"] for r in source.to_dict("records")}
     assert said == dict(Counter(lead_source(b, i) for i in b.leads))

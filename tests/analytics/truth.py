@@ -18,19 +18,17 @@ import numpy as np
 
 from analytics.synthetic import AS_OF
 from dialframe.sandbox.seed import (
+    account_tables,
     aftermath,
-    dialling,
-    faults,
+    call_outcomes,
+    dialing,
+    dialing_calendar,
     generate,
-    hours,
-    ids,
-    marks,
-    outcomes,
+    planted_faults,
     population,
-    traffic,
 )
-from dialframe.sandbox.seed.sizes import SIZES, VOICEMAIL_AS_COMPLETED
-from dialframe.sandbox.seed.truth import History
+from dialframe.sandbox.seed.account_tables import SIZES, VOICEMAIL_AS_COMPLETED
+from dialframe.sandbox.seed.answer_sheet import History
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 NOW = int(dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC).timestamp()) * 1_000
@@ -203,29 +201,29 @@ def local(instant: int, zone: str) -> dt.datetime:
 def _history(seed: int, name: str, ends_on: dt.date) -> History:
     """The generator's own steps, in its order, up to what its tables are written from."""
     size, rng = SIZES[name], np.random.Generator(np.random.PCG64(seed))
-    calendar = hours.calendar(ends_on, size.history_days)
+    calendar = dialing_calendar.calendar(ends_on, size.history_days)
     campaigns = population.campaigns(calendar, size)
     everyone = population.people(rng, calendar, size, campaigns)
-    cast = faults.cast(rng, calendar, size, everyone)
+    cast = planted_faults.cast(rng, calendar, size, everyone)
     callers = population.callers(calendar, size)
-    made = dialling.World(calendar, campaigns, callers, cast.people)
-    dialled = dialling.dial(rng, made)
-    flow = traffic.flow(rng, made, dialled.calls, cast.scripts, size.calls)
-    logged = marks.mark(rng, made, flow, size.faults)
+    made = dialing.World(calendar, campaigns, callers, cast.people)
+    dialled = dialing.dial(rng, made)
+    flow = dialing.flow(rng, made, dialled.calls, cast.scripts, size.calls)
+    logged = aftermath.mark(rng, made, flow, size.faults)
     first = aftermath.first_calls(flow, size.leads)
     created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
     aftermath.appointments(rng, made, flow, logged)
     dnc = aftermath.dnc_list(rng, made, flow, logged, created, cast, size)
     return History(
         world=made, cast=cast, traffic=flow, marks=logged, dnc=dnc, created=created,
-        call_ids=ids.draw(rng, "call_", size.calls), lead_ids=ids.draw(rng, "lead_", size.leads),
-        campaign_ids=ids.draw(rng, "cmp_", len(size.campaigns)),
+        call_ids=account_tables.draw(rng, "call_", size.calls), lead_ids=account_tables.draw(rng, "lead_", size.leads),
+        campaign_ids=account_tables.draw(rng, "cmp_", len(size.campaigns)),
     )  # fmt: skip
 
 
 def _call(history: History, row: dict[str, Any], i: int) -> Call:
     calls, flow = history.traffic.calls, history.traffic
-    lead, code = int(calls.who[i]), outcomes.OUTCOMES[int(calls.outcome[i])].code
+    lead, code = int(calls.who[i]), call_outcomes.OUTCOMES[int(calls.outcome[i])].code
     created, ring, talk = (int(part[i]) for part in (calls.created, calls.ring, calls.talk))
     answered = created + ring if bool(calls.answered[i]) else None
     hidden = history.world.campaigns.with_trait(VOICEMAIL_AS_COMPLETED)
@@ -252,21 +250,21 @@ def _chances(history: History) -> tuple[tuple[float, float], ...]:
     """How likely each call was to reach a person, for a lead that answers every call it can."""
     calls, people = history.traffic.calls, history.world.people
     who, size = calls.who, len(calls.who)
-    zones = [hours.ZONES[zone] for zone in people.zone[who].tolist()]
+    zones = [dialing_calendar.ZONES[zone] for zone in people.zone[who].tolist()]
     clocks = [local(at, zone) for at, zone in zip(calls.created.tolist(), zones, strict=True)]
     never = np.zeros(size, dtype=bool)
     through = np.where(people.bad[who], 0.07, 1.0) * 0.98 * (1 - 0.012)
     found = []
     for near in (True, False):
-        dials = outcomes.Dials(
+        dials = call_outcomes.Dials(
             bad=people.bad[who], reach=np.full(size, _SLIGHT), voicemail=people.voicemail[who],
             wrong=np.zeros(size), factor=np.ones(size),
-            hour=np.clip([clock.hour - hours.FIRST_HOUR for clock in clocks], 0, 12),
+            hour=np.clip([clock.hour - dialing_calendar.FIRST_HOUR for clock in clocks], 0, 12),
             weekday=np.array([clock.weekday() for clock in clocks]),
             attempt=np.maximum(calls.attempt, 1), flagged=never, local=np.full(size, near),
             awaited=calls.awaited,
         )  # fmt: skip
-        found.append((outcomes._human_chance(dials) / _SLIGHT * through).tolist())
+        found.append((call_outcomes._human_chance(dials) / _SLIGHT * through).tolist())
     return tuple(zip(*found, strict=True))
 
 

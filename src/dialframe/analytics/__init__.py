@@ -6,36 +6,58 @@ picture of the same name. `metrics` has one function per metric.
 """
 
 from dialframe.analytics import metrics
-from dialframe.analytics.arriving import speed_to_lead
-from dialframe.analytics.caller_use import caller_ages, caller_load
-from dialframe.analytics.callers import caller_ids
-from dialframe.analytics.checking import completeness
-from dialframe.analytics.classification import classify, unmapped
-from dialframe.analytics.comparing import compare
-from dialframe.analytics.dayparting import dayparts
-from dialframe.analytics.funnels import funnel
-from dialframe.analytics.intervals import rates, wilson
-from dialframe.analytics.journeys import cohorts, outcome_flows, outcome_mix
-from dialframe.analytics.lists import penetration, scorecard
-from dialframe.analytics.matching import match
-from dialframe.analytics.meaning import durations, machines
-from dialframe.analytics.network import carriers, causes, ring_times
-from dialframe.analytics.outcomes import OUTCOMES, Outcome
-from dialframe.analytics.persistence import attempts, recycle
-from dialframe.analytics.presence import local_presence, return_calls
-from dialframe.analytics.promises import appointments_kept, callbacks_kept
-from dialframe.analytics.questions import CAPABILITIES, Capability, capabilities
-from dialframe.analytics.reconciling import reconcile
-from dialframe.analytics.records import duplicates, import_outcomes
-from dialframe.analytics.result import Result
-from dialframe.analytics.results import Funnel, Summary
-from dialframe.analytics.stages import STAGES, Stage
-from dialframe.analytics.summaries import dispositions, summary
-from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.timing import best_time, hours
-from dialframe.analytics.trust import conflicts, late_dispositions, missing_dispositions
-from dialframe.analytics.waiting import time_to_contact
-from dialframe.analytics.watching import ai_agreement, changes, running_rates, taxonomy_effect
+from dialframe.analytics.analyses.callbacks_and_appointments import (
+    appointments_kept,
+    callbacks_kept,
+)
+from dialframe.analytics.analyses.caller_ids import caller_ages, caller_ids, caller_load
+from dialframe.analytics.analyses.campaigns import (
+    ai_agreement,
+    changes,
+    compare,
+    running_rates,
+)
+from dialframe.analytics.analyses.lead_funnel import funnel
+from dialframe.analytics.analyses.lead_sources import (
+    duplicates,
+    import_outcomes,
+    scorecard,
+)
+from dialframe.analytics.analyses.local_presence import local_presence, return_calls
+from dialframe.analytics.analyses.outcome_mix import (
+    cohorts,
+    dispositions,
+    outcome_flows,
+    outcome_mix,
+    summary,
+)
+from dialframe.analytics.analyses.questions import CAPABILITIES, Capability, capabilities
+from dialframe.analytics.analyses.reconcile import reconcile
+from dialframe.analytics.analyses.record_quality import (
+    completeness,
+    conflicts,
+    late_dispositions,
+    missing_dispositions,
+)
+from dialframe.analytics.analyses.retries import attempts, recycle
+from dialframe.analytics.analyses.telephony import (
+    carriers,
+    causes,
+    durations,
+    machines,
+    ring_times,
+)
+from dialframe.analytics.analyses.time_of_day import best_time, dayparts, hours
+from dialframe.analytics.analyses.waiting_times import speed_to_lead, time_to_contact
+from dialframe.analytics.attempt.attempts_frame import attempts_frame
+from dialframe.analytics.attempt.classify import classify, unmapped
+from dialframe.analytics.attempt.lead_match import match
+from dialframe.analytics.attempt.outcome_classes import OUTCOMES, STAGES, Outcome, Stage
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
+from dialframe.analytics.result.claims import Claim
+from dialframe.analytics.result.result import Funnel, Result, Summary
+from dialframe.analytics.stats.intervals import rates, wilson
 
 __all__ = [
     "CAPABILITIES",
@@ -43,6 +65,7 @@ __all__ = [
     "OUTCOMES",
     "STAGES",
     "Capability",
+    "Claim",
     "Funnel",
     "Outcome",
     "Result",
@@ -52,6 +75,7 @@ __all__ = [
     "ai_agreement",
     "appointments_kept",
     "attempts",
+    "attempts_frame",
     "best_time",
     "callbacks_kept",
     "caller_ages",
@@ -96,3 +120,8 @@ __all__ = [
     "unmapped",
     "wilson",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

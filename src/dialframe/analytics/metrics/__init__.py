@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -13,18 +13,22 @@ from typing import Any, Final, NoReturn
 
 import pandas as pd
 
-from dialframe.analytics.metrics.definition import (
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.metrics.metric import (
+    Choices,
     Definition,
+    Inputs,
+    Measure,
     Metric,
     lacking,
     measured,
+    measured_rows,
     metrics_table,
 )
-from dialframe.analytics.metrics.inputs import Choices, Inputs
-from dialframe.analytics.metrics.measures import Measure
-from dialframe.analytics.metrics.rows import METRICS, NOT_AVAILABLE
-from dialframe.analytics.tabled import table
-from dialframe.analytics.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
+from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
+from dialframe.analytics.result.result_tables import table
+from dialframe.analytics.stats.intervals import wilson
 from dialframe.errors import ConfigError
 
 #: Every metric by name.
@@ -40,10 +44,36 @@ class Metrics:
     Attributes:
         metrics: Each one, in the order of the table of metrics.
         not_computed: Names that were left out, with the frame that they lack.
+        cells: Of metrics that were cut: a row per metric and cell, with the dimensions, `start` of the
+            period, `value`, `numerator`, `denominator`, `low`, `high`, and for shares over time the
+            control limits of each series: `center`, `limit_low`, `limit_high`, `signal`.
+        cut: The cells of attempts and leads, where they were cut.
+        inputs: What they were made of, where they were cut.
     """
 
     metrics: tuple[Metric, ...]
     not_computed: dict[str, str]
+    cells: pd.DataFrame | None = None
+    cut: Cut | None = None
+    inputs: Inputs | None = None
+
+    def calls(self, name: str, **cell: str) -> pd.DataFrame:
+        """The calls that a cell of a metric counts: its rows of the calls frame.
+
+        Args:
+            name: Name of the metric, one of calls.
+            cell: Level by dimension, and `start` for the period: `campaign_id="cmp_1"`.
+
+        Raises:
+            ConfigError: The metrics were not cut, or the metric or the cell is unknown.
+        """
+        if self.cut is None or self.inputs is None:
+            raise ConfigError("these metrics were not cut; pass by= or period= to compute")
+        rows = metric(name).measure(self.inputs).rows
+        if rows is None or rows.unit != "call":
+            raise ConfigError(f"{name} is not counted in calls")
+        found = self.inputs.attempts
+        return found.calls.iloc[found.rows[rows.base & rows_in(self.cut, "call", cell)]]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -78,6 +108,8 @@ def compute(
     leads: pd.DataFrame | None = None,
     *,
     names: str | Iterable[str] | None = None,
+    by: Sequence[str] = (),
+    period: Period | None = None,
     imports: pd.DataFrame | None = None,
     appointments: pd.DataFrame | None = None,
     callbacks: pd.DataFrame | None = None,
@@ -97,7 +129,10 @@ def compute(
     Args:
         calls: Frame of the calls table.
         leads: Frame of the leads table.
-        names: Which metrics; by default all whose frames are there.
+        names: Which metrics; by default all whose frames are there, of these the ones that can be cut
+            where they are.
+        by: Cut by these too: columns of calls or leads, custom fields, `region`.
+        period: Cut by `day`, `week` or `month` too: of the call, of the lead's arrival.
         imports: The import ledger.
         appointments: Frame of the appointments table.
         callbacks: Frame of the callbacks table.
@@ -120,10 +155,59 @@ def compute(
         calls, leads, imports, appointments, callbacks, dnc_checks, report, events, taxonomy,
         as_of, campaign, since, until, include_no_campaign, choices,
     )  # fmt: skip
+    if by or period is not None:
+        return _cut(inputs, names, by, period)
     if names is not None:
         wanted = [names] if isinstance(names, str) else list(names)
         return Metrics(tuple(measured(metric(name), inputs) for name in wanted), {})
     return every(inputs)
+
+
+def _cut(
+    inputs: Inputs, names: str | Iterable[str] | None, by: Sequence[str], period: Period | None
+) -> Metrics:
+    """Metrics with their cells; those that are no sums are left out and say so."""
+    wanted = [names] if isinstance(names, str) else None if names is None else list(names)
+    definitions_ = METRICS if wanted is None else tuple(metric(name) for name in wanted)
+    where = cut(inputs, by, period)
+    made, parts, left_out = [], [], {}
+    for row in definitions_:
+        missing = lacking(row, inputs)
+        if missing or row.name in WHOLE:
+            left_out[row.name] = f"needs {', '.join(missing)}" if missing else WHOLE_WHY
+            continue
+        value, rows = measured_rows(row, inputs)
+        if rows is None:
+            left_out[row.name] = WHOLE_WHY
+            continue
+        cells = cells_of(row.name, rows, where, _design_effect(value))
+        if cells is None:
+            left_out[row.name] = "leads do not have all of these dimensions"
+            continue
+        made.append(value)
+        parts.append(cells)
+    frame = pd.concat(parts, ignore_index=True) if parts else None
+    return Metrics(tuple(made), left_out, frame, where, inputs)
+
+
+#: Metrics that no sum over rows gives, and that are costly to work out in vain.
+WHOLE: Final = frozenset({
+    "caller_id_answer_drop", "caller_ids_alerted", "local_presence_lift", "report_delta",
+    "callback_kept", "appointment_show", "import_acceptance",
+})  # fmt: skip
+WHOLE_WHY: Final = "no sum over calls or leads: ask for it by campaign="
+
+
+def _design_effect(value: Metric) -> float:
+    """How much wider clusters make the interval of the whole than Wilson's of single rows."""
+    if value.definition.unit != "share" or value.low is None or value.high is None:
+        return 1.0
+    if not value.denominator or value.numerator is None:
+        return 1.0
+    bounds = wilson(int(value.numerator), int(value.denominator))
+    if bounds is None or bounds[1] <= bounds[0]:
+        return 1.0
+    return max(1.0, ((value.high - value.low) / (bounds[1] - bounds[0])) ** 2)
 
 
 def of_calls(

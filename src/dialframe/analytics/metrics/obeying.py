@@ -1,4 +1,4 @@
-"""Metrics of Do-Not-Call evidence, calling hours and frequency; knows no rule book.
+"""Metrics of Do-Not-Call evidence, calling hours and frequency.
 
 They take their limits from `Choices`. What a law says of a single call is the audit's business.
 """
@@ -9,12 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from dialframe.analytics.clock import local
-from dialframe.analytics.clustered import clustered_mean
-from dialframe.analytics.columns import NO_TIME, Ints, Mask, micros, numbered, require
-from dialframe.analytics.metrics.inputs import Inputs
-from dialframe.analytics.metrics.measures import Measure, call_share, share
-from dialframe.analytics.tabled import median, sums, table
+from dialframe.analytics.attempt.arrays import NO_TIME, Ints, Mask, micros, numbered, require
+from dialframe.analytics.attempt.local_clock import local
+from dialframe.analytics.metrics.metric import Inputs, Measure, call_share, share
+from dialframe.analytics.result.result_tables import median, sums, table
+from dialframe.analytics.stats.intervals import clustered_mean
 
 _DAY_US: Final = 86_400_000_000
 _NEVER: Final = int(np.iinfo(np.int64).max)
@@ -31,7 +30,9 @@ def dnc_coverage(inputs: Inputs) -> Measure:
     closed = np.isin(leads["status"].astype("str").fillna("").to_numpy(dtype=object),
                      ["dnc", "completed"])  # fmt: skip
     callable_ = leads["phone"][inputs.loaded & ~closed].dropna()
-    called = inputs.dials.calls["to_number"].iloc[inputs.dials.rows[inputs.dials.when > since]]
+    called = inputs.attempts.calls["to_number"].iloc[
+        inputs.attempts.rows[inputs.attempts.when > since]
+    ]
     wanted = set(callable_.astype("str")) | set(called.dropna().astype("str"))
     fresh = set(checks["phone"][micros(checks["checked_at"]) > since].dropna().astype("str"))
     stale = set(checks["phone"].dropna().astype("str")) & wanted - fresh
@@ -52,7 +53,7 @@ def dnc_risk(inputs: Inputs) -> Measure:
 
 def dnc_grades(inputs: Inputs) -> Ints:
     """0 proven, 1 indeterminate, 2 clear, 3 unchecked, of each attempt."""
-    found, checks = inputs.dials, inputs.dnc_checks
+    found, checks = inputs.attempts, inputs.dnc_checks
     assert checks is not None  # noqa: S101 - `measured` has seen to it
     require(checks, ("phone", "listed", "checked_at"), "dnc_checks")
     number, names = _numbers(inputs)
@@ -78,7 +79,7 @@ def dnc_grades(inputs: Inputs) -> Ints:
 
 def dnc_honour(inputs: Inputs) -> Measure:
     """Do-Not-Call requests whose number was seen on the list in time, of those that are due."""
-    found, checks = inputs.dials, inputs.dnc_checks
+    found, checks = inputs.attempts, inputs.dnc_checks
     assert checks is not None  # noqa: S101 - `measured` has seen to it
     require(checks, ("phone", "listed", "checked_at"), "dnc_checks")
     number, names = _numbers(inputs)
@@ -101,7 +102,7 @@ def dnc_honour(inputs: Inputs) -> Measure:
 
 def calling_hours(inputs: Inputs) -> Measure:
     """Attempts outside the hours in every candidate zone, of attempts with one."""
-    found, choices = inputs.dials, inputs.choices
+    found, choices = inputs.attempts, inputs.choices
     clock = local(found.numbers("to_number"), found.when)
     low, high = choices.opens_h * 60, choices.closes_h * 60
     first_out = (clock.minute < low) | (clock.minute >= high)
@@ -140,7 +141,7 @@ def frequency_calls(inputs: Inputs) -> Measure:
 def _beyond(inputs: Inputs) -> Ints:
     """Calls to each number that came when its limit was used up; calls to no number are of none."""
     number, names = _numbers(inputs)
-    at, most = inputs.dials.when, inputs.choices.most_calls
+    at, most = inputs.attempts.when, inputs.choices.most_calls
     order = np.lexsort((at, number))
     order = order[number[order] >= 0]
     code, when = number[order], at[order]
@@ -152,7 +153,7 @@ def _beyond(inputs: Inputs) -> Ints:
 
 
 def _numbers(inputs: Inputs) -> tuple[Ints, list[str]]:
-    return numbered(inputs.dials.calls["to_number"].iloc[inputs.dials.rows])
+    return numbered(inputs.attempts.calls["to_number"].iloc[inputs.attempts.rows])
 
 
 def _first(code: Ints, at: Ints, mask: Mask, size: int) -> Ints:
@@ -162,12 +163,12 @@ def _first(code: Ints, at: Ints, mask: Mask, size: int) -> Ints:
 
 
 def _requests(inputs: Inputs) -> Mask:
-    return inputs.dials.classes.dnc_request[inputs.dials.rows]
+    return inputs.attempts.classes.dnc_request[inputs.attempts.rows]
 
 
 def _asked(inputs: Inputs, number: Ints, size: int) -> Ints:
     """When each number's request had to be honoured; never where it asked nothing."""
-    asked = _first(number, inputs.dials.when, _requests(inputs), size)
+    asked = _first(number, inputs.attempts.when, _requests(inputs), size)
     known = asked != _NEVER
     asked[known] = _due(asked[known], inputs.choices.dnc_grace_days)
     return asked

@@ -1,0 +1,1 @@
+"""The analyses: each a function from frames to a result."""

@@ -1,0 +1,290 @@
+"""What a level of something does to the chance of a person, with the rest held still, as claims.
+
+Every analysis that says better, best, worse, advised or no difference asks here. The comparison is
+made inside campaign, week and source, with the attempt and what else is passed as factors; what the
+answer cannot say is a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    attempt_level,
+    clock_of,
+    hour_level,
+    source_level,
+    weekday_level,
+)
+from dialframe.analytics.result.claims import Claim, points, seen
+from dialframe.analytics.result.result_tables import share, sums
+from dialframe.analytics.stats.inference import (
+    detectable_effect,
+    holm,
+    needed_noncentrality,
+    normal_quantile,
+)
+from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, rate_ratios
+
+_WEEK_US: Final = 7 * 86_400_000_000
+#: 1970 began on a Thursday: weeks are counted from a Monday.
+_MONDAY_US: Final = 3 * 86_400_000_000
+
+#: What claims take for granted, in every result that makes them.
+ASSUMPTIONS: Final = (
+    "what was held still multiplies the chance of a person, alike in every campaign",
+    "what is in no column (who a lead is, what was said) does not go with what is compared",
+    "attempts on one lead are one cluster, and leads are independent of each other",
+)
+
+
+def week_code(found: Attempts) -> Ints:
+    """Week of each attempt (from Monday, UTC), from 0 up."""
+    week = (found.when + _MONDAY_US) // _WEEK_US
+    return week - int(week.min(initial=0)) if len(week) else week
+
+
+def campaign_code(found: Attempts) -> Ints:
+    """Campaign of each attempt, from 0 up."""
+    return found.text("campaign_id")[0]
+
+
+def usual_strata(found: Attempts, source: str = SOURCE) -> list[Ints]:
+    """Campaign, week and source: inside these everything is compared."""
+    return [campaign_code(found), week_code(found), source_level(found, source)[0]]
+
+
+def usual_factors(found: Attempts, *without: str) -> dict[str, Ints]:
+    """Attempt, local hour and weekday, but for those that are under study themselves."""
+    clock = clock_of(found)
+    factors = {
+        "attempt": attempt_level(found),
+        "hour": hour_level(clock),
+        "weekday": weekday_level(clock),
+    }
+    return {name: code for name, code in factors.items() if name not in without}
+
+
+def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:
+    """Levels with too few trials as one level behind the others, and which levels have enough."""
+    count = sums(level, size)
+    enough = count >= max(least, 1)
+    return np.where(enough[level], level, size), enough
+
+
+def people_by(
+    found: Attempts,
+    name: str,
+    level: Ints,
+    *,
+    strata: Sequence[Ints] | None = None,
+    factors: Mapping[str, Ints] | None = None,
+    hit: Mask | None = None,
+) -> RateRatios:
+    """The effect of a level on the chance of a person, inside the usual strata.
+
+    Args:
+        found: The attempts.
+        name: What the levels are of: `hour`.
+        level: Level of each attempt, from 0 up.
+        strata: What to compare inside of; by default campaign, week and source.
+        factors: What else is held still; by default attempt, local hour and weekday.
+        hit: What the chance is of; by default that a person answered.
+    """
+    return rate_ratios(
+        found.flag("human") if hit is None else hit,
+        usual_strata(found) if strata is None else strata,
+        {**(usual_factors(found, name) if factors is None else factors), name: level},
+        found.cluster,
+        wanted=[name],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What can be said of the levels of one thing.
+
+    Attributes:
+        effects: Their effects.
+        p: Of the test that none differs; NaN where nothing can be compared.
+        differs: Whether they do.
+        best: Level with the highest shrunk rate, -1 without.
+        worst: Level with the lowest.
+        best_stands_out: Whether the best one is certainly above all others together.
+        effect: Difference of the shrunk rates of best and worst.
+        low: Lower bound of the difference of the two.
+        high: Upper bound.
+        detectable: Difference between the better and the worse half of the levels that would have
+            been seen four times out of five; NaN where nothing can be compared.
+    """
+
+    effects: Effects
+    p: float
+    differs: bool
+    best: int
+    worst: int
+    best_stands_out: bool
+    effect: float
+    low: float
+    high: float
+    detectable: float
+
+
+def judged(
+    effects: Effects, keep: Mask, alpha: float, *, min_points: float = 0.0, tests: int = 1
+) -> Judged:
+    """Whether levels differ, which is best, and what would have been seen.
+
+    Args:
+        effects: Of the levels, and perhaps of a last one where thin ones are pooled.
+        keep: Levels that may be named.
+        alpha: Chance of a difference where there is none, over all `tests`.
+        min_points: Difference in points below which a difference is not worth a word.
+        tests: How many such questions are asked together.
+    """
+    level = alpha / tests
+    _, df, p = effects.test()
+    known = min(len(effects.compared), len(keep))
+    named = np.flatnonzero(effects.compared[:known] & keep[:known])
+    nan = float("nan")
+    nothing = Judged(
+        effects, nan, differs=False, best=-1, worst=-1, best_stands_out=False, effect=0.0,
+        low=nan, high=nan, detectable=nan,
+    )  # fmt: skip
+    if df < 1 or len(named) < 2 or np.isnan(p) or not 0 < effects.base < 1:
+        return nothing
+    rates = effects.rates(shrink=True)
+    best = int(named[np.argmax(rates[named])])
+    worst = int(named[np.argmin(rates[named])])
+    error, gap = effects.between(best, worst)
+    z = normal_quantile(1 - alpha / 2)
+    scale = float(rates[worst])
+    bounds = [scale * (np.exp(gap + sign * z * error) - 1) for sign in (-1, 1)]
+    effect = float(rates[best] - rates[worst])
+    ratio, _ = effects.against_rest()
+    above = holm(np.nan_to_num(effects.rest_p()[named], nan=1.0))
+    place = int(np.flatnonzero(named == best)[0])
+    differs = bool(p < level and 100 * effect >= min_points)
+    return Judged(
+        effects, p, differs, best, worst,
+        bool(differs and above[place] < alpha and ratio[best] > 0), effect,
+        min(bounds[0], effect), max(bounds[1], effect),
+        max(_detectable(effects, df, level), min_points / 100),
+    )  # fmt: skip
+
+
+def _detectable(effects: Effects, df: int, alpha: float) -> float:
+    """The difference between two halves of the levels that the test sees four times out of five."""
+    precision = effects.step_precision()
+    if precision <= 0:
+        return float("inf")
+    if df == 1:
+        step = detectable_effect(precision**-0.5, alpha)
+    else:
+        step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
+    return 2 * effects.base * float(np.sinh(step / 2))
+
+
+def level_claims(
+    j: Judged,
+    subject: str,
+    labels: Sequence[str],
+    adjusted_for: tuple[str, ...],
+    *,
+    what: str,
+    why_not: str = "the calls differ too little in it",
+) -> tuple[Claim, ...]:
+    """The claims on the levels of one thing: a difference and what is best, or none.
+
+    Args:
+        j: What was found.
+        subject: `hour`.
+        labels: Names of the levels.
+        adjusted_for: What was held still.
+        what: Words for it at the beginning of a sentence: `the hour`.
+        why_not: Why it cannot be judged, where it cannot.
+    """
+    start = what[0].upper() + what[1:]
+    if np.isnan(j.p):
+        return (Claim("none", subject, text=f"{start} cannot be judged, because {why_not}"),)
+    detectable = float(j.detectable) if np.isfinite(j.detectable) else None
+    common = {"detectable": detectable, "adjusted_for": adjusted_for}
+    if not j.differs:
+        text = f"{start} makes no difference that can be seen (p = {j.p:.2g}){seen(detectable)}"
+        return (Claim("none", subject, j.effect, text=text, **common),)  # type: ignore[arg-type]
+    rates = j.effects.rates(shrink=True)
+    text = (
+        f"{start} makes a difference: {labels[j.best]} reaches {share(rates[j.best])}, "
+        f"{points(j.effect)} above {labels[j.worst]} ({points(j.low)} to {points(j.high)}, "
+        f"p = {j.p:.2g})"
+    )
+    claims = [Claim("difference", subject, j.effect, j.low, j.high, text=text, **common)]  # type: ignore[arg-type]
+    if j.best_stands_out:
+        ratio, error = j.effects.against_rest()
+        z, at = normal_quantile(0.975), j.best
+        gain = j.effects.rest_difference(at)
+        low, high = (
+            j.effects.rest_difference(at, float(ratio[at] + s * z * error[at])) for s in (-1, 1)
+        )
+        claims.append(
+            Claim("best", labels[j.best], gain, low, high, detectable, adjusted_for,
+                  f"{labels[j.best]} is above the others together by {points(gain)}")
+        )  # fmt: skip
+    return tuple(claims)
+
+
+def best_cut(effects: Effects, size: int) -> tuple[int, float, float, float]:
+    """The cut in the order of the levels that parts them most, and the difference of the two parts.
+
+    Args:
+        effects: Of levels with an order.
+        size: How many levels there are.
+
+    Returns:
+        The last level before the cut; rate before less rate after, each level weighed by its
+        trials; the bounds of the size of that difference.
+    """
+    places = np.flatnonzero(effects.compared[:size])
+    trials = effects.trials[places].astype(float)
+    values = effects.log_ratio[places]
+    covariance = effects.covariance[: len(places), : len(places)]
+    best: tuple[float, int, float, float] = (-1.0, 0, 0.0, 1.0)
+    for cut in range(len(places) - 1):
+        weights = np.append(trials[: cut + 1] / trials[: cut + 1].sum(),
+                            -trials[cut + 1 :] / trials[cut + 1 :].sum())  # fmt: skip
+        gap, error = float(weights @ values), float(np.sqrt(weights @ covariance @ weights))
+        if error > 0 and abs(gap) / error > best[0]:
+            best = (abs(gap) / error, int(places[cut]), gap, error)
+    _, place, gap, error = best
+    share = float(trials[places <= place].sum() / trials.sum())
+
+    def apart(log_ratio: float) -> float:
+        """Rate before the cut less the rate after it, for a ratio of the two."""
+        before = (1 - share) * log_ratio
+        return float(effects.base * (np.exp(before) - np.exp(before - log_ratio)))
+
+    size_of = abs(apart(gap))
+    low, high = sorted(abs(apart(gap + s * 1.96 * error)) for s in (-1, 1))
+    return place, float(np.copysign(size_of, gap)), low, high
+
+
+def adjusted_rates(j: Judged, size: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Shrunk rate of each level, its rate ratio to the mean, and the bounds of that; NaN without."""
+    ratio, low, high, rate = (np.full(size, np.nan) for _ in range(4))
+    effects = j.effects
+    keep = np.flatnonzero(effects.compared)
+    error = np.full(len(effects.log_ratio), np.nan)
+    error[keep] = np.sqrt(np.maximum(np.diag(effects.covariance), 0.0))
+    keep = keep[keep < size]
+    rate[keep] = np.clip(effects.rates(shrink=True)[keep], 0, 1)
+    ratio[keep] = np.exp(effects.log_ratio[keep])
+    low[keep] = np.exp(effects.log_ratio[keep] - 1.96 * error[keep])
+    high[keep] = np.exp(effects.log_ratio[keep] + 1.96 * error[keep])
+    return rate, ratio, low, high

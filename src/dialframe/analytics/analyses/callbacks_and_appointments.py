@@ -1,0 +1,237 @@
+"""Callbacks and appointments: kept, late, lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Ints, Mask, micros, numbered, require
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import known_campaign
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
+from dialframe.instants import When
+
+_NEVER: Final = int(np.iinfo(np.int64).max)
+
+#: What came of a callback.
+FATES: Final = ("kept", "late", "lost", "not_due", "cancelled", "no_number")
+_FATES_MEAN: Final = (
+    "dialled within the tolerance", "dialled later", "not dialled since it was due",
+    "not due yet", "cancelled before", "its lead is not here",
+)  # fmt: skip
+
+
+@analysis
+def callbacks_kept(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    callbacks: pd.DataFrame,
+    early: timedelta = timedelta(minutes=15),
+    late: timedelta = timedelta(minutes=60),
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Whether the people who asked to be called again were called, and when.
+
+    A callback is kept if an outbound call of any campaign went to its lead's number from `early`
+    before to `late` after its time; late if the first one came afterwards. Those whose time with
+    its tolerance is not over by `as_of` are not due.
+
+    Returns:
+        One row per fate: `fate`, `callbacks`, `denominator` (due and not cancelled), `rate`, `low`,
+        `high` (null for fates that are not of the denominator), `reached` (a person answered),
+        `pending` (still pending by the service's own word), `meaning`. Table `broken` lists the
+        promises that are late or lost and still pending, `each` every callback with its fate.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    require(callbacks, ("id", "lead_id", "scheduled_at", "status"), "callbacks")
+    known_campaign(campaign, callbacks, calls, leads)
+    mine = callbacks
+    if campaign is not None:
+        mine = callbacks[(callbacks["campaign_id"] == campaign).fillna(value=False)]
+    found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
+                  as_of=as_of or latest(calls, leads, callbacks))  # fmt: skip
+    each = _fates(mine, found, early, late)
+    fate = each["fate"].map({name: i for i, name in enumerate(FATES)}).to_numpy(dtype=int)
+    count = sums(fate, len(FATES))
+    due = int(count[:3].sum())
+    base = np.where(np.arange(len(FATES)) < 3, due, 0)
+    shares = rated(np.where(base > 0, count, 0), base)
+    reached, pending = (each[name].to_numpy(bool) for name in ("reached", "pending"))
+    frame = table(
+        {
+            "fate": list(FATES),
+            "callbacks": count,
+            **{name: shares[name] for name in ("denominator", "rate", "low", "high")},
+            "reached": sums(np.where(reached, fate, -1), len(FATES)),
+            "pending": sums(np.where(pending, fate, -1), len(FATES)),
+            "meaning": list(_FATES_MEAN),
+        }
+    )
+    broken = each[pending & np.isin(fate, [1, 2])]
+    kept = share(count[0] / due) if due else "none"
+    return Result(
+        "callbacks_kept",
+        f"{count[0]:,} of {plural(due, 'callback')} due were kept ({kept}); "
+        f"{count[1]:,} came late, {count[2]:,} never",
+        frame,
+        f"Callbacks whose lead's number was dialled from {early} before to {late} after their "
+        "time, of those that are due and not cancelled",
+        found.balance(), taxonomy, found.as_of,
+        {"broken": broken.reset_index(drop=True), "each": each},
+        {"early_min": early.total_seconds() / 60, "late_min": late.total_seconds() / 60},
+        found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def appointments_kept(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    appointments: pd.DataFrame,
+    window: timedelta = timedelta(hours=2),
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """What became of the appointments, and which call each came of.
+
+    An appointment is given to the last outbound call to its number that began before it was booked
+    and no longer than `window` before; `sure` where that call's outcome is an appointment,
+    `likely` where a person answered, `weak` otherwise, `none` without such a call.
+
+    Returns:
+        One row per status: `status`, `appointments`, and of `completed` and `no-show` also
+        `denominator` (both), `rate`, `low`, `high`. Table `each` has `id`, `status`, `call_id` and
+        `confidence`; table `confidence` counts them.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(appointments, ("id", "phone", "status", "created_at"), "appointments")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,
+                  as_of=as_of or latest(calls, leads, appointments))  # fmt: skip
+    each = _attributed(appointments, found, round(window.total_seconds() * 1e6))
+    status = each["status"].fillna("(none)").astype("str").str.casefold()
+    status = status.str.replace("_", "-", regex=False)
+    code, names = numbered(status)
+    count = sums(code, len(names))
+    shown = [i for i, name in enumerate(names) if name in ("completed", "no-show")]
+    over = int(count[shown].sum())
+    base = np.array([over if i in shown else 0 for i in range(len(names))], dtype=np.int64)
+    shares = rated(np.where(base > 0, count, 0), base)
+    frame = table(
+        {
+            "status": names,
+            "appointments": count,
+            **{name: shares[name] for name in ("denominator", "rate", "low", "high")},
+        }
+    ).sort_values("appointments", ascending=False, kind="stable", ignore_index=True)
+    sure, kinds = numbered(each["confidence"])
+    show = int(count[[i for i in shown if names[i] == "completed"]].sum())
+    said = f" ({share(show / over)})" if over else ""
+    return Result(
+        "appointments_kept",
+        f"{show:,} of {plural(over, 'appointment')} that are over were kept{said}",
+        frame,
+        "Completed of completed and no-show; cancelled and those to come stand apart",
+        found.balance(), taxonomy, found.as_of,
+        {"each": each,
+         "confidence": table({"confidence": kinds, "appointments": sums(sure, len(kinds))})},
+        {"window_h": window.total_seconds() / 3600}, found.warnings,
+    )  # fmt: skip
+
+
+def _fates(
+    callbacks: pd.DataFrame, found: Attempts, early: timedelta, late: timedelta
+) -> pd.DataFrame:
+    phone = dict(zip(found.leads["id"].astype("str"), found.leads["phone"], strict=False))
+    number = pd.Series(callbacks["lead_id"].map(phone), dtype="str").array
+    code, names = numbered(found.calls["to_number"].iloc[found.rows])
+    place = {name: i for i, name in enumerate(names)}
+    wanted = np.array([place.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int)
+    due = micros(callbacks["scheduled_at"])
+    opens = due - round(early.total_seconds() * 1e6)
+    closes = due + round(late.total_seconds() * 1e6)
+    at, reached = _first_from(found, code, wanted, opens)
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    status = callbacks["status"].astype("str").str.casefold().fillna("").to_numpy(dtype=object)
+    fate = np.select(
+        [status == "cancelled", (wanted == -2) | (due == NO_TIME), at <= closes, closes > ends,
+         at != _NEVER],
+        [4, 5, 0, 3, 1],
+        default=2,
+    )  # fmt: skip
+    return table(
+        {
+            "id": callbacks["id"].astype("str").array,
+            "lead_id": callbacks["lead_id"].astype("str").array,
+            "scheduled_at": callbacks["scheduled_at"].array,
+            "fate": [FATES[i] for i in fate],
+            "reached": reached & np.isin(fate, [0, 1]),
+            "pending": status == "pending",
+        }
+    )
+
+
+def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
+    """When each wanted number was first dialled from an instant on, and whether a person answered."""
+    order = np.lexsort((found.when, code))
+    code, at, human = code[order], found.when[order], found.flag("human")[order]
+    low, high = np.searchsorted(code, wanted, "left"), np.searchsorted(code, wanted, "right")
+    place = np.array(
+        [lo + np.searchsorted(at[lo:hi], t) for lo, hi, t in zip(low, high, opens, strict=True)],
+        dtype=int,
+    )
+    there = (place < high) & (wanted >= 0)
+    safe = np.minimum(place, max(len(at) - 1, 0))
+    if not len(at):
+        return np.full(len(wanted), _NEVER), np.zeros(len(wanted), dtype=bool)
+    return np.where(there, at[safe], _NEVER), there & human[safe]
+
+
+def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> pd.DataFrame:
+    code, names = numbered(found.calls["to_number"].iloc[found.rows])
+    place = {name: i for i, name in enumerate(names)}
+    wanted = np.array([place.get(str(n), -1) for n in appointments["phone"]], dtype=int)
+    order = np.lexsort((found.when, code))
+    sorted_code, at = code[order], found.when[order]
+    low = np.searchsorted(sorted_code, wanted, "left")
+    high = np.searchsorted(sorted_code, wanted, "right")
+    booked = micros(appointments["created_at"])
+    last = np.array(
+        [lo + np.searchsorted(at[lo:hi], t, "right") - 1
+         for lo, hi, t in zip(low, high, booked, strict=True)],
+        dtype=int,
+    )  # fmt: skip
+    there = (last >= low) & (wanted >= 0)
+    row = np.append(order, -1)[np.where(there, last, -1)]
+    there &= np.append(found.when, NO_TIME)[row] >= booked - window_us
+    sure = there & np.append(found.flag("appointment"), False)[row]
+    likely = there & np.append(found.flag("human"), False)[row]
+    ids = found.calls["id"].astype("str").to_numpy(dtype=object)
+    call = [str(ids[found.rows[r]]) if ok else None for r, ok in zip(row, there, strict=True)]
+    return table(
+        {
+            "id": appointments["id"].astype("str").array,
+            "status": appointments["status"].astype("str").array,
+            "call_id": call,
+            "confidence": [
+                "sure" if s else "likely" if h else "weak" if t else "none"
+                for s, h, t in zip(sure, likely, there, strict=True)
+            ],
+        }
+    )

@@ -1,0 +1,582 @@
+"""Health, age and load of caller IDs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    campaign_code,
+    usual_factors,
+    week_code,
+)
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.attempt_table import (
+    Attempts,
+    count_attempts,
+    local_match,
+    source_level,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import (
+    instants,
+    plural,
+    rated,
+    ratio,
+    share,
+    sums,
+    table,
+)
+from dialframe.analytics.stats.inference import detectable_effect, holm
+from dialframe.analytics.stats.rate_ratios import RateRatios, joined, rate_ratios
+from dialframe.instants import When
+
+#: The drop that the test is tuned to: half as many people answer.
+_HALF: Final = 0.5
+#: Chance of a false alarm over all caller IDs of one analysis.
+ALARM: Final = 0.01
+_SIMULATED: Final = 999
+#: A few draws are enough for a number whose people go missing like this by chance one time in ten
+#: (Besag and Clifford, Biometrika 78 (1991) 301: draw until enough are as extreme).
+_FEW_DRAWS: Final = 99
+_ORDINARY: Final = 0.1
+_MOST_BINS: Final = 100
+_ROUNDS: Final = 12
+_DAY_US: Final = 86_400_000_000
+SEED: Final = 20_260_101
+#: What caller IDs are adjusted for.
+ADJUSTED_FOR: Final = (
+    "campaign", "week", "source", "attempt", "hour", "weekday", "local presence",
+)  # fmt: skip
+
+
+@analysis
+def caller_ids(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    min_calls: int = 200,
+    alpha: float = ALARM,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Which caller IDs people stopped answering, against the other numbers of the same campaign and week.
+
+    Each call's chance of a person is modeled inside campaign and week from source, attempt, local
+    hour, weekday and local presence. What a number should reach is what the *other* numbers of that
+    campaign and week reach, and among those the ones that are not themselves sick: numbers that reach
+    about half are left out of the baseline, until nothing changes. A cumulative sum (Page, Biometrika
+    41 (1954) 100) then looks in the order of time for a stretch in which a number reaches half of
+    that; its threshold is simulated, with the doubt about the baseline in it, and the chance of a
+    false alarm is shared between the numbers (Holm).
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, for source and attempt.
+        min_calls: Calls below which a number is not judged.
+        alpha: Chance of a false alarm over all numbers together.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per caller ID: `from_number`, `numerator` (people), `denominator` (dials), `rate`,
+        `low`, `high`, `expected` (rate that the others give), `ratio`, `p`, `p_adjusted`, `alert`,
+        `changed_at` (start of the stretch, where alerted), `rate_before`, `rate_after`,
+        `ratio_before`, `ratio_after`, `blocked` calls, `first_at`, `last_at`, `judged`. Table
+        `series` has people, dials and expected people by number and week.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    return of_attempts(found, min_calls, alpha)
+
+
+def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result:
+    """The same of attempts that are counted already."""
+    code, names = found.text("from_number")
+    human, count = found.flag("human"), len(names)
+    # Calls without a caller ID are a row of the table, and no number that could rest.
+    judged = (sums(code, count) >= min_calls) & (np.array(names, dtype=object) != NO_GROUP)
+    by_time = np.argsort(found.when, kind="stable")
+    mine = [by_time[code[by_time] == number] for number in range(count)] if len(found) else []
+    others = _Others(found, code, count)
+    sick = others.suspects(judged, mine)
+    alert = np.zeros(count, dtype=bool)
+    for turn in range(_ROUNDS):
+        chance, doubt = others.chance(sick)
+        p, start, detectable = _judge(found, mine, judged, chance, doubt)
+        adjusted = holm(p)
+        following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
+        # Suspects are left out of the first baseline alone: a number that is not alarmed with the
+        # others in it is healthy. The set can only shrink from there.
+        if turn and (following == alert).all():
+            break
+        alert = following & (alert if turn > 1 else True)
+        sick = _sick_stretches(mine, alert, human, chance, len(found))
+    frame = _numbers(found, code, names, human, chance, judged, p, adjusted, alert, start)
+    return Result(
+        "caller_ids",
+        _alarms(frame, detectable),
+        frame,
+        "Rate: calls that a person answered of attempts from the number; expected: what the other "
+        "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday and local "
+        "presence",
+        found.balance(),
+        found.taxonomy,
+        found.as_of,
+        {"series": _weekly(found, code, names, human, chance)},
+        {"min_calls": min_calls, "alpha": alpha, "drop_tested": _HALF},
+        found.warnings,
+        (*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
+    )
+
+
+def sick_calls(found: Attempts, min_calls: int = 200) -> Mask:
+    """The attempts from caller IDs that lost their answers, from the day on which they did."""
+    table = of_attempts(found, min_calls).table
+    code, names = found.text("from_number")
+    alerted = table[table["alert"].to_numpy(bool)]
+    since = np.full(len(names) + 1, np.iinfo(np.int64).max)
+    place = {name: i for i, name in enumerate(names)}
+    for number, at in zip(alerted["from_number"], alerted["changed_at"], strict=True):
+        since[place[str(number)]] = at.value // 1000
+    return np.asarray(found.when >= since[code], dtype=bool)
+
+
+class _Others:
+    """What a number should reach by the other numbers of its campaigns and weeks."""
+
+    def __init__(self, found: Attempts, code: Ints, count: int) -> None:
+        self.found, self.code, self.count = found, code, count
+        self.human = found.flag("human").astype(float)
+        if not len(found):
+            return
+        self.relative = caller_model(found).relative
+        # A campaign that one number dials alone has no other numbers: its weeks are those of all.
+        week = week_code(found)
+        pair = joined([campaign_code(found), week], len(found))
+        size = int(pair.max()) + 1
+        low, high = np.full(size, count), np.full(size, -1)
+        np.minimum.at(low, pair, code)
+        np.maximum.at(high, pair, code)
+        several = low != high
+        self.stratum = joined([np.where(several[pair], pair, size + week)], len(found))
+        self.size = int(self.stratum.max()) + 1
+
+    def chance(self, sick: Mask) -> tuple[Floats, Floats]:
+        """Chance of each call by the healthy calls from other numbers, and how uncertain that is.
+
+        Args:
+            sick: Calls that are left out of the baseline.
+
+        Returns:
+            Chances; of each number, the variance of its expected people relative to their square.
+        """
+        if not len(self.found):
+            return np.zeros(0), np.zeros(self.count)
+        shape, cell = (self.size, self.count), self.stratum * self.count + self.code
+        hits, meant = (
+            np.bincount(cell, value * ~sick, self.size * self.count).reshape(shape)
+            for value in (self.human, self.relative)
+        )
+        hits_of, meant_of = hits.sum(axis=1, keepdims=True), meant.sum(axis=1, keepdims=True)
+        # Where next to nothing is left of the others, half a call at the rate of all is added.
+        others_hits, others_meant = hits_of - hits, meant_of - meant
+        overall = self.human[~sick].sum() / max(self.relative[~sick].sum(), 1e-12)
+        scale = (others_hits + 0.5 * overall) / (others_meant + 0.5)
+        chance = np.minimum(scale[self.stratum, self.code] * self.relative, 0.95)
+        expected = np.bincount(cell, chance, self.size * self.count).reshape(shape)
+        part = expected**2 / np.maximum(others_hits, 0.5)
+        spread = part.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9) ** 2
+        return chance, spread
+
+    def suspects(self, judged: Mask, mine: list[Ints]) -> Mask:
+        """Stretches that are left out of the first baseline, so that many sick numbers cannot hide.
+
+        To begin with, thirds of the time in which a number reaches less than the middle one does;
+        then, turn by turn, stretches in which half as many people are likelier than all.
+        """
+        if not len(self.found):
+            return np.zeros(0, dtype=bool)
+        third = np.zeros(len(self.found), dtype=np.int64)
+        for rows in mine:
+            third[rows] = np.arange(len(rows)) * 3 // max(len(rows), 1)
+        part = self.code * 3 + third
+        chance, _ = self.chance(np.zeros(len(self.found), dtype=bool))
+        reached, meant = (
+            np.bincount(part, value, 3 * self.count) for value in (self.human, chance)
+        )
+        kept = ratio(reached, meant).reshape(-1, 3)
+        middle = np.nanmedian(kept[judged], axis=0) if judged.any() else np.ones(3)
+        sick = np.asarray((kept < middle[None, :]).reshape(-1)[part] & judged[self.code], bool)
+        for _ in range(_ROUNDS):
+            chance, _ = self.chance(sick)
+            following = _sick_stretches(mine, judged, self.human, chance, len(self.found))
+            if (following == sick).all():
+                break
+            sick = following
+        return sick
+
+
+def _judge(
+    found: Attempts, mine: list[Ints], judged: Mask, chance: Floats, doubt: Floats
+) -> tuple[Floats, Ints, Floats]:
+    """Of each number: p, the call at which its stretch starts, the drop that would have been seen."""
+    count, human = len(judged), found.flag("human")
+    p, start, detectable = np.full(count, np.nan), np.full(count, -1), np.full(count, np.nan)
+    rng = np.random.Generator(np.random.PCG64(SEED))
+    for number in np.flatnonzero(judged):
+        rows = mine[number]
+        if chance[rows].sum() > 0:
+            p[number], place = _changed(human[rows], chance[rows], doubt[number], rng)
+            start[number] = rows[place]
+            detectable[number] = _seen_drop(float(chance[rows].sum()), float(doubt[number]))
+    return p, start, detectable
+
+
+def _sick_stretches(
+    mine: list[Ints], judged: Mask, human: Mask | Floats, chance: Floats, size: int
+) -> Mask:
+    """The stretch of each number in which half as many people are likelier than all of them."""
+    sick = np.zeros(size, dtype=bool)
+    for number in np.flatnonzero(judged):
+        rows = mine[number]
+        gain = human[rows] * np.log(_HALF) + (1 - _HALF) * chance[rows]
+        total = np.concatenate([[0.0], np.cumsum(gain)])
+        rise = total - np.minimum.accumulate(total)
+        end = int(rise.argmax())
+        if rise[end] > _STRETCH:
+            sick[rows[int(total[: end + 1].argmin()) : end]] = True
+    return sick
+
+
+#: Log-likelihood from which a stretch is left out of the baseline.
+_STRETCH: Final = 2.0
+
+
+def _seen_drop(meant: float, doubt: float) -> float:
+    """The part of its answers that a number must lose, all the time, to be seen at the level 0.01."""
+    if meant <= 0:
+        return float("nan")
+    error = float(np.sqrt(1 / meant + doubt))
+    return float(1 - np.exp(-detectable_effect(error, 0.01)))
+
+
+def _changed(
+    human: Mask, chance: Floats, doubt: float, rng: np.random.Generator
+) -> tuple[float, int]:
+    """How likely so long a stretch of missing people is by chance, and where it starts."""
+    bins = min(_MOST_BINS, max(1, len(human) // 5))
+    edge = np.linspace(0, len(human), bins + 1).astype(int)
+    seen_people = np.add.reduceat(human.astype(float), edge[:-1])
+    meant = np.maximum(np.add.reduceat(chance, edge[:-1]), 1e-9)
+    # Log-likelihood of half as many people, bin by bin; Poisson is close where people are few.
+    gain = seen_people * np.log(_HALF) + (1 - _HALF) * meant
+    peak, start = _page(gain[None, :])
+    peaks, tail = np.zeros(0), 0.0
+    for draws in (_FEW_DRAWS, _SIMULATED - _FEW_DRAWS):
+        # The baseline is itself counted: a gamma with the variance of its doubt.
+        off = rng.gamma(1 / doubt, doubt, (draws, 1)) if doubt > 1e-6 else 1.0
+        drawn = rng.poisson(meant * off, (draws, bins)) * np.log(_HALF) + (1 - _HALF) * meant
+        peaks = np.append(peaks, _peak(drawn))
+        tail = (1 + int((peaks >= peak[0]).sum())) / (len(peaks) + 1)
+        if tail > _ORDINARY:
+            break
+    return _extreme(peaks, float(peak[0]), tail), int(edge[start[0]])
+
+
+def _peak(gain: Floats) -> Floats:
+    """Highest cumulative sum of each row that starts anew below zero."""
+    total = np.cumsum(gain, axis=1)
+    lowest = np.minimum(np.minimum.accumulate(total, axis=1), 0.0)
+    return np.asarray((total - lowest).max(axis=1))
+
+
+def _page(gain: Floats) -> tuple[Floats, Ints]:
+    """Highest cumulative sum that starts anew below zero, and the bin where it started."""
+    total = np.concatenate([np.zeros((len(gain), 1)), np.cumsum(gain, axis=1)], axis=1)
+    lowest = np.minimum.accumulate(total, axis=1)
+    rise = total - lowest
+    end = rise.argmax(axis=1)
+    row = np.arange(len(gain))
+    within = np.where(np.arange(total.shape[1])[None, :] <= end[:, None], total, np.inf)
+    start = np.minimum(within.argmin(axis=1), gain.shape[1] - 1)
+    return rise[row, end], start
+
+
+def _extreme(peaks: Floats, peak: float, tail: float) -> float:
+    """The simulated tail; beyond the largest draws, its exponential continuation."""
+    high = float(np.quantile(peaks, 0.95))
+    above = peaks[peaks > high] - high
+    if tail > 0.01 or not len(above):
+        return tail
+    return float(min(tail, 0.05 * np.exp(-(peak - high) / above.mean())))
+
+
+def _numbers(
+    found: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats, judged: Mask,
+    p: Floats, adjusted: Floats, alert: Mask, start: Ints,
+) -> pd.DataFrame:  # fmt: skip
+    size = len(names)
+    dialled, people = sums(code, size), sums(np.where(human, code, -1), size)
+    meant = np.bincount(code, chance, size) if len(code) else np.zeros(size)
+    began = np.append(found.when, np.iinfo(np.int64).min)[np.where(alert, start, -1)]
+    after = (found.when >= began[code]) & alert[code]
+    n, k = sums(np.where(after, code, -1), size), sums(np.where(after & human, code, -1), size)
+    e = np.bincount(code[after], chance[after], size)
+    blocked = sums(np.where(found.is_class("blocked_or_rejected"), code, -1), size)
+    first, last = (np.full(size, v) for v in (np.iinfo(np.int64).max, np.iinfo(np.int64).min))
+    np.minimum.at(first, code, found.when)
+    np.maximum.at(last, code, found.when)
+    nan = np.full(size, np.nan)
+    frame = table(
+        {
+            "from_number": names,
+            **rated(people, dialled),
+            "expected": ratio(meant, dialled),
+            "ratio": ratio(people, meant),
+            "p": p,
+            "p_adjusted": adjusted,
+            "alert": alert,
+            "changed_at": instants(np.where(alert, began, np.iinfo(np.int64).min)),
+            "rate_before": np.where(alert, ratio(people - k, dialled - n), nan),
+            "rate_after": np.where(alert, ratio(k, n), nan),
+            "ratio_before": np.where(alert, ratio(people - k, meant - e), nan),
+            "ratio_after": np.where(alert, ratio(k, e), nan),
+            "expected_after": np.where(alert, e, nan),
+            "blocked": blocked,
+            "first_at": instants(first),
+            "last_at": instants(last),
+            "judged": judged,
+        }
+    )
+    return frame.sort_values(
+        ["alert", "denominator"], ascending=False, kind="stable", ignore_index=True
+    )
+
+
+def _weekly(
+    found: Attempts, code: Ints, names: list[str], human: Mask, chance: Floats
+) -> pd.DataFrame:
+    # 1970 began on a Thursday: weeks are counted from a Monday.
+    week = (found.when // _DAY_US + 3) // 7
+    first = int(week.min(initial=0)) if len(week) else 0
+    span = int(week.max(initial=first)) - first + 1
+    pairs, place = np.unique(code * span + (week - first), return_inverse=True)
+    size = len(pairs)
+    return table(
+        {
+            "from_number": [names[i] for i in pairs // span],
+            "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
+            **rated(sums(np.where(human, place, -1), size), sums(place, size)),
+            "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
+        }
+    )
+
+
+def _alarms(frame: pd.DataFrame, detectable: Floats) -> tuple[Claim, ...]:
+    alerted = frame[frame["alert"].to_numpy(bool)]
+    judged = int(frame["judged"].sum())
+    drops = detectable[~np.isnan(detectable)]
+    drop = float(np.median(drops)) if len(drops) else None
+    claims = []
+    for row in alerted.to_dict("records"):
+        kept = float(row["ratio_after"])
+        error = 1.96 / np.sqrt(max(kept * float(row["expected_after"]), 1.0))
+        claims.append(Claim(
+            "alarm", str(row["from_number"]), kept - 1, kept * float(np.exp(-error)) - 1,
+            kept * float(np.exp(error)) - 1, drop, ADJUSTED_FOR,
+            f"{row['from_number']} reached {share(row['rate_after'])} since "
+            f"{row['changed_at']:%Y-%m-%d}, {share(kept)} of what the other numbers reach",
+        ))  # fmt: skip
+    if claims:
+        return tuple(claims)
+    if not judged:
+        return (Claim("none", "caller ID", text="No caller ID has enough calls to be judged"),)
+    lost = "" if drop is None else (
+        f"; a number that lost {share(drop)} of its answers would have been seen four times out of "
+        "five"
+    )  # fmt: skip
+    return (Claim(
+        "none", "caller ID", 0.0, None, None, drop, ADJUSTED_FOR,
+        f"None of {plural(judged, 'caller ID')} with enough calls lost its answers{lost}",
+    ),)  # fmt: skip
+
+
+#: Days of use at which a new band of age begins.
+AGES: Final = (0, 1, 3, 7, 14, 28, 56, 112)
+
+
+@analysis
+def caller_ages(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How often a person answers by the days that a caller ID has been in use.
+
+    Numbers that were in use in the first week of the data are left out: their age is not known.
+
+    Returns:
+        One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
+        `low`, `high`, `expected` and `ratio`, as in `caller_ids`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = found.text("from_number")
+    first = np.full(len(names), np.iinfo(np.int64).max)
+    np.minimum.at(first, code, found.when)
+    begins = int(found.when.min(initial=np.iinfo(np.int64).max))
+    new = first > begins + 7 * _DAY_US if len(found) else np.zeros(len(names), dtype=bool)
+    chance = caller_model(found).expected if len(found) else np.zeros(0)
+    days = (found.when - first[code]) / _DAY_US
+    band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
+    human = found.flag("human")
+    dialled = sums(band, len(AGES))
+    above = np.bincount(band[band >= 0], chance[band >= 0], len(AGES))
+    pairs = np.unique(np.stack([band, code])[:, band >= 0], axis=1)[0]
+    frame = table(
+        {
+            "age_days": _bands(AGES),
+            "callers": sums(pairs.astype(np.int64), len(AGES)),
+            **rated(sums(np.where(human, band, -1), len(AGES)), dialled),
+            "expected": ratio(above, dialled),
+            "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
+        }
+    )
+    known = int(new.sum())
+    answer = f"{plural(known, 'caller ID')} came into use during the data" if known else (
+        "No caller ID came into use during the data, so no age is known"
+    )  # fmt: skip
+    return Result(
+        "caller_ages", answer, frame,
+        "Rate: calls that a person answered of attempts, by days since the number's first call",
+        found.balance({("age_unknown", "calls"): int((band < 0).sum())},
+                      {"age_unknown": "from a number in use since before the data"}),
+        taxonomy, found.as_of, warnings=found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def caller_load(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    most_per_day: int = 100,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How many calls a day each caller ID carries, and how unevenly they are spread.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        most_per_day: Calls a day (UTC) above which a number is over its load.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per caller ID: `from_number`, `dials`, `days`, `mean_per_day`, `most_per_day`,
+        `days_over`. `parameters["gini"]` is 0 where all numbers carry the same.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = found.text("from_number")
+    day = found.when // _DAY_US
+    pairs, n = np.unique(np.stack([code, day]), axis=1, return_counts=True)
+    who = pairs[0].astype(np.int64)
+    most = np.zeros(len(names), dtype=np.int64)
+    np.maximum.at(most, who, n)
+    dialled, days = sums(code, len(names)), sums(who, len(names))
+    order = np.argsort(-dialled, kind="stable")
+    frame = table(
+        {
+            "from_number": [names[i] for i in order],
+            "dials": dialled[order],
+            "days": days[order],
+            "mean_per_day": ratio(dialled, days)[order],
+            "most_per_day": most[order],
+            "days_over": sums(np.where(n > most_per_day, who, -1), len(names))[order],
+        }
+    )
+    gini = _gini(dialled)
+    over = int((frame["days_over"] > 0).sum())
+    answer = (
+        f"{over} of {plural(len(names), 'caller ID')} had days with more than {most_per_day} calls"
+    )
+    return Result(
+        "caller_load", answer, frame, "Attempts from each number by UTC day", found.balance(),
+        taxonomy, found.as_of, {}, {"most_per_day": most_per_day, "gini": gini}, found.warnings,
+    )  # fmt: skip
+
+
+def _bands(edges: tuple[int, ...]) -> list[str]:
+    names = []
+    for low, following in zip(edges, [*edges[1:], None], strict=True):
+        if following is None:
+            names.append(f"{low}+")
+        else:
+            names.append(f"{low}" if following == low + 1 else f"{low}-{following - 1}")
+    return names
+
+
+def _gini(counts: Ints) -> float:
+    if not counts.sum():
+        return 0.0
+    ordered = np.sort(counts)
+    n = len(ordered)
+    return float((2 * np.arange(1, n + 1) - n - 1) @ ordered / (n * ordered.sum()))
+
+
+def caller_model(found: Attempts, *, weekly: bool = True) -> RateRatios:
+    """The chance of a person that campaign, week, source, attempt, hour and presence give a call.
+
+    Args:
+        found: The attempts.
+        weekly: Inside the week, or over the whole time, for who compares a number with its own past.
+    """
+    key = f"caller model {weekly}"
+    if key not in found.known:
+        found.known[key] = rate_ratios(
+            found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
+            {"source": source_level(found)[0], **usual_factors(found),
+             "local": local_match(found).astype(np.int64)},
+            found.cluster, wanted=[],
+        )  # fmt: skip
+    model: RateRatios = found.known[key]
+    return model

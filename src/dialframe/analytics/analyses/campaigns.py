@@ -1,0 +1,527 @@
+"""Campaigns against each other, and against their own past."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    Judged,
+    judged,
+    people_by,
+    week_code,
+)
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    is_word,
+    micros,
+    numbered,
+    require,
+)
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    attempt_level,
+    clock_of,
+    count_attempts,
+    hour_level,
+    source_level,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import known_campaign
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, points, seen
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
+from dialframe.analytics.stats.inference import POWER, holm, normal_quantile, sequential_level
+from dialframe.errors import ConfigError
+from dialframe.instants import When
+
+#: What campaigns can be compared by: numerator flag, denominator flag (None: all attempts).
+COMPARED: Final[dict[str, tuple[str, str | None]]] = {
+    "human_contact_rate": ("human", None),
+    "right_party_rate": ("right_party", None),
+    "right_party_per_human": ("right_party", "human"),
+    "positive_per_attempt": ("positive", None),
+    "positive_per_human": ("positive", "human"),
+    "connection_rate": ("answered", None),
+}
+
+
+@analysis
+def compare(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None,
+    *,
+    a: str,
+    b: str,
+    metric: str = "human_contact_rate",
+    alpha: float = 0.05,
+    planned_calls: int | None = None,
+    source: str = SOURCE,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Whether one campaign is better than another by a rate, with the mix of its calls held still.
+
+    The two are compared inside week and source, with attempt, local hour and weekday held still;
+    attempts on one lead are one cluster. The minimum detectable effect says which difference such
+    data would show four times out of five; a difference below it may be there unseen. Who looks
+    every day says how many calls are planned: the level of each look is then that of O'Brien and
+    Fleming's boundary (Lan and DeMets, Biometrika 70 (1983) 659), and the looks together keep
+    `alpha`.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, for clusters and mix.
+        a: Campaign id.
+        b: Campaign id.
+        metric: Of `COMPARED`, the names of `metrics`.
+        alpha: Level of the test, over all looks.
+        planned_calls: Attempts of both campaigns at which the comparison will end; None for one look.
+        source: Custom field with the source.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row: `a`, `b`, `metric`, `numerator_a`, `denominator_a`, `rate_a`, `numerator_b`,
+        `denominator_b`, `rate_b`, `difference` (b less a, crude), `low`, `high`, `adjusted`
+        (with the mix held still), `adjusted_low`, `adjusted_high`, `p` (of the adjusted one),
+        `minimum_detectable`, `standardised` (difference at the mix of a), `verdict`. Table `mix`
+        has shares by attempt, source and local hour; table `groups` one row per campaign.
+
+    Raises:
+        ConfigError: A campaign or the metric is unknown, both campaigns are one, or a column is
+            missing.
+    """
+    if metric not in COMPARED:
+        raise ConfigError(f"metric {metric!r} cannot be compared; use {', '.join(COMPARED)}")
+    if a == b:
+        raise ConfigError(f"campaign {a!r} is compared with itself; name two")
+    for campaign in (a, b):
+        known_campaign(campaign, calls, leads)
+    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
+    code, names = numbered(whole.calls["campaign_id"].iloc[whole.rows])
+    side = np.full(len(names) + 1, -1)
+    for place, name in enumerate((a, b)):
+        if name in names:
+            side[names.index(name)] = place
+    above, below = COMPARED[metric]
+    base = (side[code] >= 0) & (whole.flag(below) if below else True)
+    found = whole.only(base)
+    group, hit = side[code][base], found.flag(above)
+    n, k = sums(group, 2), sums(np.where(hit, group, -1), 2)
+    rate = ratio(k, n)
+    difference = float(rate[1] - rate[0])
+    error = _error(hit, group, found.cluster, rate, n)
+    level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
+    z = normal_quantile(1 - level / 2)
+    mix, standard = _mix(found, group, hit, source)
+    verdict, row = _held_still(found, group, hit, source, level)
+    word = _verdict(verdict, row[0])
+    values: dict[str, object] = {
+        "a": a, "b": b, "metric": metric, "numerator_a": k[0], "denominator_a": n[0],
+        "rate_a": rate[0], "numerator_b": k[1], "denominator_b": n[1], "rate_b": rate[1],
+        "difference": difference, "low": difference - z * error, "high": difference + z * error,
+        "adjusted": row[0], "adjusted_low": row[1], "adjusted_high": row[2],
+        "p": np.nan if verdict is None else verdict.p,
+        "minimum_detectable": np.nan if verdict is None else verdict.detectable,
+        "standardised": standard, "verdict": word,
+    }  # fmt: skip
+    frame = table({name: [value] if isinstance(value, str) else np.array([value])
+                   for name, value in values.items()})  # fmt: skip
+    outside = int((side[code] < 0).sum())
+    return Result(
+        "compare", _compared_claims(values, verdict, row, level), frame,
+        f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
+        "the difference inside week and source with attempt, hour and weekday held still, attempts "
+        "clustered by lead",
+        whole.balance({("other_campaigns", "calls"): outside}, {"other_campaigns": "counted, of "
+                      "neither campaign: not compared"}),
+        taxonomy, whole.as_of,
+        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated(k, n)})},
+        {"alpha": alpha, "level": level, "power": POWER, "metric": metric,
+         "planned_calls": planned_calls},
+        (*_looks(planned_calls), *_mixed(mix), *whole.warnings), ASSUMPTIONS,
+    )  # fmt: skip
+
+
+#: What campaigns are adjusted for.
+COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday")
+
+
+def _looks(planned_calls: int | None) -> tuple[str, ...]:
+    if planned_calls is not None:
+        return ()
+    return (
+        "The test is for one look at a time fixed beforehand: looking again until it says yes makes "
+        "it say yes. planned_calls= lets you look as often as you like.",
+    )
+
+
+def _held_still(
+    found: Attempts, group: Ints, hit: Mask, source: str, level: float
+) -> tuple[Judged | None, tuple[float, float, float]]:
+    """What can be said of b against a with the mix held still, and the difference with its bounds."""
+    nothing = (float("nan"),) * 3
+    if len(np.unique(group)) < 2 or not 0 < int(hit.sum()) < len(hit):
+        return None, nothing
+    model = people_by(
+        found, "campaign", group, hit=hit,
+        strata=[week_code(found), source_level(found, source)[0]],
+    )  # fmt: skip
+    effects = model.effects["campaign"]
+    verdict = judged(effects, np.ones(2, dtype=bool), level)
+    if np.isnan(verdict.p):
+        return None, nothing
+    error, gap = effects.between(1, 0)
+    rate, z = float(effects.rates()[0]), normal_quantile(1 - level / 2)
+    low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (-1, 1))
+    return verdict, (rate * float(np.expm1(gap)), low, high)
+
+
+def _error(hit: Mask, group: Ints, cluster: Ints, rate: Floats, n: Ints) -> float:
+    """Standard error of the difference, by linearisation over clusters; NaN without both."""
+    if not n.all():
+        return float("nan")
+    influence = np.where(group == 1, 1.0, -1.0) * (hit - rate[group]) / n[group]
+    _, code = np.unique(cluster, return_inverse=True)
+    total = np.bincount(code, influence)
+    m = len(total)
+    return float(np.sqrt((total**2).sum() * m / max(m - 1, 1)))
+
+
+def _mix(found: Attempts, group: Ints, hit: Mask, source: str) -> tuple[pd.DataFrame, float]:
+    """Shares of calls by what matters, and the difference with the mix of the first campaign."""
+    code, names = source_level(found, source)
+    attempt = np.minimum(attempt_level(found), 5)
+    hour = hour_level(clock_of(found)) // 4
+    parts = [("source", code, names), ("attempt", attempt, ["1", "2", "3", "4", "5", "6+"]),
+             ("hour", hour, [f"{h}-{h + 3}" for h in range(0, 24, 4)] + ["unclear"])]  # fmt: skip
+    rows = []
+    for name, level, labels in parts:
+        counts = [sums(np.where(group == g, level, -1), len(labels)) for g in (0, 1)]
+        for i, label in enumerate(labels):
+            if counts[0][i] or counts[1][i]:
+                rows.append((name, label, counts[0][i], counts[1][i]))
+    total = [max(int((group == g).sum()), 1) for g in (0, 1)]
+    frame = table(
+        {
+            "of": [row[0] for row in rows],
+            "level": [row[1] for row in rows],
+            **{
+                f"share_{side}": np.array([row[place] for row in rows], dtype=float) / total[g]
+                for g, (side, place) in enumerate((("a", 2), ("b", 3)))
+            },
+        }
+    )
+    cell = (code * 6 + attempt) * 7 + hour
+    size = int(cell.max(initial=0)) + 1
+    n = [sums(np.where(group == g, cell, -1), size) for g in (0, 1)]
+    k = [sums(np.where((group == g) & hit, cell, -1), size) for g in (0, 1)]
+    both = (n[0] > 0) & (n[1] > 0)
+    if not both.any():
+        return frame, float("nan")
+    weight = n[0][both] / n[0][both].sum()
+    return frame, float((weight * (k[1][both] / n[1][both] - k[0][both] / n[0][both])).sum())
+
+
+def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
+    """A warning for everything by which the campaigns differ by ten points or more."""
+    off = [(str(name), float((part["share_a"] - part["share_b"]).abs().max()))
+           for name, part in mix.groupby("of", sort=False)]  # fmt: skip
+    odd = [f"{name} (up to {100 * most:.0f} points)" for name, most in off if most >= 0.1]
+    return (f"The campaigns differ in {', '.join(odd)}: see mix and standardised.",) if odd else ()
+
+
+def _verdict(verdict: Judged | None, difference: float) -> str:
+    if verdict is None:
+        return "cannot be told"
+    if not verdict.differs:
+        return "no certain difference"
+    return "b is better" if difference > 0 else "a is better"
+
+
+def _compared_claims(
+    row: dict[str, object], verdict: Judged | None, adjusted: tuple[float, float, float],
+    level: float,
+) -> tuple[Claim, ...]:  # fmt: skip
+    subject = f"{row['b']} against {row['a']}"
+    if verdict is None:
+        few = row["numerator_a"] == row["numerator_b"] == 0 or not row["denominator_a"] or (
+            not row["denominator_b"]
+        )  # fmt: skip
+        why = "One of the campaigns has no calls to compare" if few else (
+            "Nothing can be told of the difference: with week, source, attempt and hour held still "
+            "there are too few calls of both"
+        )  # fmt: skip
+        return (Claim("none", subject, text=why),)
+    effect, low, high = adjusted
+    words = (
+        f"{share(row['rate_a'])} against {share(row['rate_b'])}: {row['verdict']} with the mix held "
+        f"still ({100 * effect:+.1f} points, {100 * low:.1f} to {100 * high:.1f}; "
+        f"p = {verdict.p:.2g})"
+    )
+    common = (effect, low, high, verdict.detectable, COMPARED_ADJUSTED_FOR)
+    if verdict.differs:
+        return (Claim("difference", subject, *common, words),)
+    return (Claim("none", subject, *common, f"{words}{seen(verdict.detectable)}"),)
+
+
+@analysis
+def changes(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    metric: str = "human_contact_rate",
+    recent: timedelta = timedelta(days=7),
+    by: str = "campaign_id",
+    alpha: float = 0.01,
+    looks: int = 1,
+    min_calls: int = 100,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """Groups whose rate in the last days differs from their own rate before.
+
+    Now and before are compared inside source, with attempt, local hour and weekday held still, so
+    that another shift is not taken for a change. Attempts of a lead are one cluster; the chance of a
+    false alarm is shared between the groups (Holm) and the looks.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, for clusters and source.
+        metric: Of `campaigns.COMPARED`, the names of `metrics`.
+        recent: How long the last days are.
+        by: Column of the calls to look at groups of.
+        alpha: Chance of a false alarm over all groups and looks together.
+        looks: How often this is looked at, for instance 30 for every day of a month.
+        min_calls: Calls on either side below which a group is not judged.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+
+    Returns:
+        One row per group: the column `by`, `numerator_before`, `denominator_before`,
+        `rate_before`, `numerator`, `denominator`, `rate`, `low`, `high` (of the last days),
+        `change` (crude), `adjusted`, `detectable`, `p_adjusted` (null where not judged), `alert`.
+
+    Raises:
+        ConfigError: A column is missing, or the metric is unknown.
+    """
+    if metric not in COMPARED:
+        raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    above, below = COMPARED[metric]
+    found_all, found = found, found.only(found.flag(below)) if below else found
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    new = found.when > ends - round(recent.total_seconds() * 1e6)
+    hit, (code, names) = found.flag(above), found.text(by)
+    size = len(names)
+    n0, k0 = sums(np.where(~new, code, -1), size), sums(np.where(~new & hit, code, -1), size)
+    n1, k1 = sums(np.where(new, code, -1), size), sums(np.where(new & hit, code, -1), size)
+    enough = (n0 >= min_calls) & (n1 >= min_calls)
+    level = alpha / max(looks, 1)
+    p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
+    for i in np.flatnonzero(enough):
+        verdict = _changed(found.only(code == i), new[code == i], hit[code == i], level)
+        if verdict is not None:
+            p[i], change[i], detectable[i], low[i], high[i] = verdict
+    adjusted = holm(p)
+    alert = np.nan_to_num(adjusted, nan=1.0) < level
+    frame = table(
+        {
+            by: names, "numerator_before": k0, "denominator_before": n0,
+            "rate_before": ratio(k0, n0), **rated(k1, n1), "change": ratio(k1, n1) - ratio(k0, n0),
+            "adjusted": change, "detectable": detectable, "p_adjusted": adjusted, "alert": alert,
+        }
+    ).sort_values(["alert", "denominator_before"], ascending=False, kind="stable", ignore_index=True)  # fmt: skip
+    return Result(
+        "changes", _change_claims(names, p, adjusted, change, detectable, low, high, level, recent),
+        frame,
+        f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}, in the last days "
+        "and before",
+        found_all.balance(), taxonomy, found.as_of, {},
+        {"metric": metric, "recent_days": recent / timedelta(days=1), "alpha": alpha,
+         "looks": looks, "min_calls": min_calls}, found_all.warnings, ASSUMPTIONS,
+    )  # fmt: skip
+
+
+#: What a change is adjusted for.
+CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday")
+
+
+def _changed(
+    found: Attempts, new: Mask, hit: Mask, level: float
+) -> tuple[float, float, float, float, float] | None:
+    """p, adjusted change, what would have been seen, and bounds; None where nothing can be told."""
+    if not 0 < int(hit.sum()) < len(hit):
+        return None
+    model = people_by(found, "now", new.astype(np.int64), hit=hit, strata=[source_level(found)[0]])
+    effects = model.effects["now"]
+    verdict = judged(effects, np.ones(2, dtype=bool), level)
+    if np.isnan(verdict.p):
+        return None
+    error, gap = effects.between(1, 0)
+    before = float(effects.rates()[0])
+    change, low, high = (before * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
+    return verdict.p, change, verdict.detectable, low, high
+
+
+def _change_claims(
+    names: list[str], p: Floats, adjusted: Floats, change: Floats, detectable: Floats, low: Floats,
+    high: Floats, level: float, recent: timedelta,
+) -> tuple[Claim, ...]:  # fmt: skip
+    days = f"{recent / timedelta(days=1):g} days"
+    claims = []
+    for i in np.flatnonzero(np.nan_to_num(adjusted, nan=1.0) < level):
+        word = "rose" if change[i] > 0 else "fell"
+        claims.append(Claim(
+            "alarm", names[i], float(change[i]), float(low[i]), float(high[i]),
+            float(detectable[i]), CHANGE_ADJUSTED_FOR,
+            f"{names[i]} {word} by {points(abs(change[i]))} in the last {days}",
+        ))  # fmt: skip
+    if claims:
+        return tuple(claims)
+    judged_groups = int((~np.isnan(p)).sum())
+    if not judged_groups:
+        return (Claim("none", "change", text=f"No group has enough calls in the last {days}"),)
+    middle = float(np.nanmedian(detectable))
+    text = f"None of {plural(judged_groups, 'group')} changed in the last {days}{seen(middle)}"
+    return (Claim("none", "change", None, None, None, middle, CHANGE_ADJUSTED_FOR, text),)
+
+
+@analysis
+def running_rates(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    campaigns: pd.DataFrame,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """Rates over the time in which each campaign was seen to run.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        campaigns: Readings of the campaigns table, one row per campaign and reading: `id`,
+            `status`, `_observed_at`. A campaign counts as running from a reading that says so until
+            the next reading.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per campaign: `campaign_id`, `running_h`, `numerator` (people), `denominator`
+        (attempts while running), `rate`, `low`, `high`, `per_hour` (attempts), `outside` (attempts
+        while not seen to run).
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    code, names = found.text("campaign_id")
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    ran, hours = np.zeros(len(found), dtype=bool), np.zeros(len(names))
+    for i, name in enumerate(names):
+        mine = campaigns[(campaigns["id"] == name).fillna(value=False)]
+        at = micros(mine["_observed_at"])
+        order = np.argsort(at, kind="stable")
+        at, runs = at[order], is_word(mine["status"], "running")[order]
+        later = np.append(at[1:], max(ends, int(at.max(initial=NO_TIME))))
+        hours[i] = float((later - at)[runs].sum()) / 3_600e6 if len(at) else 0.0
+        calls_here = np.flatnonzero(code == i)
+        place = np.searchsorted(at, found.when[calls_here], side="right") - 1
+        ran[calls_here] = (place >= 0) & np.append(runs, False)[place]
+    n = sums(np.where(ran, code, -1), len(names))
+    frame = table(
+        {
+            "campaign_id": names,
+            "running_h": hours,
+            **rated(sums(np.where(ran & found.flag("human"), code, -1), len(names)), n),
+            "per_hour": ratio(n, hours),
+            "outside": sums(np.where(~ran, code, -1), len(names)),
+        }
+    )
+    return Result(
+        "running_rates",
+        f"{plural(int(n.sum()), 'attempt')} fell into {hours.sum():,.0f} hours seen to run; "
+        f"{len(found) - int(n.sum()):,} did not",
+        frame, "Attempts while the last reading of the campaign said running; people of these",
+        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def ai_agreement(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    events: pd.DataFrame,
+    taxonomy: Taxonomy = DEFAULT,
+) -> Result:
+    """Whether the outcome that an AI agent's event gives agrees with the disposition of the call.
+
+    Returns:
+        One row per pair of classes: `event`, `call` (`unmapped` where a code is not known), `calls`.
+        `parameters["kappa"]` is Cohen's agreement beyond chance, null under two classes.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(events, ("type", "data"), "events")
+    require(calls, ("id", "disposition"), "calls")
+    told = {}
+    for cell in events.loc[is_word(events["type"], "ai_call.completed"), "data"]:
+        try:
+            data = json.loads(cell) if isinstance(cell, str) else cell
+        except ValueError:
+            continue
+        if isinstance(data, dict) and data.get("call_id") and data.get("disposition_code"):
+            told[str(data["call_id"])] = str(data["disposition_code"])
+    mine = calls[calls["id"].isin(told) & calls["disposition"].notna()]
+    pairs = [
+        tuple(taxonomy.outcome("disposition", code) or "unmapped" for code in (told[i], d))
+        for i, d in zip(mine["id"], mine["disposition"], strict=True)
+    ]
+    counts = pd.Series(pairs, dtype=object).value_counts()
+    frame = table(
+        {
+            "event": [pair[0] for pair in counts.index],
+            "call": [pair[1] for pair in counts.index],
+            "calls": counts.to_numpy(dtype=int),
+        }
+    )
+    kappa = _kappa(pairs)
+    same = sum(a == b for a, b in pairs)
+    found = count_attempts(calls, leads, taxonomy=taxonomy)
+    return Result(
+        "ai_agreement", f"{same:,} of {plural(len(pairs), 'call')} agree", frame,
+        "Calls with an ai_call.completed event and a disposition, by the class of either",
+        found.balance(), taxonomy, found.as_of, {}, {"kappa": kappa}, found.warnings,
+    )  # fmt: skip
+
+
+def _kappa(pairs: list[tuple[str, ...]]) -> float | None:
+    if len({name for pair in pairs for name in pair}) < 2:
+        return None
+    n = len(pairs)
+    agreed = sum(a == b for a, b in pairs) / n
+    names = [*BY_NAME, "unmapped"]
+    chance = sum(
+        sum(p[0] == name for p in pairs) * sum(p[1] == name for p in pairs) for name in names
+    ) / n**2  # fmt: skip
+    return None if chance == 1 else (agreed - chance) / (1 - chance)

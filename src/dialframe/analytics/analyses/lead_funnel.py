@@ -1,0 +1,456 @@
+"""The lead funnel: how many leads reach each stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Ints,
+    Mask,
+    micros,
+    present,
+    require,
+    within,
+)
+from dialframe.analytics.attempt.attempt_table import mapping_warnings
+from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
+from dialframe.analytics.attempt.classify import PLACE, Classes, classes
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import (
+    Matched,
+    known_campaign,
+    lead_groups,
+    match_rows,
+)
+from dialframe.analytics.attempt.outcome_classes import (
+    CONNECTED_UNKNOWN,
+    LOADED_WITHOUT_GROUPS,
+    LOADED_WITHOUT_LEDGER,
+    NO_GROUP,
+    NOTES,
+    STAGES,
+)
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import Funnel
+from dialframe.analytics.result.result_tables import instants
+from dialframe.analytics.stats.intervals import rates
+from dialframe.errors import ConfigError
+from dialframe.instants import When, instant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refused:
+    """How many rows imports refused per group, what `loaded` therefore means, and notes."""
+
+    per_group: dict[str, int]
+    definition: str
+    notes: Notes
+
+
+def refusals(
+    imports: pd.DataFrame | None, leads: pd.DataFrame, campaign: str | None, by: str | None
+) -> Refused:
+    """Count the rows that imports refused, per group where the ledger can say so.
+
+    Args:
+        imports: One row per record sent, with column `status`; None where nothing is known.
+        leads: Frame of the leads table.
+        campaign: Only rows of this campaign.
+        by: Column to group by; without that column in `imports` no row is given to any group.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    if imports is None:
+        return Refused({}, LOADED_WITHOUT_LEDGER, {})
+    require(imports, ("status",) if campaign is None else ("status", "campaign_id"), "imports")
+    rows = imports if campaign is None else imports[imports["campaign_id"] == campaign]
+    status = rows["status"].astype("str").str.casefold()
+    unknown = np.asarray(status.isna() | (status == "unknown"), dtype=bool)
+    accepted = np.asarray(status == "accepted", dtype=bool)
+    refused = rows[~unknown & ~accepted]
+    notes: Notes = {
+        ("refused", "records"): len(refused),
+        ("import_unknown", "records"): int(unknown.sum()),
+    }
+    if "lead_id" in rows.columns:
+        absent = ~np.asarray(rows["lead_id"].isin(leads["id"]), dtype=bool)
+        notes["accepted_elsewhere", "records"] = int((accepted & absent).sum())
+    if by is None:
+        return Refused({"": len(refused)}, STAGES[0].definition, notes)
+    if by not in rows.columns:
+        return Refused({}, LOADED_WITHOUT_GROUPS, notes)
+    sizes = refused[by].astype("str").fillna(NO_GROUP).value_counts()
+    per_group = {str(name): int(size) for name, size in sizes.items()}
+    return Refused(per_group, STAGES[0].definition, notes)
+
+
+#: Stages that calls decide, with the column of `classify` that does.
+CALL_STAGES: Final = {
+    "attempted": "attempt",
+    "connected": "answered",
+    "human": "human",
+    "right_party": "right_party",
+    "positive": "positive",
+    "appointment": "appointment",
+}
+
+
+_NEVER: Final = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Booked:
+    """Lead and instant of each appointment, the call that it came after, and notes."""
+
+    leads: Ints
+    when: Ints
+    call: Ints
+    notes: Notes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """Which leads are counted, and between which instants their events are."""
+
+    here: Mask
+    opens: Ints
+    closes: Ints
+    bounded: bool = True
+
+
+def span_of(
+    leads: pd.DataFrame,
+    here: Mask,
+    at: Ints,
+    matched: Matched,
+    counted: Mask,
+    window: timedelta | None,
+    entry: str,
+    as_of: datetime | None,
+) -> Span:
+    """When each lead's events count, and which leads have had all of their time."""
+    if window is None:
+        return Span(here, np.full(len(here), -_NEVER), np.full(len(here), _NEVER), bounded=False)
+    opens = micros(leads["created_at"])
+    if entry == "first_dial":
+        opens = _earliest(np.flatnonzero(counted), at, matched.lead, len(here))
+    entered = (opens != _NEVER) & (opens != NO_TIME)
+    opens = np.where(entered, opens, 0)
+    closes = opens + round(window.total_seconds() * 1e6)
+    ends = 0 if as_of is None else round(as_of.timestamp() * 1e6)
+    return Span(here & (~entered | (closes <= ends)), opens, np.where(entered, closes, -_NEVER))
+
+
+def stages_of(
+    span: Span, classified: Classes, matched: Matched, counted: Mask, at: Ints, booked: Booked,
+    order: str,
+) -> dict[str, Mask]:  # fmt: skip
+    """The leads of each stage: those that a counted call puts there, if in every stage before."""
+    inside = {"accepted": span.here}
+    so_far, since = span.here, span.opens
+    rows = np.flatnonzero(counted & (matched.lead >= 0))
+    lead = matched.lead[rows]
+    if span.bounded:
+        rows = rows[(at[rows] >= span.opens[lead]) & (at[rows] <= span.closes[lead])]
+    for stage, column in CALL_STAGES.items():
+        rows = rows[classified.flag(column)[rows]] if stage != "appointment" else rows
+        last = rows[classified.flag(column)[rows]] if stage == "appointment" else rows
+        if order != "any" and (span.bounded or stage != "attempted"):
+            last = last[at[last] >= since[matched.lead[last]]]
+        reached = _earliest(last, at, matched.lead, len(span.here))
+        if stage == "appointment":
+            reached = np.minimum(reached, _bookings(span, booked, classified, since, order))
+        so_far = so_far & (reached != _NEVER)
+        since = reached
+        inside[stage] = so_far
+    return inside
+
+
+def _bookings(span: Span, booked: Booked, classified: Classes, since: Ints, order: str) -> Ints:
+    """When each lead's first appointment that counts was booked."""
+    keep = (booked.when >= span.opens[booked.leads]) & (booked.when <= span.closes[booked.leads])
+    if order != "any":
+        keep &= booked.when >= since[booked.leads]
+    if order == "strict":
+        keep &= classified.flag("positive")[booked.call]
+    first = np.full(len(span.here), _NEVER)
+    np.minimum.at(first, booked.leads[keep], booked.when[keep])
+    return first
+
+
+def _earliest(rows: Ints, at: Ints, lead: npt.NDArray[np.int32], size: int) -> Ints:
+    """The first instant among some calls of each lead."""
+    first = np.full(size + 1, _NEVER)
+    np.minimum.at(first, lead[rows], at[rows])
+    return first[:-1]
+
+
+def booked_of(
+    appointments: pd.DataFrame | None,
+    calls: pd.DataFrame,
+    matched: Matched,
+    counted: Mask,
+    since: datetime | None,
+    until: datetime | None,
+) -> Booked:
+    """Leads with an appointment booked at or after a counted call to its number.
+
+    It is given to the lead of the last such call, which settles a number that several campaigns
+    dialled.
+    """
+    if appointments is None:
+        none = np.zeros(0, dtype=np.int64)
+        return Booked(none, none, none, {})
+    require(appointments, ("phone", "created_at"), "appointments")
+    inside = within(appointments["created_at"], since, until)
+    wanted = _dated(appointments.loc[inside, ["phone", "created_at"]])
+    dialled = pd.DataFrame(
+        {
+            "phone": calls["to_number"].array,
+            "created_at": calls["created_at"].array,
+            "lead": matched.lead,
+            "call": np.arange(len(calls)),
+        }
+    )[counted & (matched.lead >= 0)]
+    dialled = _dated(dialled[dialled["phone"].isin(wanted["phone"])])
+    paired = pd.DataFrame({"lead": [], "call": [], "created_at": wanted["created_at"][:0]})
+    if len(wanted) and len(dialled):  # pandas does not join a text column without rows
+        paired = pd.merge_asof(wanted, dialled, on="created_at", by="phone").dropna(
+            subset=["lead"]
+        )
+    lead, call = (paired[name].to_numpy(dtype=np.int64) for name in ("lead", "call"))
+    notes = {
+        ("booked_outside_window", "appointments"): int((~inside).sum()),
+        ("no_call_before", "appointments"): int(inside.sum()) - len(lead),
+    }
+    return Booked(lead, micros(paired["created_at"]), call, notes)
+
+
+def _dated(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with number and instant, in time's order, ready to be paired."""
+    known = rows.dropna(subset=["phone", "created_at"])
+    known = known.assign(created_at=instants(micros(known["created_at"])))
+    return known.sort_values("created_at", kind="stable")
+
+
+#: How the stages must follow each other in time.
+ORDERS: Final = ("ordered", "strict", "any")
+ENTRIES: Final = ("import", "first_dial")
+
+
+@analysis
+def funnel(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    appointments: pd.DataFrame | None = None,
+    imports: pd.DataFrame | None = None,
+    campaign: str | None = None,
+    by: str | None = None,
+    order: Literal["ordered", "strict", "any"] = "ordered",
+    window: timedelta | None = None,
+    entry: Literal["import", "first_dial"] = "import",
+    since: When | None = None,
+    until: When | None = None,
+    include_no_campaign: bool = False,
+    campaigns: pd.DataFrame | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Funnel:
+    """How many leads were loaded, attempted, connected, reached, and won.
+
+    It counts leads, not calls: a lead is in a stage only if it is in every stage before, so no
+    stage is greater than the one before it. One call can carry a lead through several stages.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        appointments: Frame of the appointments table, or None where only calls are to speak.
+        imports: The import ledger: one row per record sent, with column `status` (`accepted`,
+            `duplicate`, `on_dnc`, `invalid`, ...); `lead_id`, `campaign_id` and the column named
+            by `by` are used where they are there. Without it refusals are unknown and `loaded`
+            equals `accepted`.
+        campaign: Look at the leads of this campaign only.
+        by: Split by a column of the leads frame, a custom field (`lead_source` for instance), or
+            `region` (the area code).
+        order: `ordered`: each stage at the time of the stage before or later, whatever is between;
+            `strict`: besides, with no call of the lead between it and the stage before, though a
+            later call may start the sequence anew; `any`: all stages, in whatever order in time.
+        window: Time from the entry in which everything must happen. Leads whose time is not over
+            by `as_of` are censored: left out whether they converted or not, and counted apart.
+        entry: Where the window begins: `import` (the lead's `created_at`) or `first_dial`.
+        since: Count calls and appointments from this instant on; attempts are numbered over the whole history.
+        until: Count calls and appointments before this instant, and leads that were there; aware.
+        include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        campaigns: Frame of the campaigns table, so that a campaign without leads is known.
+        taxonomy: What the codes of calls mean.
+        as_of: When the data was read; by default the latest instant in it.
+
+    Returns:
+        A `Funnel`; print it, or ask it to `explain()`.
+
+    Raises:
+        ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
+            another word, or the window has no time zone.
+    """
+    _choices(order, entry, window)
+    known_campaign(campaign, leads, calls, campaigns, imports)
+    known_at = instant("as_of", as_of)
+    begin, end = instant("since", since), instant("until", until)
+    read_at = known_at or latest(calls, leads, appointments)
+    classified = classes(calls, taxonomy)
+    matched = match_rows(calls, leads)
+    here, newer = _leads_here(leads, campaign, end)
+    counting = scope(
+        calls,
+        classified,
+        since=begin,
+        until=end,
+        include_no_campaign=include_no_campaign,
+        as_of=known_at,
+        further=_not_here(calls, matched, here, campaign),
+    )
+    booked = booked_of(appointments, calls, matched, counting.counted, begin, end)
+    at = micros(calls["created_at"])
+    span = span_of(leads, here, at, matched, counting.counted, window, entry, read_at)
+    inside = stages_of(span, classified, matched, counting.counted, at, booked, order)
+    refused = refusals(imports, leads, campaign, by)
+    positive = np.flatnonzero(inside["positive"])
+    notes = {
+        **_call_notes(classified, matched, counting.counted),
+        ("imported_after_window", "leads"): newer,
+        **refused.notes,
+        **booked.notes,
+        ("not_positive", "leads"): len(set(booked.leads) - set(positive)),
+    }
+    censored = int((here & ~span.here).sum())
+    if window is not None:
+        notes["censored", "leads"] = censored
+    return Funnel(
+        "funnel",
+        _answer(by, campaign, read_at),
+        _table(inside, leads, by, refused),
+        "Leads by the furthest stage that a counted call took them to; a lead is in a stage only if "
+        "it is in every stage before",
+        balance(counting, notes, NOTES),
+        taxonomy,
+        read_at,
+        parameters={
+            "by": by,
+            "campaign": campaign,
+            "order": order,
+            "window_s": None if window is None else window.total_seconds(),
+            "entry": entry,
+            "censored": censored,
+        },
+        warnings=mapping_warnings(calls, taxonomy, int(classified.unmapped.sum())),
+    )
+
+
+def _answer(by: str | None, campaign: str | None, read_at: datetime | None) -> str:
+    words = ["Lead funnel"]
+    words += [f"by {by}"] if by else []
+    words += [f"of campaign {campaign}"] if campaign else []
+    words += [f"as of {read_at:%Y-%m-%d %H:%M} UTC"] if read_at else []
+    return " ".join(words)
+
+
+def _choices(order: str, entry: str, window: timedelta | None) -> None:
+    if order not in ORDERS:
+        raise ConfigError(f"order={order!r} is not known; use {', '.join(ORDERS)}")
+    if entry not in ENTRIES:
+        raise ConfigError(f"entry={entry!r} is not known; use {', '.join(ENTRIES)}")
+    if window is not None and window <= timedelta(0):
+        raise ConfigError(f"window={window} is no time; use timedelta(days=30), for instance")
+
+
+def _leads_here(
+    leads: pd.DataFrame, campaign: str | None, until: datetime | None
+) -> tuple[Mask, int]:
+    """Which leads the funnel is of, and how many are left out for being newer than the window."""
+    require(leads, ("id", "phone", "campaign_id", "created_at"), "leads")
+    wanted = np.ones(len(leads), dtype=bool)
+    if campaign is not None:
+        wanted &= np.asarray(leads["campaign_id"] == campaign, dtype=bool)
+    # A lead without an instant is not known to be newer.
+    there = within(leads["created_at"], None, until) | ~present(leads["created_at"])
+    return wanted & there, int((wanted & ~there).sum())
+
+
+def _not_here(
+    calls: pd.DataFrame, matched: Matched, here: Mask, campaign: str | None
+) -> dict[str, Mask]:
+    """Calls that no lead of this funnel can be given, by reason."""
+    found = matched.lead >= 0
+    ours = found & np.append(here, np.False_)[matched.lead]
+    elsewhere = np.zeros(len(calls), dtype=bool)
+    if campaign is not None:
+        elsewhere = np.asarray(calls["campaign_id"] != campaign, dtype=bool)
+    several = matched.quality_is("ambiguous")
+    return {
+        "unmatched": ~found & ~several & ~elsewhere,
+        "ambiguous": several & ~elsewhere,
+        "other_lead": (found & ~ours) | (~found & elsewhere),
+    }
+
+
+def _table(
+    inside: dict[str, Mask], leads: pd.DataFrame, by: str | None, refused: Refused
+) -> pd.DataFrame:
+    """The long table: one row per group and stage, the greatest group first."""
+    place, names = (np.zeros(len(leads), np.int64), [""]) if by is None else lead_groups(leads, by)
+    names += sorted(set(refused.per_group) - set(names))
+    reached = [np.bincount(place[mask], minlength=len(names)) for mask in inside.values()]
+    loaded = reached[0] + [refused.per_group.get(name, 0) for name in names]
+    counts = np.column_stack([loaded, *reached])
+    order = sorted(range(len(names)), key=lambda i: (-loaded[i], names[i]))
+    order = [i for i in order if by is None or loaded[i]]
+    frame = _rates(counts[order], refused.definition)
+    if by is not None:
+        if by in frame.columns:
+            raise ConfigError(f"by={by!r} is the name of a column of the result; rename the field")
+        column = np.repeat([names[i] for i in order], len(STAGES))
+        frame.insert(0, by, pd.array(column.tolist(), dtype="str"))
+    return frame
+
+
+def _rates(counts: Ints, loaded_means: str) -> pd.DataFrame:
+    """The table of one row of counts per group, one column per stage."""
+    groups = len(counts)
+    before = np.column_stack([np.zeros(groups, dtype=np.int64), counts[:, :-1]])
+    first = np.tile([stage is STAGES[0] for stage in STAGES], groups)
+    # The first stage has none before it: 0 of 0 gives null.
+    previous = rates(np.where(first, 0, counts.ravel()), before.ravel())
+    definitions = [loaded_means, *(stage.definition for stage in STAGES[1:])]
+    return pd.DataFrame(
+        {
+            "stage": pd.array([stage.name for stage in STAGES] * groups, dtype="str"),
+            "count": pd.array(counts.ravel(), dtype="Int64"),
+            "denominator": pd.arrays.IntegerArray(before.ravel().astype(np.int64), first),
+            "of_previous": previous["rate"],
+            "of_loaded": rates(counts.ravel(), np.repeat(counts[:, 0], len(STAGES)))["rate"],
+            "low": previous["low"],
+            "high": previous["high"],
+            "definition": pd.array(definitions * groups, dtype="str"),
+        }
+    )
+
+
+def _call_notes(classified: Classes, matched: Matched, counted: Mask) -> Notes:
+    """What is worth knowing of the calls that were counted."""
+    unmapped = classified.unmapped
+    known = {
+        "number_only": matched.quality_is("number_only"),
+        "unmapped": unmapped,
+        "answered_by_unknown": (classified.outcome == PLACE[CONNECTED_UNKNOWN]) & ~unmapped,
+        "conflict": classified.conflict,
+    }
+    return {(name, "calls"): int((mask & counted).sum()) for name, mask in known.items()}

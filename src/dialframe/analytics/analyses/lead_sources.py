@@ -1,0 +1,363 @@
+"""What sources of leads are worth, what imports refused, and numbers that several leads have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    campaign_code,
+    usual_factors,
+    week_code,
+)
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
+from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
+from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, points, seen
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, ratio, sums, table
+from dialframe.analytics.stats.inference import detectable_effect, false_discovery
+from dialframe.analytics.stats.intervals import rates
+from dialframe.analytics.stats.rate_ratios import Effects, rate_ratios
+from dialframe.errors import ConfigError
+from dialframe.frames import CALLS, empty
+from dialframe.instants import When
+
+
+@analysis
+def duplicates(
+    calls: pd.DataFrame | None,
+    leads: pd.DataFrame,
+    *,
+    campaigns: pd.DataFrame | None = None,
+    running_only: bool = False,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """Numbers that are leads of several campaigns, or several leads of one: who is dialled too much.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table, for the attempts on each number.
+        campaigns: Frame of the campaigns table, for `running_only`.
+        running_only: Only leads of campaigns that are running.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per number: `phone`, `campaigns` (distinct), `leads`, `attempts` (counted calls, those
+        outside campaigns too; null without calls), `campaign_ids` (joined by blanks), most campaigns first. Table `spread` counts
+        numbers by campaigns.
+
+    Raises:
+        ConfigError: A column is missing, or `running_only` is asked for without campaigns.
+    """
+    require(leads, ("phone", "campaign_id"), "leads")
+    here = leads[leads["phone"].notna()]
+    if running_only:
+        if campaigns is None:
+            raise ConfigError("running_only needs the campaigns frame; pass campaigns=")
+        running = campaigns["id"][(campaigns["status"] == "running").fillna(value=False)]
+        here = here[here["campaign_id"].isin(running)]
+    again = here[here["phone"].duplicated(keep=False)]
+    # Only numbers that come twice can be in two campaigns: the rest need no look.
+    many = again.groupby("phone", sort=True)["campaign_id"].agg(
+        campaigns="nunique", leads="size", campaign_ids=lambda v: " ".join(sorted(set(v.dropna())))
+    ) if len(again) else pd.DataFrame({"campaigns": [], "leads": [], "campaign_ids": []})  # fmt: skip
+    single = here[~here["phone"].duplicated(keep=False)]["campaign_id"].notna().astype(int)
+    spread_code = np.concatenate(
+        [many["campaigns"].to_numpy(dtype=int), single.to_numpy(dtype=int)]
+    )
+    twice = many
+    found = count_attempts(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
+                  as_of=as_of or latest(leads, calls), include_no_campaign=True)  # fmt: skip
+    dialled = None
+    if calls is not None:
+        numbers = calls["to_number"].iloc[found.rows]
+        dialled = numbers[numbers.isin(twice.index)].value_counts()
+    frame = table(
+        {
+            "phone": [str(phone) for phone in twice.index],
+            "campaigns": twice["campaigns"].to_numpy(dtype=int),
+            "leads": twice["leads"].to_numpy(dtype=int),
+            "attempts": np.array(
+                [np.nan if dialled is None else dialled.get(p, 0) for p in twice.index],
+                dtype=float,
+            ),
+            "campaign_ids": [str(ids) for ids in twice["campaign_ids"]],
+        }
+    ).sort_values(["campaigns", "leads"], ascending=False, kind="stable", ignore_index=True)
+    frame["attempts"] = frame["attempts"].astype("Int64")
+    size = int(spread_code.max(initial=0)) + 1
+    spread = table({"campaigns": np.arange(1, size), "numbers": sums(spread_code, size)[1:]})
+    across = int((frame["campaigns"] > 1).sum())
+    return Result(
+        "duplicates",
+        f"{plural(across, 'number')} of {len(spread_code):,} {'is' if across == 1 else 'are'} in more "
+        "than one campaign; "
+        f"{int((frame['campaigns'] < 2).sum()):,} are twice in one",
+        frame,
+        "Numbers that more than one lead has; attempts are counted calls of any campaign and of none",
+        found.balance(), taxonomy, found.as_of,
+        {"spread": spread}, {"running_only": running_only},
+    )  # fmt: skip
+
+
+@analysis
+def import_outcomes(
+    calls: pd.DataFrame | None = None,
+    leads: pd.DataFrame | None = None,
+    *,
+    imports: pd.DataFrame,
+    taxonomy: Taxonomy = DEFAULT,
+) -> Result:
+    """What imports accepted and why they refused the rest.
+
+    Args:
+        calls: Not needed.
+        leads: Not needed.
+        imports: The import ledger: `status`, and where it has them `reason` and `field`.
+        taxonomy: Not used, named in the result like everywhere.
+
+    Returns:
+        One row per status, reason and field: `status`, `reason`, `field`, `records`,
+        `denominator`, `share`, `fixable` (another try with a corrected record can be accepted).
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(imports, ("status",), "imports")
+    keys = ["status", "reason", "field"]
+    plain = imports.reindex(columns=keys).astype(dict.fromkeys(keys, "str"))
+    frame = plain.groupby(keys, dropna=False).size().reset_index(name="records")
+    frame = frame.astype({**dict.fromkeys(keys, "str"), "records": "Int64"})
+    frame = frame.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+    frame["denominator"] = pd.array([len(imports)] * len(frame), dtype="Int64")
+    frame["share"] = frame["records"].astype("Float64") / max(len(imports), 1)
+    fixable = frame["status"].isin(["invalid", "failed"]).to_numpy(bool)
+    frame["fixable"] = pd.array(fixable, dtype="boolean")
+    accepted = int(frame["records"][(frame["status"] == "accepted").fillna(value=False)].sum())
+    again = int(frame["records"][fixable].sum())
+    none = count_attempts(_no_calls(), None, taxonomy=taxonomy)
+    return Result(
+        "import_outcomes",
+        f"{accepted:,} of {plural(len(imports), 'record')} were accepted; {again:,} can be tried "
+        "again once corrected",
+        frame, "Records that imports sent, by the service's answer", none.balance(), taxonomy,
+    )  # fmt: skip
+
+
+def _no_calls() -> pd.DataFrame:
+    return empty(CALLS)
+
+
+#: Outcomes per lead that a source is judged by: column, flag or class.
+_JUDGED: Final = (
+    ("reached", "human"), ("right_party", "right_party"), ("positive", "positive"),
+    ("appointments", "appointment"), ("conversions", "conversion"),
+)  # fmt: skip
+
+
+@analysis
+def scorecard(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    by: str = SOURCE,
+    alpha: float = 0.05,
+    min_leads: int = 30,
+    imports: pd.DataFrame | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """What each source of leads is worth: bad numbers, requests not to be called, reach, appointments.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        by: Column or custom field that names the source.
+        alpha: Share of false verdicts among all; where no source differs, the chance of any.
+        min_leads: Attempted leads below which a source is not judged.
+        imports: The import ledger; with its column `by`, refusals are given to sources.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Leads and calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per source: the column `by`, `leads`, `attempted`, `attempts`, then leads with a bad
+        number (`invalid`), `wrong` number, `dnc` request, `reached`, `right_party`, `positive`,
+        `appointments`, `conversions`; `reach_rate` of attempted leads, `low`, `high`;
+        `invalid_rate`, `appointments_per_1000` leads with `appt_low`, `appt_high`; `refused`
+        records of imports (null where not known); `adjusted`, the shrunk chance that an attempt
+        reaches a person with campaign, week, attempt, hour and weekday held still; `p_adjusted` of
+        it against all other sources together, so that of the verdicts at most `alpha` are false;
+        `verdict`: `better`, `worse`, `no certain difference`, `too few`.
+
+    Raises:
+        ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    here = leads_here(leads, campaign)
+    code, names = lead_groups(leads, by)
+    code, size = np.where(here, code, -1), len(names)
+    tried = _leads_with(found, np.ones(len(found), dtype=bool))
+    flags = {
+        "invalid": _leads_with(found, found.is_class("disconnected")),
+        "wrong": _leads_with(found, found.is_class("wrong_number")),
+        "dnc": _leads_with(found, found.classes.dnc_request[found.rows]),
+        **{column: _leads_with(found, found.flag(name)) for column, name in _JUDGED},
+    }
+    counts = {name: sums(np.where(mask, code, -1), size) for name, mask in flags.items()}
+    loaded, attempted = sums(code, size), sums(np.where(tried, code, -1), size)
+    enough = (attempted >= min_leads) & (attempted.sum() - attempted >= min_leads)
+    effects, p, ratio_of = _sources_judged(found, code, size, enough, alpha)
+    adjusted = np.full(size, np.nan)
+    if effects is not None:
+        known_rates = np.clip(effects.rates(shrink=True)[:size], 0, 1)
+        adjusted[: len(known_rates)] = known_rates
+    reach, appt = rates(counts["reached"], attempted), rates(counts["appointments"], loaded)
+    lead = found.lead
+    frame = table(
+        {
+            by: names,
+            "leads": loaded,
+            "attempted": attempted,
+            "attempts": sums(np.append(code, -1)[lead], size),
+            **counts,
+            "reach_rate": reach["rate"].array,
+            "low": reach["low"].array,
+            "high": reach["high"].array,
+            "invalid_rate": ratio(counts["invalid"], attempted),
+            "appointments_per_1000": 1000 * ratio(counts["appointments"], loaded),
+            "appt_low": (1000 * appt["low"]).array,
+            "appt_high": (1000 * appt["high"]).array,
+            "refused": _refused(imports, by, names),
+            "adjusted": adjusted,
+            "p_adjusted": p,
+            "verdict": _verdicts(p, ratio_of, alpha),
+        }
+    )
+    frame = frame.sort_values(["appointments_per_1000", "leads"], ascending=False, kind="stable",
+                              ignore_index=True)  # fmt: skip
+    return Result(
+        "scorecard", _source_claims(effects, p, names, by, alpha), frame,
+        "Leads by source, and of these the leads with at least one counted call of each outcome; "
+        "rates of attempted leads, appointments of leads loaded",
+        found.balance(), taxonomy, found.as_of, {},
+        {"by": by, "alpha": alpha, "min_leads": min_leads}, found.warnings, ASSUMPTIONS,
+    )  # fmt: skip
+
+
+def leads_here(leads: pd.DataFrame, campaign: str | None) -> Mask:
+    """The leads of a campaign, or all of them."""
+    if campaign is None:
+        return np.ones(len(leads), dtype=bool)
+    return np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+
+
+def _leads_with(found: Attempts, hit: Mask) -> Mask:
+    reached = np.zeros(len(found.leads) + 1, dtype=bool)
+    reached[found.lead[hit]] = True
+    return reached[:-1]
+
+
+def _refused(imports: pd.DataFrame | None, by: str, names: list[str]) -> Floats:
+    if imports is None or by not in imports.columns:
+        return np.full(len(names), np.nan)
+    status = imports["status"].astype("str").str.casefold()
+    out = imports[by][(~status.isin(["accepted", "unknown"]) & status.notna()).to_numpy(bool)]
+    code, there = numbered(out)
+    counts = dict(zip(there, sums(code, len(there)), strict=True))
+    return np.array([float(counts.get(name, 0)) for name in names])
+
+
+def _sources_judged(
+    found: Attempts, code: Ints, size: int, enough: Mask, alpha: float
+) -> tuple[Effects | None, Floats, Floats]:
+    """Effects of the sources, and p of each against all others together, false ones held down.
+
+    They are compared inside campaign and week, with attempt, hour and weekday held still, so that a
+    source is not praised for the campaign that dials it or for how often it was tried.
+    """
+    nothing = np.full(size, np.nan)
+    human = found.flag("human")
+    level = np.append(code, -1)[found.lead]
+    known = (found.lead >= 0) & (level >= 0)
+    if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
+        return None, nothing, nothing
+    factors = {name: values[known] for name, values in usual_factors(found).items()}
+    model = rate_ratios(
+        human[known], [campaign_code(found)[known], week_code(found)[known]],
+        {**factors, "source": level[known].astype(np.int64)}, found.cluster[known],
+        wanted=["source"],
+    )  # fmt: skip
+    effects = model.effects["source"]
+    p = nothing.copy()
+    if effects.df < 1:
+        return None, nothing, nothing
+    ratio, _ = effects.against_rest()
+    used = np.arange(min(size, len(ratio)))
+    p[used] = effects.rest_p()[used]
+    p[~enough] = np.nan
+    full = np.full(size, np.nan)
+    full[used] = ratio[used]
+    return effects, false_discovery(p), full
+
+
+def _verdicts(p: Floats, ratio: Floats, alpha: float) -> list[str]:
+    words = []
+    for value, log_ratio in zip(p, ratio, strict=True):
+        if np.isnan(value):
+            words.append("too few")
+        elif value >= alpha:
+            words.append("no certain difference")
+        else:
+            words.append("better" if log_ratio > 0 else "worse")
+    return words
+
+
+def _source_claims(
+    effects: Effects | None, p: Floats, names: list[str], by: str, alpha: float
+) -> tuple[Claim, ...]:
+    if effects is None or np.isnan(p).all():
+        return (Claim("none", by, text=f"No {by} has enough attempted leads to be judged"),)
+    ratio, error = effects.against_rest()
+    base = effects.base
+    judged_at = np.flatnonzero(~np.isnan(p))
+    tests = len(judged_at)
+    middle = float(np.median(error[judged_at]))
+    detectable = base * float(np.expm1(detectable_effect(middle, alpha / tests)))
+    claims = []
+    for i in sorted(np.flatnonzero(p < alpha), key=lambda i: p[i]):
+        effect = effects.rest_difference(int(i))
+        low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
+                     for s in (-1, 1))  # fmt: skip
+        word = "above" if effect > 0 else "below"
+        claims.append(Claim(
+            "difference", names[i], effect, low, high, detectable, SOURCE_ADJUSTED_FOR,
+            f"{names[i]} reaches a person {points(abs(effect))} {word} the other sources per attempt",
+        ))  # fmt: skip
+    if claims:
+        return tuple(claims)
+    text = (
+        f"None of {tests} sources is certainly better or worse than the others{seen(detectable)} in "
+        "the typical one"
+    )
+    return (Claim("none", by, 0.0, None, None, detectable, SOURCE_ADJUSTED_FOR, text),)
+
+
+#: What sources are adjusted for.
+SOURCE_ADJUSTED_FOR: Final = ("campaign", "week", "attempt", "hour", "weekday")

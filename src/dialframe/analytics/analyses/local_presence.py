@@ -1,0 +1,292 @@
+"""Whether a caller ID of the called number's own area code helps; and which attempts are called back."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    Judged,
+    judged,
+    people_by,
+)
+from dialframe.analytics.analyses.caller_ids import sick_calls
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, numbered
+from dialframe.analytics.attempt.attempt_table import (
+    Attempts,
+    count_attempts,
+    local_match,
+)
+from dialframe.analytics.attempt.call_scope import latest
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, seen
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
+from dialframe.instants import When
+
+_DAY_US: Final = 86_400_000_000
+#: Hours after a dial at which a new band of lag begins.
+LAGS_H: Final = (0, 1, 4, 12, 24, 72)
+
+
+@analysis
+def local_presence(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How much more often a person answers a caller ID of their own area code.
+
+    The adjusted rates are compared inside campaign, week and source, with attempt, hour and weekday
+    held still, and without the calls from caller IDs that people stopped answering (`caller_ids`),
+    since a sick number is not a local one. Beside them stand the crude rates and those of leads called in both ways, each its
+    own stratum (Mantel and Haenszel, with the error of Sato, Biometrics 45 (1989) 1323, widened by
+    the design effect of leads that have several calls).
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, for source, attempt and clusters.
+        alpha: Chance of a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per way of comparing (`crude`, `same lead`, `adjusted`): people and dials of matched
+        and other calls (`matched`, `matched_dials`, `other`, `other_dials`), `rate_matched`,
+        `rate_other` (standardized where stratified), `lift`, `low`, `high`, `strata` with both.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+    """
+    return of_attempts(
+        count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign,
+                       since=since, until=until),
+        alpha,
+    )  # fmt: skip
+
+
+#: What local presence is adjusted for.
+LOCAL_ADJUSTED_FOR: Final = (
+    "campaign", "week", "source", "attempt", "hour", "weekday", "caller IDs that lost their answers",
+)  # fmt: skip
+
+
+def of_attempts(found: Attempts, alpha: float = 0.05) -> Result:
+    """The same of attempts that are counted already."""
+    human, matched = found.flag("human"), local_match(found)
+    rows = [_compared(code, human, matched, found.cluster)
+            for code in (np.zeros(len(found), dtype=np.int64), found.cluster)]  # fmt: skip
+    sick = sick_calls(found)
+    verdict, row = _adjusted(found.only(~sick), matched[~sick], alpha)
+    rows.append(row)
+    columns = (
+        "matched", "matched_dials", "other", "other_dials", "rate_matched", "rate_other", "lift",
+        "low", "high", "strata",
+    )  # fmt: skip
+    whole = {"matched", "matched_dials", "other", "other_dials", "strata"}
+    frame = table(
+        {
+            "compared": ["crude", "same lead", "adjusted"],
+            **{
+                name: np.array([row[i] for row in rows]).astype(int if name in whole else float)
+                for i, name in enumerate(columns)
+            },
+        }
+    )
+    return Result(
+        "local_presence", _lift_claims(verdict, row), frame,
+        "Calls that a person answered of attempts, with and without a caller ID of the called "
+        "number's area code (North American plan); an area code is not a place",
+        found.balance({("sick_caller", "calls"): int(sick.sum())},
+                      {"sick_caller": "from a caller ID that lost its answers: not in the adjusted row"}),
+        found.taxonomy, found.as_of, {}, {"alpha": alpha}, found.warnings,
+        (*ASSUMPTIONS, "which calls get a local caller ID does not depend on who is called"),
+    )  # fmt: skip
+
+
+def _adjusted(
+    found: Attempts, matched: Mask, alpha: float
+) -> tuple[Judged | None, tuple[float, ...]]:
+    """What can be said of the lift, and its row of the table."""
+    human, level = found.flag("human"), matched.astype(np.int64)
+    counts = _compared(np.zeros(len(found), dtype=np.int64), human, matched, found.cluster)[:4]
+    nothing = (*counts, *[np.nan] * 5, 0.0)
+    if not len(found) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(found):
+        return None, nothing
+    model = people_by(found, "local", level)
+    effects = model.effects["local"]
+    verdict = judged(effects, np.ones(2, dtype=bool), alpha)
+    if np.isnan(verdict.p):
+        return None, nothing
+    error, gap = effects.between(1, 0)
+    other = float(effects.rates()[0])
+    lift, low, high = (other * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
+    both = np.bincount(model.stratum, level) * np.bincount(model.stratum, 1 - level) > 0
+    return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))
+
+
+def _lift_claims(verdict: Judged | None, row: tuple[float, ...]) -> tuple[Claim, ...]:
+    if verdict is None:
+        text = "No campaign, week and source has calls with and without a local caller ID"
+        return (Claim("none", "local presence", text=text),)
+    lift, low, high = row[6:9]
+    words = (
+        f"A local caller ID reaches {100 * lift:+.1f} points ({100 * low:.1f} to {100 * high:.1f})"
+    )
+    common = (lift, low, high, verdict.detectable, LOCAL_ADJUSTED_FOR)
+    if verdict.differs:
+        return (Claim("difference", "local presence", *common, f"{words}: a difference"),)
+    text = f"{words}: no certain difference{seen(verdict.detectable)}"
+    return (Claim("none", "local presence", *common, text),)
+
+
+@analysis
+def return_calls(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    within: timedelta = timedelta(days=3),
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How many unanswered dials are called back, by caller ID, and after how long.
+
+    A dial is returned if, within the time and before the next dial to the number, the number calls
+    the caller ID that it saw. Attempts whose time is not over by `as_of` are left out.
+
+    Returns:
+        One row per caller ID: `from_number`, `numerator` (returned), `denominator` (dials that no
+        person answered), `rate`, `low`, `high`, `median_lag_h`. Table `lags` counts returns by lag.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    lag, base, early = _returned(found, round(within.total_seconds() * 1e6))
+    code, names = found.text("from_number")
+    back = base & ~np.isnan(lag)
+    size = len(names)
+    medians = [np.median(lag[back & (code == i)]) if (back & (code == i)).any() else np.nan
+               for i in range(size)]  # fmt: skip
+    frame = table(
+        {
+            "from_number": names,
+            **rated(sums(np.where(back, code, -1), size), sums(np.where(base, code, -1), size)),
+            "median_lag_h": np.array(medians, dtype=float),
+        }
+    ).sort_values("denominator", ascending=False, kind="stable", ignore_index=True)
+    band = np.searchsorted(np.array(LAGS_H, float), lag[back], side="right") - 1
+    labels = [f"{low}-{high} h" for low, high in itertools.pairwise(LAGS_H)]
+    lags = table(
+        {"lag": [*labels, f"{LAGS_H[-1]} h and more"], "returned": sums(band, len(LAGS_H))}
+    )
+    rate = int(back.sum()) / int(base.sum()) if base.any() else None
+    said = "nothing to divide by" if rate is None else share(rate)
+    return Result(
+        "return_calls",
+        f"{plural(int(back.sum()), 'dial')} of {int(base.sum()):,} without a person were called "
+        f"back ({said})",
+        frame,
+        "Outbound dials without a person that the number called back, to the caller ID it saw, "
+        "before the next dial to it",
+        found.balance({("too_recent", "calls"): early}, {"too_recent": "the time is not over yet"}),
+        taxonomy, found.as_of, {"lags": lags}, {"within_h": within.total_seconds() / 3600},
+        found.warnings,
+    )  # fmt: skip
+
+
+def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
+    """Hours to the return of each attempt (NaN without), which attempts count, how many are too recent."""
+    calls = found.calls
+    whole = np.concatenate([found.rows, np.flatnonzero(_inbound(calls))])
+    answered_back = np.arange(len(whole)) >= len(found)
+    number, _ = numbered(
+        calls["to_number"].iloc[whole].where(~answered_back, calls["from_number"].iloc[whole])
+    )
+    ours, _ = numbered(
+        calls["from_number"].iloc[whole].where(~answered_back, calls["to_number"].iloc[whole])
+    )
+    at = micros(calls["created_at"])[whole]
+    order = np.lexsort((answered_back, at, number))
+    if not len(order):
+        return np.zeros(0), np.zeros(0, dtype=bool), 0
+    after = np.append(order[1:], -1)
+    follows = (after >= 0) & (number[order] == number[after]) & answered_back[after]
+    same = follows & (ours[order] == ours[after]) & (number[order] >= 0) & ~answered_back[order]
+    wait = at[after] - at[order]
+    lag = np.full(len(whole), np.nan)
+    lag[order] = np.where(same & (wait <= within_us), wait / 3_600e6, np.nan)
+    ends = latest(calls) if found.as_of is None else found.as_of
+    over = found.when + within_us <= (0 if ends is None else round(ends.timestamp() * 1e6))
+    missed = ~found.flag("human")
+    return lag[: len(found)], missed & over, int((missed & ~over).sum())
+
+
+def _inbound(calls: pd.DataFrame) -> Mask:
+    code, names = numbered(calls["direction"])
+    return np.array([*(name.casefold() == "inbound" for name in names), False])[code]
+
+
+def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple[float, ...]:
+    """Mantel-Haenszel difference of two rates over the strata that have both."""
+    _, code = np.unique(stratum, return_inverse=True)
+    size = int(code.max(initial=-1)) + 1
+    a, n1 = (
+        sums(np.where(matched & human, code, -1), size),
+        sums(np.where(matched, code, -1), size),
+    )
+    b, n0 = (
+        sums(np.where(~matched & human, code, -1), size),
+        sums(np.where(~matched, code, -1), size),
+    )
+    both = (n1 > 0) & (n0 > 0)
+    effect = _design_effect(code, human, matched, cluster, (a, n1, b, n0))
+    a, n1, b, n0 = (values[both].astype(float) for values in (a, n1, b, n0))
+    n = n1 + n0
+    weight = n1 * n0 / n
+    total = weight.sum()
+    if not total:
+        return (*(float(v.sum()) for v in (a, n1, b, n0)), *[np.nan] * 5, 0.0)
+    one, other = (weight * ratio(a, n1)).sum() / total, (weight * ratio(b, n0)).sum() / total
+    lift = one - other
+    p = (n1**2 * b - n0**2 * a + n1 * n0 * (n0 - n1) / 2) / n**2
+    q = (a * (n0 - b) + b * (n1 - a)) / (2 * n)
+    error = np.sqrt(max((lift * p.sum() + q.sum()) / total**2, 0.0) * effect)
+    return (*(float(v.sum()) for v in (a, n1, b, n0)), one, other, lift, lift - 1.96 * error,
+            lift + 1.96 * error, float(both.sum()))  # fmt: skip
+
+
+def _design_effect(
+    code: Ints, human: Mask, matched: Mask, cluster: Ints, counts: tuple[Ints, ...]
+) -> float:
+    """How much wider leads with several calls make the error; at least 1."""
+    a, n1, b, n0 = counts
+    both = ((n1 > 0) & (n0 > 0))[code]
+    mine, near = code[both], matched[both]
+    rate = np.where(near, ratio(a, n1)[mine], ratio(b, n0)[mine])
+    weight = np.where(near, n0[mine], -n1[mine]) / (n1 + n0)[mine]
+    pull = weight * (human[both] - rate)
+    single = float((pull**2).sum())
+    if not single:
+        return 1.0
+    return max(1.0, float((np.bincount(cluster[both], pull) ** 2).sum()) / single)

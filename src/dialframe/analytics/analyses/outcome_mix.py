@@ -1,0 +1,447 @@
+"""Headline rates, the mix of outcomes over time, first and last outcomes, and cohorts."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Ints, micros, require
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.classify import classify
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.outcome_classes import OUTCOMES
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import Result, Summary
+from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
+from dialframe.analytics.stats.intervals import clustered, rates
+from dialframe.errors import ConfigError
+from dialframe.instants import When
+
+
+class _Metric(NamedTuple):
+    """One rate: the flags above and below the line, and the words."""
+
+    name: str
+    numerator: str
+    denominator: str | None
+    definition: str
+
+
+#: The headline rates, by the names that `dialframe.analytics.metrics` has for them.
+METRICS: Final = (
+    _Metric(
+        "connection_rate", "answered", None,
+        "answered calls (by a person or a machine) of attempts; ASR of ITU-T E.411",
+    ),
+    _Metric("human_contact_rate", "human", None, "calls that a person answered of attempts"),
+    _Metric(
+        "right_party_rate", "right_party", None,
+        "calls on which the person wanted was spoken to of attempts",
+    ),
+    _Metric(
+        "right_party_per_human", "right_party", "human",
+        "calls on which the person wanted was spoken to of calls that a person answered",
+    ),
+    _Metric(
+        "machine_share", "machine", None,
+        "calls that an answering machine or mailbox answered of attempts",
+    ),
+    _Metric(
+        "machine_share_of_answered", "machine", "answered",
+        "calls that an answering machine or mailbox answered of answered calls",
+    ),
+)  # fmt: skip
+
+
+@analysis
+def summary(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    include_no_campaign: bool = False,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Summary:
+    """Connection, human-contact, right-party and machine rates of outbound calls.
+
+    Attempts are outbound calls of a campaign that are over. Calls to one lead resemble each other:
+    they are one cluster of the intervals. Each rate is the metric of its name.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; without it numbers are the clusters.
+        campaign: Calls of this campaign only.
+        since: Count calls from this instant on.
+        until: Count calls before this instant.
+        include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+
+    Returns:
+        A `Summary`; print it, or ask it to `explain()`.
+
+    Raises:
+        ConfigError: A column is missing, or a bound is no time.
+
+    Example:
+        >>> from dialframe import frames
+        >>> summary(frames.empty(frames.CALLS)).table["denominator"].sum()
+        np.int64(0)
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
+        include_no_campaign=include_no_campaign,
+    )  # fmt: skip
+    rows = [_headline(found, metric) for metric in METRICS]
+    names = ("numerator", "denominator", "rate", "low", "high", "unknown")
+    whole = {"numerator", "denominator", "unknown"}
+    frame = table(
+        {
+            "metric": [metric.name for metric in METRICS],
+            **{
+                name: np.array([row[i] for row in rows], dtype=int if name in whole else float)
+                for i, name in enumerate(names)
+            },
+            "definition": [metric.definition for metric in METRICS],
+        }
+    )
+    words = f"Calls as of {found.as_of:%Y-%m-%d %H:%M} UTC" if found.as_of else "Calls"
+    return Summary(
+        "summary", words, frame, "Headline rates of the counted attempts", found.balance(),
+        taxonomy, found.as_of, {}, {"campaign": campaign}, found.warnings,
+    )  # fmt: skip
+
+
+def _headline(found: Attempts, metric: _Metric) -> tuple[float, ...]:
+    """Numerator, denominator, rate, bounds and unknown calls of one rate."""
+    below = np.ones(len(found), dtype=bool)
+    if metric.denominator is not None:
+        below = found.flag(metric.denominator)
+    above = found.flag(metric.numerator) & below
+    # A machine is not told apart from a person where nothing says who answered.
+    kind = "human" if metric.numerator == "machine" else metric.numerator
+    odd = np.zeros(len(found), dtype=bool)
+    if kind != "answered":
+        odd = np.array([getattr(o, kind) is None for o in OUTCOMES])[found.outcome]
+    k, n = int(above.sum()), int(below.sum())
+    bounds = clustered(above[below], found.cluster[below])
+    _, low, high = bounds or (np.nan, np.nan, np.nan)
+    return k, n, k / n if n else np.nan, low, high, int((odd & below).sum())
+
+
+@analysis
+def dispositions(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    include_no_campaign: bool = False,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> pd.DataFrame:
+    """The mix of outcomes: how often each disposition was logged and what it was taken for.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; not needed.
+        campaign: Calls of this campaign only.
+        since: Count calls from this instant on.
+        until: Count calls before this instant.
+        include_no_campaign: Count calls outside any campaign (click-to-call) too.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+
+    Returns:
+        One row per disposition (as it was written, null where none was logged) and outcome class,
+        most frequent first: `disposition`, `outcome`, `calls`, `denominator` (attempts), `share`,
+        `low`, `high` (Wilson 95 %), `conflict` and `unmapped` (calls of the row that are one).
+        The calls sum to the attempts. `.attrs` has `taxonomy_version` and `set_aside`, the calls
+        left out by reason.
+
+    Raises:
+        ConfigError: A column is missing, or a bound is no time.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
+        include_no_campaign=include_no_campaign,
+    )  # fmt: skip
+    counted = classify(calls.iloc[found.rows], taxonomy)[["outcome", "conflict", "unmapped"]]
+    counted = counted.assign(disposition=calls["disposition"].iloc[found.rows].array, calls=True)
+    groups = counted.groupby(["disposition", "outcome"], dropna=False, sort=True)
+    mix = groups[["calls", "conflict", "unmapped"]].sum().astype("Int64").reset_index()
+    mix = mix.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
+    mix["denominator"] = pd.array([len(found)] * len(mix), dtype="Int64")
+    mix[["share", "low", "high"]] = rates(
+        mix["calls"].to_numpy(dtype=np.int64), mix["denominator"].to_numpy(dtype=np.int64)
+    )
+    mix = mix.astype({"disposition": "str", "outcome": "str"})
+    mix.attrs |= {"taxonomy_version": taxonomy.version, "set_aside": found.scope.set_aside}
+    first = ["disposition", "outcome", "calls", "denominator", "share", "low", "high"]
+    return mix[[*first, "conflict", "unmapped"]]
+
+
+_DAY_US: Final = 86_400_000_000
+_NEVER: Final = int(np.iinfo(np.int64).max)
+UNMAPPED: Final = "unmapped"
+NOT_DIALLED: Final = "not_dialled"
+
+#: What a cohort can be followed to: name and flag.
+GOALS: Final = {
+    "attempted": "attempt", "connected": "answered", "human": "human",
+    "right_party": "right_party", "positive": "positive", "appointment": "appointment",
+    "conversion": "conversion",
+}  # fmt: skip
+#: The same in words that follow a share of leads.
+GOAL_WORDS: Final = {
+    "attempted": "were attempted", "connected": "connected", "human": "reached a person",
+    "right_party": "reached the right person", "positive": "said yes",
+    "appointment": "made an appointment", "conversion": "converted",
+}  # fmt: skip
+
+
+@analysis
+def outcome_flows(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """From the first outcome of each lead to its last.
+
+    Returns:
+        One row per pair: `first`, `last` (outcome classes; `unmapped` where the code is not known,
+        `not_dialled` for leads without a counted attempt), `leads`, `attempts`, most frequent
+        first. The leads sum to the leads looked at.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    here = np.ones(len(leads), dtype=bool)
+    if campaign is not None:
+        here = np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+    names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALLED]
+    said = np.where(found.classes.unmapped[found.rows], len(OUTCOMES), found.outcome)
+    first, last, tried = _ends(found, said, len(leads))
+    size = len(names)
+    pair = np.where(here, first * size + last, -1)
+    n = sums(pair, size * size)
+    total = np.bincount(pair[here], tried[here], size * size)
+    order = sorted(np.flatnonzero(n), key=lambda i: (-n[i], i))
+    frame = table(
+        {
+            "first": [names[i // size] for i in order],
+            "last": [names[i % size] for i in order],
+            "leads": n[order].astype(int),
+            "attempts": total[order].astype(int),
+        }
+    )
+    stayed = int(frame["leads"][(frame["first"] == frame["last"]).to_numpy(bool)].sum())
+    return Result(
+        "outcome_flows",
+        f"{plural(int(here.sum()), 'lead')}: {stayed:,} ended where they began",
+        frame,
+        "Outcome class of the first and of the last counted attempt of each lead",
+        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def cohorts(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    goal: str = "human",
+    period: Literal["day", "week", "month"] = "week",
+    ages: int = 12,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+) -> Result:
+    """How far leads imported together have come, by the periods that have passed since.
+
+    A cell is mature when the whole cohort has had all of its time; the cells of young cohorts are
+    masked, because they can only look worse than they are.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        goal: Of `GOALS`.
+        period: Length of a cohort and of a step of age; months are 30 days of age.
+        ages: How many steps of age.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Leads and calls of this campaign only.
+
+    Returns:
+        One row per cohort and age: `cohort` (its first UTC day), `age` (periods since import, from
+        1), `denominator` (leads), `numerator` (reached by then), `rate`, `low`, `high`, `mature`.
+        Where not mature, numerator and rates are null.
+
+    Raises:
+        ConfigError: A column is missing, or campaign, goal or period is unknown.
+    """
+    if goal not in GOALS:
+        raise ConfigError(f"goal {goal!r} is not known; use {', '.join(GOALS)}")
+    lengths = {"day": 1, "week": 7, "month": 30}
+    if period not in lengths:
+        raise ConfigError(f"period {period!r} is not known; use {', '.join(lengths)}")
+    require(leads, ("created_at", "campaign_id"), "leads")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    created = micros(leads["created_at"])
+    here = created != NO_TIME
+    if campaign is not None:
+        here &= np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+    code, names, closes = _cohort_of(created, here, period)
+    first = np.full(len(leads) + 1, _NEVER)
+    hit = found.flag(GOALS[goal])
+    np.minimum.at(first, found.lead[hit], found.when[hit])
+    step = lengths[period] * _DAY_US
+    age = np.where(
+        first[:-1] != _NEVER,
+        (np.where(first[:-1] == _NEVER, 0, first[:-1]) - created) // step,
+        ages,
+    )
+    age = np.clip(age, 0, ages).astype(np.int64)
+    size = len(names)
+    n = sums(np.where(here, code, -1), size)
+    cell = np.where(here & (age < ages), code * ages + age, -1)
+    k = np.cumsum(sums(cell, size * ages).reshape(size, ages), axis=1).ravel()
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    mature = (closes[:, None] + (np.arange(ages) + 1) * step <= ends).ravel()
+    frame = table(
+        {
+            "cohort": [name for name in names for _ in range(ages)],
+            "age": np.tile(np.arange(1, ages + 1), size),
+            **rated(k, np.repeat(n, ages)),
+            "mature": mature,
+        }
+    )
+    for name in ("numerator", "rate", "low", "high"):
+        frame.loc[~mature, name] = pd.NA
+    ripe = frame[mature & (frame["age"] == 1).to_numpy(bool)]
+    said = "no cohort is mature yet"
+    if len(ripe):
+        total = int(ripe["numerator"].sum()) / max(int(ripe["denominator"].sum()), 1)
+        said = f"{share(total)} {GOAL_WORDS[goal]} within the first {period}"
+    return Result(
+        "cohorts", f"{plural(size, 'cohort')} of leads: {said}", frame,
+        f"Leads by the {period} of their import, and of these the leads with a counted call that "
+        f"was {goal.replace('_', ' ')} by each age",
+        found.balance({("undated", "leads"): int((created == NO_TIME).sum())},
+                      {"undated": "without created_at: in no cohort"}),
+        taxonomy, found.as_of, {}, {"goal": goal, "period": period, "ages": ages}, found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def outcome_mix(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    period: Literal["day", "week", "month"] = "week",
+    by: Literal["outcome", "disposition"] = "outcome",
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """The mix of outcomes over time, canonical or as it was written; unmapped is always a row.
+
+    Returns:
+        One row per period and outcome: `start` (UTC day), `outcome`, `numerator`, `denominator`,
+        `rate`, `low`, `high`. Table `pareto` has the outcomes over the whole time: `outcome`,
+        `calls`, `share`, `cumulative`; in the order of frequency.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or `by` or `period` is.
+    """
+    if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
+        raise ConfigError("by is outcome or disposition; period is day, week or month")
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    odd = found.classes.unmapped[found.rows]
+    if by == "outcome":
+        code = np.where(odd, len(OUTCOMES), found.outcome).astype(np.int64)
+        names = [*(o.name for o in OUTCOMES), UNMAPPED]
+    else:
+        code, names = found.text("disposition")
+        code, names = np.where(odd, len(names), code), [*names, UNMAPPED]
+    slot, starts, _ = _cohort_of(found.when, np.ones(len(found), dtype=bool), period)
+    size = len(names)
+    n = sums(slot, len(starts))
+    k = sums(slot * size + code, len(starts) * size)
+    total = sums(code, size)
+    kept = [i for i in range(size) if total[i] or names[i] == UNMAPPED]
+    cells = np.array([s * size + i for s in range(len(starts)) for i in kept], dtype=int)
+    frame = table(
+        {
+            "start": [starts[c // size] for c in cells],
+            "outcome": [names[c % size] for c in cells],
+            **rated(k[cells], n[cells // size] if len(cells) else np.zeros(0, dtype=int)),
+        }
+    )
+    order = sorted(kept, key=lambda i: (-total[i], names[i]))
+    shares = total[order] / max(len(found), 1)
+    pareto = table(
+        {
+            "outcome": [names[i] for i in order],
+            "calls": total[order].astype(int),
+            "share": shares.astype(float),
+            "cumulative": np.cumsum(shares).astype(float),
+        }
+    )
+    answer = "There are no attempts" if not len(found) else (
+        f"{pareto['outcome'].iloc[0]} is the most frequent of {plural(len(found), 'attempt')} "
+        f"({share(pareto['share'].iloc[0])}); {share(float(odd.mean()))} are unmapped"
+    )  # fmt: skip
+    return Result(
+        "outcome_mix", answer, frame,
+        f"Attempts by {period} of their start (UTC) and {by}", found.balance(), taxonomy,
+        found.as_of, {"pareto": pareto}, {"period": period, "by": by}, found.warnings,
+    )  # fmt: skip
+
+
+def _ends(found: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:
+    """First and last outcome of each lead and how often it was tried."""
+    none = len(OUTCOMES) + 1
+    order = found.order[found.lead[found.order] >= 0]
+    lead = found.lead[order]
+    first, last = np.full(size, none), np.full(size, none)
+    last[lead] = said[order]
+    first[lead[::-1]] = said[order[::-1]]
+    return first, last, np.bincount(lead, minlength=size).astype(np.int64)
+
+
+def _cohort_of(at: Ints, here: np.ndarray, period: str) -> tuple[Ints, list[str], Ints]:
+    """Period of each instant as a place in the list of periods, their first days, and their ends."""
+    day = (np.where(here, at, 0) // _DAY_US).astype("datetime64[D]")
+    if period == "month":
+        start = day.astype("datetime64[M]").astype("datetime64[D]")
+    elif period == "week":
+        # 1970 began on a Thursday.
+        start = day - ((day.astype(np.int64) + 3) % 7)
+    else:
+        start = day
+    names = np.unique(start[here])
+    code = np.searchsorted(names, start)
+    following = (
+        (names.astype("datetime64[M]") + 1).astype("datetime64[D]") if period == "month"
+        else names + (7 if period == "week" else 1)
+    )  # fmt: skip
+    return code.astype(np.int64), [str(n) for n in names], following.astype(np.int64) * _DAY_US

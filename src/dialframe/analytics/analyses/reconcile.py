@@ -1,0 +1,291 @@
+"""The service's report against the calls."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Ints,
+    Mask,
+    is_word,
+    micros,
+    numbered,
+    require,
+)
+from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, table
+from dialframe.instants import When
+
+_DAY_US: Final = 86_400_000_000
+_HOUR_US: Final = 3_600_000_000
+
+#: Why a count differs, in the order in which it is looked for.
+BUCKETS: Final[dict[str, str]] = {
+    "direction": "the report counts another set of directions than outbound calls alone",
+    "time_zone_edge": "the report's days begin at another hour than midnight UTC",
+    "unmapped": "a code that the taxonomy does not have, and that only one of the two writes: map it, or "
+    "ask what the other calls it",
+    "late_edit": "the call is counted under another code of its day and campaign: it was changed",
+    "gap": "the report has calls that are not here: pull again from before that day",
+    "surplus": "calls are here that the report does not count",
+}
+_KEYS: Final = ("date", "campaign_id", "disposition")
+
+
+@analysis
+def reconcile(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    report: pd.DataFrame,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """The service's disposition report against the same counts made of the calls.
+
+    Args:
+        report: Frame of the dispositions table: `date` (UTC day), `campaign_id`, `disposition`,
+            `calls`. Calls of days outside the report are left out.
+        calls: Frame of the calls table, both directions.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per reason: `reason`, `calls` (units of difference that it explains), `share` of
+        the whole difference, `meaning`. The calls sum to the difference: the sum over day, campaign
+        and code of what the report has more or less than the outbound calls here. Table `each` has
+        the counts that differ in the end (`server`, `computed`, `difference`, `reason`), table
+        `codes` the totals by code with `unmapped`. `parameters` say which directions and which hour
+        of day fit the report best.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(report, (*_KEYS, "calls"), "dispositions report")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    inside = _Counts(report, calls)
+    total = inside.off(inside.outbound, 0)
+    chosen, directions, after = inside.outbound, "outbound", total
+    if inside.off(inside.all, 0) < total:
+        chosen, directions = inside.all, "outbound and inbound"
+        after = inside.off(inside.all, 0)
+    hours = range(-12, 15) if after else (0,)
+    hour = min(hours, key=lambda h: (inside.off(chosen, h), abs(h)))
+    server, computed = inside.named(inside.server), inside.named(inside.counts(chosen, hour))
+    rest = inside.named(inside.server - inside.counts(chosen, hour))
+    codes = _codes(server, computed, taxonomy)
+    each, late, odd = _late(rest, _alone(codes))
+    explained = {
+        "direction": total - after,
+        "time_zone_edge": after - inside.off(chosen, hour),
+        "unmapped": odd,
+        "late_edit": late,
+        "gap": sum(n for n, why in each.values() if why == "gap"),
+        "surplus": -sum(n for n, why in each.values() if why == "surplus"),
+    }
+    frame = table(
+        {
+            "reason": list(BUCKETS),
+            "calls": np.array([explained[name] for name in BUCKETS], dtype=int),
+            "share": np.array(
+                [explained[name] / total if total else np.nan for name in BUCKETS], dtype=float
+            ),
+            "meaning": list(BUCKETS.values()),
+        }
+    )
+    return Result(
+        "reconcile",
+        _answer(explained, total, inside),
+        frame,
+        "Calls by UTC day of their start, campaign and disposition as written, in the service's "
+        "report and here",
+        found.balance({("outside_report", "calls"): inside.outside},
+                      {"outside_report": "started on a day that the report does not have"}),
+        taxonomy, found.as_of,
+        {"each": _each(rest, server, computed, each), "codes": codes},
+        {"directions": directions, "day_begins_utc_h": -hour % 24, "difference": total,
+         "server": sum(server.values())},
+        found.warnings,
+    )  # fmt: skip
+
+
+_Key = tuple[str, str, str]
+
+
+class _Counts:
+    """Counts by day, campaign and code as one array, for any directions and start of the day."""
+
+    def __init__(self, report: pd.DataFrame, calls: pd.DataFrame) -> None:
+        at = micros(calls["created_at"])
+        known = at != NO_TIME
+        if "id" in calls.columns:
+            known &= ~np.asarray(calls["id"].duplicated() & calls["id"].notna(), dtype=bool)
+        self._at = np.where(known, at, 0)
+        self.outbound: Mask = known & is_word(calls["direction"], "outbound")
+        self.all: Mask = known & (self.outbound | is_word(calls["direction"], "inbound"))
+        there = report[report["date"].notna()]
+        days, self._days = numbered(there["date"].astype("str").str.slice(0, 10))
+        campaign, self._campaigns = _joined(there["campaign_id"], calls["campaign_id"])
+        code, self._codes = _joined(there["disposition"], calls["disposition"])
+        self._cell = campaign * len(self._codes) + code
+        self._width = len(self._campaigns) * len(self._codes)
+        self._wanted: Ints = np.array(
+            [np.datetime64(day, "D").astype(int) for day in self._days], int
+        )
+        self._sorted = np.argsort(self._wanted)
+        place = days * self._width + self._cell[: len(there)]
+        size = self._width * len(self._days)
+        said = there["calls"].to_numpy(dtype=float, na_value=0)
+        self.server: Ints = np.rint(np.bincount(place, said, size)).astype(np.int64)
+        self._cell = self._cell[len(there) :]
+        self.outside = int((self.all & (self._day(0) < 0)).sum())
+
+    def counts(self, chosen: Mask, hours: int) -> Ints:
+        """Counts with the clock put forward by some hours."""
+        day = self._day(hours)
+        keep = chosen & (day >= 0)
+        place = day[keep] * self._width + self._cell[keep]
+        return np.bincount(place, minlength=len(self.server)).astype(np.int64)
+
+    def off(self, chosen: Mask, hours: int) -> int:
+        """How much all counts together are off."""
+        return int(np.abs(self.server - self.counts(chosen, hours)).sum())
+
+    def named(self, counts: Ints) -> dict[_Key, int]:
+        """Those that are not 0, with their names, in order."""
+        place = np.flatnonzero(counts)
+        day, rest = np.divmod(place, max(self._width, 1))
+        campaign, code = np.divmod(rest, max(len(self._codes), 1))
+        keys = [
+            (self._days[d], self._campaigns[c], self._codes[k])
+            for d, c, k in zip(day, campaign, code, strict=True)
+        ]
+        return dict(sorted(zip(keys, counts[place].tolist(), strict=True)))
+
+    def _day(self, hours: int) -> Ints:
+        """Place of each call's day in the report's days, or -1."""
+        day = (self._at + hours * _HOUR_US) // _DAY_US
+        if not len(self._wanted):
+            return np.full(len(day), -1)
+        ordered = self._wanted[self._sorted]
+        place = np.minimum(np.searchsorted(ordered, day), len(ordered) - 1)
+        return np.where(ordered[place] == day, self._sorted[place], -1)
+
+
+def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
+    """Both columns in one numbering; blank is nothing."""
+    both = pd.concat([left.astype("str"), right.astype("str")], ignore_index=True)
+    code, names = numbered(both)
+    plain = [name.strip() or NO_GROUP for name in names] + [NO_GROUP]
+    distinct = list(dict.fromkeys(plain))
+    place = {name: i for i, name in enumerate(distinct)}
+    return np.array([place[name] for name in plain])[code], distinct
+
+
+def _alone(codes: pd.DataFrame) -> frozenset[str]:
+    """Codes that the taxonomy does not have and that only one of the two ever writes."""
+    one = (codes["server"] == 0) | (codes["computed"] == 0)
+    return frozenset(codes.loc[(codes["unmapped"] & one).to_numpy(bool), "disposition"])
+
+
+def _late(
+    rest: dict[_Key, int], alone: frozenset[str]
+) -> tuple[dict[_Key, tuple[int, str]], int, int]:
+    """Moves between codes of one day and campaign.
+
+    Gives what remains of each key and why, how many units were edits, and how many are of codes
+    that only one of the two writes.
+    """
+    groups: dict[tuple[str, str], list[_Key]] = {}
+    for key in rest:
+        groups.setdefault(key[:2], []).append(key)
+    each: dict[_Key, tuple[int, str]] = {}
+    late = odd = 0
+    for keys in groups.values():
+        more, odd_more = _sums(rest, keys, alone, 1)
+        less, odd_less = _sums(rest, keys, alone, -1)
+        moved = min(more, less)
+        renamed = min(moved, max(odd_more, odd_less))
+        late += 2 * (moved - renamed)
+        odd += 2 * renamed
+        left = {1: moved, -1: moved}
+        for key in sorted(keys, key=lambda key: key[2] not in alone):
+            sign = 1 if rest[key] > 0 else -1
+            taken = min(abs(rest[key]), left[sign])
+            left[sign] -= taken
+            remains = rest[key] - sign * taken
+            why = "gap" if remains > 0 else "surplus" if remains else "late_edit"
+            if (key[2] in alone and remains <= 0) or (not remains and moved == renamed):
+                odd, why = odd - remains, "unmapped"
+            each[key] = (remains, why)
+    return each, late, odd
+
+
+def _sums(
+    rest: dict[_Key, int], keys: list[_Key], alone: frozenset[str], sign: int
+) -> tuple[int, int]:
+    """What all keys of one sign come to, and those of them whose code only one of the two writes."""
+    mine = [key for key in keys if sign * rest[key] > 0]
+    return (
+        sum(sign * rest[key] for key in mine),
+        sum(sign * rest[key] for key in mine if key[2] in alone),
+    )
+
+
+def _each(
+    rest: dict[_Key, int],
+    server: dict[_Key, int],
+    computed: dict[_Key, int],
+    each: dict[_Key, tuple[int, str]],
+) -> pd.DataFrame:
+    keys = list(rest)
+    return table(
+        {
+            **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
+            "server": np.array([server.get(key, 0) for key in keys], dtype=int),
+            "computed": np.array([computed.get(key, 0) for key in keys], dtype=int),
+            "difference": np.array([rest[key] for key in keys], dtype=int),
+            "reason": [each[key][1] for key in keys],
+        }
+    )
+
+
+def _codes(server: dict[_Key, int], computed: dict[_Key, int], taxonomy: Taxonomy) -> pd.DataFrame:
+    names = sorted({key[2] for key in [*server, *computed]})
+    there, here = (dict.fromkeys(names, 0) for _ in range(2))
+    for counts, total in ((server, there), (computed, here)):
+        for key, n in counts.items():
+            total[key[2]] += n
+    odd = [n != NO_GROUP and taxonomy.outcome("disposition", n) is None for n in names]
+    frame = table(
+        {
+            "disposition": names,
+            "server": np.array(list(there.values()), dtype=int),
+            "computed": np.array(list(here.values()), dtype=int),
+            "difference": np.array([there[n] - here[n] for n in names], dtype=int),
+            "unmapped": np.array(odd, dtype=bool),
+        }
+    )
+    return frame.sort_values("server", ascending=False, kind="stable", ignore_index=True)
+
+
+def _answer(explained: dict[str, int], total: int, inside: _Counts) -> str:
+    server = int(inside.server.sum())
+    if not server:
+        return "The report counts no call, so there is nothing to hold the calls here against"
+    if not total:
+        return f"The report's {plural(server, 'call')} and the calls here agree, code by code"
+    parts = [f"{n:,} {name.replace('_', ' ')}" for name, n in explained.items() if n]
+    return (
+        f"The report's {plural(server, 'call')} differ from the calls here by {total:,}: "
+        f"{', '.join(parts)}"
+    )

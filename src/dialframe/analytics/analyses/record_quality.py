@@ -1,0 +1,375 @@
+"""Whether the records can be trusted: contradictions, gaps, missing and late outcomes."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Mask, micros, require
+from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import logged
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP, OUTCOMES
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, rated, sums, table
+from dialframe.errors import ConfigError
+from dialframe.instants import When
+
+_HOUR_US: Final = 3_600_000_000
+#: Hours since a call ended at which a new band begins.
+AGES_H: Final = (1, 24, 168)
+
+
+@analysis
+def conflicts(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Where network and agent contradict each other, as a matrix.
+
+    Returns:
+        One row per class by the network, disposition and class by it: `telephony`, `disposition`,
+        `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`
+        has the ids.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    odd = found.classes.conflict[found.rows]
+    rows = found.rows[odd]
+    names = np.array([*(o.name for o in OUTCOMES), NO_GROUP, NO_GROUP], dtype=object)
+    each = table(
+        {
+            "id": found.calls["id"].iloc[rows].astype("str").array,
+            "telephony": list(names[found.classes.telephony[rows]]),
+            "disposition": found.calls["disposition"].iloc[rows].astype("str").array,
+            "business": list(names[found.classes.business[rows]]),
+        }
+    )
+    keys = ["telephony", "disposition", "business"]
+    frame = each.groupby(keys, dropna=False).size().reset_index(name="calls")
+    frame = frame.astype({**dict.fromkeys(keys, "str"), "calls": "Int64"})
+    frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
+    frame["denominator"] = pd.array([len(found)] * len(frame), dtype="Int64")
+    frame["share"] = frame["calls"].astype("Float64") / max(len(found), 1)
+    return Result(
+        "conflicts",
+        f"{plural(int(odd.sum()), 'call')} of {len(found):,} have a disposition or cause that "
+        "contradicts the call",
+        frame,
+        "Attempts whose disposition cannot have happened on such a call, or whose cause or status "
+        "contradicts answered_at; the network's word stands",
+        found.balance(), taxonomy, found.as_of, {"each": each}, {}, found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def missing_dispositions(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    human_length_s: float = 30.0,
+    due_h: float = 1.0,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Conversations that nobody logged an outcome of, by campaign and age.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        human_length_s: Talk from which a call must have been a conversation, seconds.
+        due_h: Hours after its end at which a disposition is missing.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per campaign: `campaign_id`, `numerator` (missing), `denominator` (answered and
+        long enough), `rate`, `low`, `high`. Table `ages` counts by hours since the end, `each` has
+        the ids.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    long = found.flag("answered") & (np.nan_to_num(found.talk_s) >= human_length_s)
+    blank = np.asarray(
+        found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip() == ""
+    )
+    ended = micros(found.calls["ended_at"])[found.rows]
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    age_h = np.where(long, (ends - np.where(long, ended, 0)) / _HOUR_US, 0.0)
+    due = long & (age_h > due_h)
+    missing = due & blank
+    code, names = found.text("campaign_id")
+    frame = table(
+        {
+            "campaign_id": names,
+            **rated(
+                sums(np.where(missing, code, -1), len(names)),
+                sums(np.where(due, code, -1), len(names)),
+            ),
+        }
+    ).sort_values("numerator", ascending=False, kind="stable", ignore_index=True)
+    band = np.searchsorted(np.array(AGES_H, float), age_h, side="right")
+    labels = [f"up to {AGES_H[0]} h", *(f"{a} to {b} h" for a, b in itertools.pairwise(AGES_H)),
+              f"over {AGES_H[-1]} h"]  # fmt: skip
+    ages = table({"age": labels, "calls": sums(np.where(long & blank, band, -1), len(labels))})
+    rows = found.rows[missing]
+    each = table(
+        {"id": found.calls["id"].iloc[rows].astype("str").array, "talk_s": found.talk_s[missing]}
+    )
+    return Result(
+        "missing_dispositions",
+        f"{plural(int(missing.sum()), 'conversation')} of {int(due.sum()):,} have no disposition",
+        frame,
+        f"Answered calls of {human_length_s:g} s or more without a disposition {due_h:g} h after "
+        "their end",
+        found.balance({("not_due", "calls"): int((long & ~due).sum())}, {"not_due": "ended lately"}),
+        taxonomy, found.as_of, {"ages": ages, "each": each},
+        {"human_length_s": human_length_s, "due_h": due_h}, found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def late_dispositions(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    earlier: pd.DataFrame | None = None,
+    events: pd.DataFrame | None = None,
+    late_h: float = 1.0,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """Dispositions that came or changed after the call, and what that moves.
+
+    The service's calls do not say when they changed, so this needs an earlier reading of the same
+    calls, the events `disposition.logged`, or both.
+
+    Args:
+        calls: Frame of the calls table as it is now.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        earlier: The same calls as they were read before.
+        events: Frame of the events table.
+        late_h: Hours after the end of the call from which a logged disposition is late.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per change: `was` (null: none), `now`, `calls`. Table `each` has `id`, `was`,
+        `now`, `seen_by` (`reading`, `event`) and `delay_h` where an event tells.
+
+    Raises:
+        ConfigError: A column is missing, or neither source is given.
+    """
+    if earlier is None and events is None:
+        raise ConfigError(
+            "late dispositions need an earlier reading of the calls (earlier=) or the events "
+            "(events=): the calls themselves do not say when they changed"
+        )
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    parts = [_reread(calls, earlier), _told(calls, events, late_h)]
+    each = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
+    frame = each.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
+    frame = frame.astype({"was": "str", "now": "str", "calls": "Int64"})
+    frame = frame.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
+    return Result(
+        "late_dispositions",
+        f"{plural(len(each), 'disposition')} came or changed after the call",
+        frame,
+        f"Calls whose disposition differs from an earlier reading, or was logged more than "
+        f"{late_h:g} h after the call ended",
+        found.balance(), taxonomy, found.as_of, {"each": each}, {"late_h": late_h}, found.warnings,
+    )  # fmt: skip
+
+
+def _reread(calls: pd.DataFrame, earlier: pd.DataFrame | None) -> pd.DataFrame:
+    if earlier is None:
+        return _changes([], [], [], [], [])
+    before = earlier.drop_duplicates("id", keep="first").set_index("id")["disposition"]
+    there = calls[calls["id"].isin(before.index)]
+    was = before.reindex(there["id"]).astype("str").fillna("").to_numpy(dtype=object)
+    now = there["disposition"].astype("str").fillna("").to_numpy(dtype=object)
+    differs = was != now
+    ids = there["id"].to_numpy(dtype=object)[differs]
+    return _changes(list(ids), list(was[differs]), list(now[differs]), ["reading"] * len(ids),
+                    [np.nan] * len(ids))  # fmt: skip
+
+
+def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd.DataFrame:
+    """Calls whose last logged disposition came late, or after another one."""
+    if events is None:
+        return _changes([], [], [], [], [])
+    said = logged(events)
+    ended = dict(zip(calls["id"].astype("str"), micros(calls["ended_at"]), strict=False))
+    rows: list[tuple[str, str, str, str, float]] = []
+    for call, mine in said.dropna(subset=["call_id"]).groupby("call_id", sort=True):
+        at = micros(mine["logged_at"])[-1]
+        codes = ["" if pd.isna(code) else str(code) for code in mine["disposition"]]
+        delay = (at - ended[call]) / _HOUR_US if call in ended else np.nan
+        if len(set(codes)) > 1 or delay > late_h:
+            was = codes[-2] if len(codes) > 1 else ""
+            rows.append((str(call), was, codes[-1], "event", float(delay)))
+    return _changes(*([list(column) for column in zip(*rows, strict=True)] or [[]] * 5))
+
+
+def _changes(*columns: list[object]) -> pd.DataFrame:
+    names = ("id", "was", "now", "seen_by")
+    frame = {
+        name: [value or None for value in values]
+        for name, values in zip(names, columns, strict=False)
+    }
+    return table({**frame, "delay_h": np.array(columns[4], dtype=float)})
+
+
+_DAY_US: Final = 86_400_000_000
+
+
+@analysis
+def completeness(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    events: pd.DataFrame | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """Whether everything is here, and whether each row can be true.
+
+    The service's call list has no date of change, so a row that changed or came late cannot be seen
+    in one reading; what can be seen is checked.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, or None.
+        events: Frame of the events table: calls that they name must be here.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per check: `check`, `unit`, `count`, `of`, `share` (null where `of` is 0), `ok`,
+        `meaning`. Table `gaps` has the weekdays without a call between the first and the last.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    gaps = _gaps(calls)
+    rows = [*_call_checks(calls, found.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
+            "weekdays between the first and the last call without any: a pull may have stopped"),
+            *_event_checks(calls, events), *_lead_checks(found.leads, found.matched.lead)]  # fmt: skip
+    frame = table(
+        {
+            "check": [row[0] for row in rows],
+            "unit": [row[1] for row in rows],
+            "count": np.array([row[2] for row in rows], dtype=int),
+            "of": np.array([row[3] for row in rows], dtype=int),
+            "share": np.array([row[2] / row[3] if row[3] else np.nan for row in rows]),
+            "ok": np.array([row[2] == 0 for row in rows], dtype=bool),
+            "meaning": [row[4] for row in rows],
+        }
+    )
+    odd = frame[~frame["ok"].to_numpy(bool)]
+    said = ", ".join(f"{r['check']} {int(r['count']):,}" for r in odd.to_dict("records"))
+    return Result(
+        "completeness",
+        f"{plural(len(odd), 'check')} of {len(frame)} found something: {said}" if len(odd)
+        else f"All {len(frame)} checks are clean" if len(calls) or (leads is not None and len(leads))
+        else "There is nothing to check: no calls and no leads",
+        frame,
+        "Rows that cannot be true, rows that are missing, and rows that do not fit each other",
+        found.balance(), taxonomy, found.as_of, {"gaps": gaps}, {},
+        ("The service does not say when a call changed: a row that was edited after it was read is "
+         "seen only when it is read again.", *found.warnings),
+    )  # fmt: skip
+
+
+_Check = tuple[str, str, int, int, str]
+
+
+def _call_checks(calls: pd.DataFrame, as_of: datetime | None) -> list[_Check]:
+    made, answered, ended = (micros(calls[n]) for n in ("created_at", "answered_at", "ended_at"))
+    ends = 0 if as_of is None else round(as_of.timestamp() * 1e6)
+    has = {"made": made != NO_TIME, "answered": answered != NO_TIME, "ended": ended != NO_TIME}
+    duration = calls["duration_seconds"].to_numpy(float, na_value=np.nan) if (
+        "duration_seconds" in calls.columns
+    ) else np.full(len(calls), np.nan)  # fmt: skip
+    ids = calls["id"] if "id" in calls.columns else pd.Series(dtype="str")
+    blank = np.asarray(calls["to_number"].isna(), dtype=bool)
+    open_ = ~has["ended"] & has["made"] & (np.where(has["made"], made, 0) < ends - _DAY_US)
+    masks: list[tuple[str, Mask, str]] = [
+        (
+            "repeated_id",
+            np.asarray(ids.duplicated() & ids.notna(), dtype=bool),
+            "the same call twice",
+        ),
+        ("no_start", ~has["made"], "no created_at: in no window of time"),
+        ("never_ended", open_, "no ended_at a day after the start: stuck, or not read again"),
+        ("answered_before_start", has["answered"] & has["made"] & (answered < made), "impossible"),
+        ("ended_before_answer", has["ended"] & has["answered"] & (ended < answered), "impossible"),
+        ("ended_before_start", has["ended"] & has["made"] & (ended < made), "impossible"),
+        ("negative_duration", np.nan_to_num(duration) < 0, "impossible"),
+        ("in_the_future", has["made"] & (made > ends), "starts after the data was read"),
+        ("no_number", blank, "no called number: matches no lead"),
+    ]
+    return [(name, "calls", int(mask.sum()), len(calls), why) for name, mask, why in masks]
+
+
+def _event_checks(calls: pd.DataFrame, events: pd.DataFrame | None) -> list[_Check]:
+    if events is None or "id" not in calls.columns:
+        return []
+    require(events, ("type", "data"), "events")
+    data = events["data"].dropna().astype("str")
+    named = set(data.str.extract(r'"call_id":\s*"([^"]+)"')[0].dropna())
+    missing = named - set(calls["id"].dropna().astype("str"))
+    why = "calls that events name and that are not here: pull again"
+    return [("calls_of_events_missing", "calls", len(missing), len(named), why)]
+
+
+def _lead_checks(leads: pd.DataFrame, lead: np.ndarray) -> list[_Check]:
+    if not len(leads):
+        return []
+    seen = np.zeros(len(leads) + 1, dtype=bool)
+    seen[lead] = True
+    tried = leads["attempts"].to_numpy(float, na_value=0) > 0 if (
+        "attempts" in leads.columns
+    ) else np.zeros(len(leads), dtype=bool)  # fmt: skip
+    lost = tried & ~seen[:-1]
+    return [
+        ("calls_without_lead", "calls", int((lead < 0).sum()), len(lead), "no lead, or several"),
+        ("attempted_leads_without_calls", "leads", int(lost.sum()), len(leads),
+         "the service counts attempts on them, and none of their calls is here"),
+    ]  # fmt: skip
+
+
+def _gaps(calls: pd.DataFrame) -> pd.DataFrame:
+    at = micros(calls["created_at"])
+    days = np.unique(at[at != NO_TIME] // _DAY_US)
+    if not len(days):
+        return table({"date": []})
+    whole = np.arange(days[0], days[-1] + 1)
+    missing = np.setdiff1d(whole, days).astype("datetime64[D]")
+    return table({"date": [str(day) for day in missing[np.is_busday(missing)]]})

@@ -1,0 +1,345 @@
+"""How often to try a lead and how long to wait in between."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    Judged,
+    adjusted_rates,
+    judged,
+    pooled,
+    usual_factors,
+    usual_strata,
+)
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    count_attempts,
+    source_level,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.outcome_classes import OUTCOMES
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, points, seen
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
+from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.instants import When
+
+#: Hours between two attempts at which a new band begins.
+GAPS_H: Final = (0, 1, 4, 12, 24, 48, 96, 168)
+
+
+@analysis
+def attempts(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    most: int = 12,
+    source: str = SOURCE,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """What each further attempt is worth.
+
+    The leads that get many attempts are those that did not answer the first ones, so a raw rate by
+    attempt speaks of another people each time. The hazard is taken of leads not reached before, and
+    `adjusted` weighs the sources as they are at the first attempt.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; without it numbers stand for leads.
+        most: Attempts from this one on are one row.
+        source: Custom field with the source.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per attempt: `attempt`, `attempts` (all), `people` (all reached, `rate_all` of
+        attempts), and of leads not reached before: `numerator` (first contacts), `denominator`
+        (waiting), `rate` (the hazard), `low`, `high`, `adjusted`; `cumulative` (share of all leads
+        reached by then), `appointments` (first ones, of all attempts) and
+        `appointments_per_1000` attempts.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
+                  until=until)  # fmt: skip
+    number = np.minimum(found.attempt, np.int32(most)) - np.int32(1)
+    human, whole = found.flag("human"), found.ever
+    first = found.of_history(_first_attempt(whole, whole.flag("human")))
+    waiting = (first == 0) | (found.attempt <= first)
+    contact = waiting & human
+    booked = found.flag("appointment") | found.flag("conversion")
+    ever_booked = whole.flag("appointment") | whole.flag("conversion")
+    won = booked & (found.of_history(_first_attempt(whole, ever_booked)) == found.attempt)
+    tried, gained = sums(number, most), sums(np.where(won, number, -1), most)
+    people = sums(np.where(human, number, -1), most)
+    n, k = sums(np.where(waiting, number, -1), most), sums(np.where(contact, number, -1), most)
+    total = int(tried[0]) if len(tried) else 0
+    used = int(np.flatnonzero(tried).max(initial=-1)) + 1
+    columns = {
+        "attempt": [str(i + 1) if i + 1 < most else f"{most}+" for i in range(most)],
+        "attempts": tried,
+        "people": people,
+        "rate_all": ratio(people, tried),
+        **rated(k, n),
+        "adjusted": _standardised(found, number, waiting, contact, source, most),
+        "cumulative": ratio(np.cumsum(k), np.full(most, total)),
+        "appointments": gained,
+        "appointments_per_1000": 1000 * ratio(gained, tried),
+    }
+    frame = table({name: values[:used] for name, values in columns.items()})
+    return Result(
+        "attempts", _worth(frame), frame,
+        "First contacts of leads not reached before, by attempt; appointments and conversions are "
+        "the first of their lead",
+        found.balance(), taxonomy, found.as_of, {}, {"most": most, "source": source},
+        found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def recycle(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    min_calls: int = 50,
+    alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How long to wait after which outcome: the chance that the next attempt reaches a person.
+
+    Gaps are compared inside campaign, week and source, with attempt, local hour and weekday of the
+    next attempt held still, so that a ladder of attempts is not taken for a good gap. A gap is advised
+    where gaps differ and one of them is certainly above the others together; what would have been
+    seen is said otherwise. `simulated` is what the same retries would have reached at that gap.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; without it numbers stand for leads.
+        min_calls: Pairs of attempts below which a gap is not compared.
+        alpha: Chance of any advice where gaps make no difference, over all outcomes.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per outcome and gap: `outcome`, `gap`, `numerator` (people on the next attempt),
+        `denominator` (pairs), `rate`, `low`, `high`, `adjusted`, `thin`. Table `advice` has by
+        outcome `final`, `advised_gap` (null without), `retries`, `people`, `rate`, `simulated`,
+        `p`, `detectable_points`, `why`; table `after_attempt` the rate after each attempt and
+        outcome.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    order = found.order
+    same = found.cluster[order[1:]] == found.cluster[order[:-1]]
+    before, after = order[:-1][same], order[1:][same]
+    gap_h = (found.when[after] - found.when[before]) / 3_600e6
+    band = np.maximum(np.searchsorted(np.array(GAPS_H, float), gap_h, side="right") - 1, 0)
+    outcome, size = found.outcome[before].astype(np.int64), len(GAPS_H)
+    hit = found.flag("human")[after]
+    cell = outcome * size + band
+    n = sums(cell, len(OUTCOMES) * size).reshape(-1, size)
+    k = sums(np.where(hit, cell, -1), len(OUTCOMES) * size).reshape(-1, size)
+    seen_outcomes = [i for i in range(len(OUTCOMES)) if n[i].any()]
+    verdicts = _gaps_judged(found, after, outcome, band, min_calls, alpha)
+    adjusted = np.full((len(OUTCOMES), size), np.nan)
+    for i, verdict in verdicts.items():
+        adjusted[i] = adjusted_rates(verdict, size)[0]
+    labels = _gap_labels()
+    frame = table(
+        {
+            "outcome": [OUTCOMES[i].name for i in seen_outcomes for _ in range(size)],
+            "gap": labels * len(seen_outcomes),
+            **rated(k[seen_outcomes].ravel(), n[seen_outcomes].ravel()),
+            "adjusted": adjusted[seen_outcomes].ravel(),
+            "thin": n[seen_outcomes].ravel() < min_calls,
+        }
+    )
+    advice = _advice(n, k, seen_outcomes, verdicts)
+    return Result(
+        "recycle", _gap_claims(verdicts, n), frame,
+        "Pairs of an attempt and the next one on the same lead, by outcome of the first and hours "
+        "between; numerator: a person answered the next one",
+        found.balance(), taxonomy, found.as_of,
+        {"advice": advice, "after_attempt": _after(found, before, hit)},
+        {"min_calls": min_calls, "alpha": alpha}, found.warnings, ASSUMPTIONS,
+    )  # fmt: skip
+
+
+#: What gaps are adjusted for.
+GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "weekday")
+
+
+def _gaps_judged(
+    found: Attempts, after: Ints, outcome: Ints, band: Ints, min_calls: int, alpha: float
+) -> dict[int, Judged]:
+    """What can be said of the gaps after each outcome that is tried again."""
+    strata = [code[after] for code in usual_strata(found)]
+    factors = {name: code[after] for name, code in usual_factors(found).items()}
+    human, cluster = found.flag("human")[after], found.cluster[after]
+    asked = [i for i in range(len(OUTCOMES))
+             if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
+    verdicts = {}
+    for i in asked:
+        mine = outcome == i
+        if not human[mine].any():
+            continue
+        level, enough = pooled(band[mine], len(GAPS_H), min_calls)
+        model = rate_ratios(
+            human[mine], [code[mine] for code in strata],
+            {**{name: code[mine] for name, code in factors.items()}, "gap": level},
+            cluster[mine], wanted=["gap"],
+        )  # fmt: skip
+        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked))
+    return verdicts
+
+
+def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tuple[Claim, ...]:
+    labels = _gap_labels()
+    claims = []
+    for i, verdict in verdicts.items():
+        if not verdict.best_stands_out:
+            continue
+        rates = verdict.effects.rates(shrink=True)
+        claims.append(Claim(
+            "advice", f"{OUTCOMES[i].name}: {labels[verdict.best]}", verdict.effect, verdict.low,
+            verdict.high, verdict.detectable, GAP_ADJUSTED_FOR,
+            f"After {OUTCOMES[i].name}, {labels[verdict.best]} reaches "
+            f"{share(rates[verdict.best])}, {points(verdict.effect)} above {labels[verdict.worst]}",
+        ))  # fmt: skip
+    if claims:
+        return tuple(claims)
+    known = {i: v for i, v in verdicts.items() if np.isfinite(v.detectable)}
+    if not known:
+        return (Claim("none", "gap", text="There are too few retries to compare gaps"),)
+    most = max(known, key=lambda i: int(pairs[i].sum()))
+    detectable = float(known[most].detectable)
+    return (Claim(
+        "none", "gap", detectable=detectable, adjusted_for=GAP_ADJUSTED_FOR,
+        text=f"No gap is certainly better than another after {plural(int(pairs.sum()), 'retry', 'retries')}"
+        f"{seen(detectable)} after {OUTCOMES[most].name}",
+    ),)  # fmt: skip
+
+
+def _advice(
+    n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], seen_outcomes: list[int],
+    verdicts: dict[int, Judged],
+) -> pd.DataFrame:  # fmt: skip
+    labels, rows = _gap_labels(), []
+    for i in seen_outcomes:
+        pairs, people, verdict = int(n[i].sum()), int(k[i].sum()), verdicts.get(i)
+        gap, gain, why = None, np.nan, "no gap is certainly better than the rest"
+        if OUTCOMES[i].final:
+            why = "final: the taxonomy says not to call again"
+        elif verdict is None or np.isnan(verdict.p):
+            why = "too few retries to compare"
+        elif verdict.best_stands_out:
+            gap = labels[verdict.best]
+            rates = verdict.effects.rates(shrink=True)
+            gain = float(rates[verdict.best]) * pairs
+            why = f"{share(rates[verdict.best])} against {share(people / pairs)} over all gaps, adjusted"
+        rows.append((
+            OUTCOMES[i].name, OUTCOMES[i].final, gap, pairs, people, people / pairs, gain,
+            np.nan if verdict is None else verdict.p,
+            np.nan if verdict is None else 100 * verdict.detectable, why,
+        ))  # fmt: skip
+    names = ("outcome", "final", "advised_gap", "retries", "people", "rate", "simulated", "p",
+             "detectable_points", "why")  # fmt: skip
+    kinds = {"final": bool, "retries": int, "people": int}
+    return table({
+        name: [row[at] for row in rows] if name in ("outcome", "advised_gap", "why")
+        else np.array([row[at] for row in rows], dtype=kinds.get(name, float))
+        for at, name in enumerate(names)
+    })  # fmt: skip
+
+
+def _first_attempt(found: Attempts, hit: Mask) -> Ints:
+    """For each attempt, the first attempt of its lead that hits; 0 where none does."""
+    first = np.full(int(found.cluster.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32)
+    np.minimum.at(first, found.cluster[hit], found.attempt[hit])
+    each = first[found.cluster]
+    return np.where(each == np.iinfo(np.int32).max, 0, each)
+
+
+def _standardised(
+    found: Attempts, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
+    most: int,
+) -> Floats:  # fmt: skip
+    """The hazard with the sources as they are at the first attempt; NaN where a source is missing."""
+    code, names = source_level(found, source)
+    size = len(names)
+    cell = number * size + code
+    n = sums(np.where(waiting, cell, -1), most * size).reshape(most, size)
+    k = sums(np.where(contact, cell, -1), most * size).reshape(most, size)
+    weight = n[0] / n[0].sum() if n[0].sum() else np.zeros(size)
+    rates = ratio(k, n)
+    there = ~np.isnan(rates) | (weight[None, :] == 0)
+    total = np.nansum(np.where(weight[None, :] > 0, rates, 0.0) * weight[None, :], axis=1)
+    return np.where(there.all(axis=1) & (n.sum(axis=1) > 0), total, np.nan)
+
+
+def _worth(frame: pd.DataFrame) -> str:
+    if not len(frame):
+        return "There are no attempts"
+    last = frame[frame["numerator"] > 0]
+    if not len(last):
+        return f"No lead was reached in {int(frame['attempts'].sum()):,} attempts"
+    row = last.iloc[-1]
+    if len(last) == 1 and row["attempt"] == frame["attempt"].iloc[0]:
+        return f"The first attempt reaches {share(row['rate'])} of leads, and no later one reaches any"
+    return (
+        f"The first attempt reaches {share(frame['rate'].iloc[0])} of leads, attempt "
+        f"{row['attempt']} reaches {share(row['rate'])} of those still waiting; by then "
+        f"{share(row['cumulative'])} are reached"
+    )
+
+
+def _after(found: Attempts, before: Ints, hit: Mask) -> pd.DataFrame:
+    size = 8
+    number = np.minimum(found.attempt[before], size).astype(np.int64) - 1
+    cell = found.outcome[before].astype(np.int64) * size + number
+    n, k = sums(cell, len(OUTCOMES) * size), sums(np.where(hit, cell, -1), len(OUTCOMES) * size)
+    used = np.flatnonzero(n)
+    return table(
+        {
+            "outcome": [OUTCOMES[i // size].name for i in used],
+            "attempt": used % size + 1,
+            **rated(k[used], n[used]),
+        }
+    )
+
+
+def _gap_labels() -> list[str]:
+    names = [f"{h} h" if h < 48 else f"{h // 24} d" for h in GAPS_H]
+    return [
+        *(f"{a} to {b}" for a, b in itertools.pairwise(names)),
+        f"{names[-1]} and more",
+    ]

@@ -1,0 +1,491 @@
+"""What the fields of the network say: carriers, causes, ringing, durations, machines."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered
+from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
+from dialframe.analytics.attempt.code_tables import Field
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy, code_key
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import (
+    first_few,
+    median,
+    plural,
+    rated,
+    ratio,
+    share,
+    sums,
+    table,
+)
+from dialframe.analytics.stats.intervals import clustered
+from dialframe.instants import When
+
+#: Shares of short calls from which carriers charge extra or ask questions, as they publish them.
+SHORT_LIMITS: Final = (0.15, 0.20)
+_LEAST: Final = 30
+#: Seconds of ringing at which a new bar begins.
+RING_EDGES: Final = (0, 1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 40, 60)
+
+
+@analysis
+def carriers(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    by: str = "campaign_id",
+    short_s: float = 6.0,
+    limits: tuple[float, float] = SHORT_LIMITS,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Answer-seizure ratio, network effectiveness, length and share of short and blocked calls.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        by: `campaign_id`, `from_number`, `prefix` (area code called), or a column of the calls.
+        short_s: Talk up to which an answered call is short, seconds.
+        limits: Shares of short calls that carriers warn at and charge at.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per group: the column `by`, `attempts`, `answered`, `asr`, `asr_low`, `asr_high`
+        (clustered by number), `ner`, `aloc_s` (mean talk), `short` (calls), `short_share` of
+        answered calls with a length, `short_low`, `short_high` (clustered too), `short_flag` (`ok`, `warning`,
+        `over`, `too few` under 30 answers), `blocked`, `blocked_share`, `rejected` (by the person), `congested`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = _groups(found, by)
+    size = len(names)
+
+    def of(mask: np.ndarray) -> Ints:
+        return sums(np.where(mask, code, -1), size)
+
+    answered, user = found.flag("answered"), rejected(found)
+    blocked = found.is_class("blocked_or_rejected") & ~user
+    known = answered & ~np.isnan(found.talk_s)
+    short = known & (np.nan_to_num(found.talk_s, nan=np.inf) <= short_s)
+    effective = answered | found.is_class("busy", "no_answer") | user
+    tried, talk = sums(code, size), np.bincount(code[known], found.talk_s[known], size)
+    bounds = _bounds(answered, found.cluster, code, size)
+    short_bounds = _bounds(short[known], found.cluster[known], code[known], size)
+    frame = table(
+        {
+            by: names,
+            "attempts": tried,
+            "answered": of(answered),
+            "asr": ratio(of(answered), tried),
+            "asr_low": bounds[0],
+            "asr_high": bounds[1],
+            "ner": ratio(of(effective), tried),
+            "aloc_s": ratio(talk, of(known)),
+            "short": of(short),
+            "short_share": ratio(of(short), of(known)),
+            "short_low": short_bounds[0],
+            "short_high": short_bounds[1],
+            "short_flag": _flags(of(short), of(known), limits),
+            "blocked": of(blocked),
+            "blocked_share": ratio(of(blocked), tried),
+            "rejected": of(user),
+            "congested": of(found.is_class("network_fail")),
+        }
+    ).sort_values("attempts", ascending=False, kind="stable", ignore_index=True)
+    over = int((frame["short_flag"] == "over").sum())
+    total, base = int(short.sum()), int(known.sum())
+    said = f" ({share(total / base)} short)" if base else ""
+    return Result(
+        "carriers",
+        f"{plural(int(answered.sum()), 'answer')} of {plural(len(found), 'attempt')}{said}; "
+        f"{over} of {size} {'group is' if size == 1 else 'groups are'} over the limit of short "
+        f"calls",
+        frame,
+        "ASR: answered of attempts; NER: answered, busy, ring without answer and rejected by the "
+        f"person of attempts (ITU-T E.411, E.425); short: talk of {short_s:g} s or less of answered",
+        found.balance({("no_length", "calls"): int((answered & ~known).sum())},
+                      {"no_length": "answered, without a length"}),
+        taxonomy, found.as_of, {},
+        {"short_s": short_s, "limit_warning": limits[0], "limit_over": limits[1]}, found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def causes(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Hangup causes by frequency, in every spelling and as the class they mean.
+
+    Returns:
+        One row per cause as it was written: `hangup_cause` (null: none), `class` (`unmapped` where
+        the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
+        `answered`, `cumulative`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = found.text("hangup_cause")
+    n = sums(code, len(names))
+    order = sorted(range(len(names)), key=lambda i: (-n[i], names[i]))
+    kinds = [taxonomy.outcome("hangup_cause", names[i]) or "unmapped" for i in order]
+    kinds = [
+        "(none)" if names[i] == "(none)" else kind for i, kind in zip(order, kinds, strict=True)
+    ]
+    frame = table(
+        {
+            "hangup_cause": [names[i] for i in order],
+            "class": kinds,
+            **rated(n[order] if order else np.zeros(0, int), np.full(len(order), len(found))),
+            "answered": sums(np.where(found.flag("answered"), code, -1), len(names))[order]
+            if order else np.zeros(0, int),
+            "cumulative": np.cumsum(n[order]) / max(len(found), 1) if order else np.zeros(0),
+        }
+    )  # fmt: skip
+    top = "no attempts" if not order else f"{names[order[0]]} most often"
+    return Result(
+        "causes", f"{plural(len(names), 'hangup cause')}: {top}", frame,
+        "Attempts by hangup cause", found.balance(), taxonomy, found.as_of,
+        warnings=found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def ring_times(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How long it rings until a person, a machine, an unknown answer, or nobody.
+
+    Returns:
+        One row per band of seconds and who answered: `seconds` (`4 to 6`), `from_s`, `who`
+        (`person`, `machine`, `unknown`, `nobody`), `calls`, `denominator` (all of that kind),
+        `share`. Table `medians` has `who`, `calls`, `median_s`. Negative rings and rings over 120 s
+        (queueing, most likely) are set aside and counted.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    ring = found.ring_s
+    odd = {
+        "ring_unknown": np.isnan(ring),
+        "ring_negative": ring < 0,
+        "ring_long": ring > LONGEST_RING_S,
+    }
+    kept = ~np.any(list(odd.values()), axis=0)
+    answered, human, machine = (found.flag(n) for n in ("answered", "human", "machine"))
+    who = np.select([~answered, human, machine], [3, 0, 1], default=2)
+    names = ("person", "machine", "unknown", "nobody")
+    band = np.searchsorted(np.array(RING_EDGES, float), ring, side="right") - 1
+    size = len(RING_EDGES)
+    n = sums(np.where(kept, who * size + band, -1), 4 * size)
+    total = sums(np.where(kept, who, -1), 4)
+    labels = [f"{a} to {b}" for a, b in itertools.pairwise(RING_EDGES)]
+    labels.append(f"{RING_EDGES[-1]} and more")
+    frame = table(
+        {
+            "seconds": labels * 4,
+            "from_s": np.tile(np.array(RING_EDGES), 4),
+            "who": [name for name in names for _ in range(size)],
+            "calls": n,
+            "denominator": np.repeat(total, size),
+            "share": ratio(n, np.repeat(total, size)),
+        }
+    )
+    middles = np.array([median(np.where(kept & (who == i), ring, np.nan)) for i in range(4)])
+    medians = table({"who": list(names), "calls": total, "median_s": middles})
+    said = ", ".join(f"{name} {m:.0f} s" for name, m in zip(names, middles, strict=True) if m == m)
+    words = {
+        "ring_unknown": "no instant of answer or end", "ring_negative": "answered before it began",
+        "ring_long": "over 120 s: queueing is most likely in it",
+    }  # fmt: skip
+    return Result(
+        "ring_times", f"Median ringing: {said or 'not known'}", frame,
+        "Seconds from the start of the call to its answer, or to its end where nobody answered",
+        found.balance({(name, "calls"): int(mask.sum()) for name, mask in odd.items()}, words),
+        taxonomy, found.as_of, {"medians": medians}, {}, found.warnings,
+    )  # fmt: skip
+
+
+def _groups(found: Attempts, by: str) -> tuple[Ints, list[str]]:
+    if by != "prefix":
+        return found.text(by)
+    codes = area(found, "to_number")
+    distinct, place = np.unique(codes, return_inverse=True)
+    return place.astype(np.int64), [f"+1 {c}" if c > 0 else "elsewhere" for c in distinct]
+
+
+def _bounds(
+    hit: np.ndarray, cluster: Ints, code: Ints, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.full(size, np.nan), np.full(size, np.nan)
+    order = np.argsort(code, kind="stable")
+    edge = np.searchsorted(code[order], np.arange(size + 1))
+    _, near = np.unique(cluster, return_inverse=True)
+    for i in range(size):
+        mine = order[edge[i] : edge[i + 1]]
+        _, small = np.unique(near[mine], return_inverse=True)
+        found = clustered(hit[mine], small)
+        if found is not None:
+            low[i], high[i] = found[1:]
+    return low, high
+
+
+def _flags(short: Ints, known: Ints, limits: tuple[float, float]) -> list[str]:
+    said = []
+    for rate, n in zip(ratio(short, known), known, strict=True):
+        if n < _LEAST:
+            said.append("too few")
+        else:
+            said.append("over" if rate > limits[1] else "warning" if rate > limits[0] else "ok")
+    return said
+
+
+_TOLERANCE_S: Final = 1.5
+
+
+#: Calls that a group must have before its durations are judged.
+_ENOUGH: Final = 10
+
+
+_RING_EDGES: Final = (1.0, 4.0, 12.0, 16.0, 18.0, 20.0, 22.0, 24.0, 28.0)
+
+
+_TALK_EDGES: Final = (4.0, 6.0, 9.0, 13.0, 18.0, 22.0, 27.0, 32.0, 40.0, 60.0, 120.0)
+
+
+@analysis
+def durations(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    by: str = "campaign_id",
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """What `duration_seconds` counts in this account: the talk, or the whole call.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        by: Column of the calls to look at groups of.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+
+    Returns:
+        One row per group: the group's column, `means` (`talk`, `whole`, `unclear`), `calls`
+        (answered, with times and a duration, of which the two differ), `fits_talk`, `fits_whole`,
+        `median_off_talk_s`, `median_off_whole_s`.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    duration = found.calls["duration_seconds"].iloc[found.rows].to_numpy(float, na_value=np.nan)
+    to_talk = np.abs(duration - found.talk_s)
+    to_whole = np.abs(duration - found.talk_s - found.ring_s)
+    known = found.flag("answered") & ~np.isnan(to_talk) & ~np.isnan(to_whole)
+    told = known & (found.ring_s > _TOLERANCE_S)
+    code, names = found.text(by)
+    rows = []
+    for i, name in enumerate(names):
+        mine = told & (code == i)
+        talk = int((to_talk[mine] <= _TOLERANCE_S).sum())
+        whole = int((to_whole[mine] <= _TOLERANCE_S).sum())
+        n = int(mine.sum())
+        means = "unclear"
+        if n >= _ENOUGH and max(talk, whole) > 0.9 * n:
+            means = "talk" if talk > whole else "whole"
+        rows.append((name, means, n, talk, whole, median(to_talk[mine]), median(to_whole[mine])))
+    rows.sort(key=lambda row: (-row[2], row[0]))
+    columns = (
+        by,
+        "means",
+        "calls",
+        "fits_talk",
+        "fits_whole",
+        "median_off_talk_s",
+        "median_off_whole_s",
+    )
+    frame = table(
+        {
+            name: [row[i] for row in rows] if i < 2
+            else np.array([row[i] for row in rows], dtype=int if i < 5 else float)
+            for i, name in enumerate(columns)
+        }
+    )  # fmt: skip
+    kinds = [str(kind) for kind in frame["means"] if kind != "unclear"]
+    most = max(set(kinds), key=kinds.count) if kinds else "unclear"
+    odd = [
+        str(n)
+        for n, k in zip(frame[by], frame["means"], strict=True)
+        if k not in (most, "unclear")
+    ]
+    said = {"talk": "the talk", "whole": "the whole call from its start", "unclear": "not clear"}
+    answer = f"duration_seconds is {said[most]}"
+    answer += f", except in {', '.join(odd)}" if odd else ""
+    return Result(
+        "durations", answer, frame,
+        "Answered calls whose duration is within 1.5 s of the talk (answer to end) or of the whole "
+        "call (start to end)",
+        found.balance({("no_duration", "calls"): int((found.flag("answered") & ~known).sum())},
+                      {"no_duration": "answered, without a duration or its times"}),
+        taxonomy, found.as_of, {}, {"tolerance_s": _TOLERANCE_S}, found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def machines(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    by: str = "campaign_id",
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+) -> Result:
+    """How many answers are machines, and where machines hide among answers of unknown kind.
+
+    Ringing and talk of calls that are known to be a person or a machine say how both look; the
+    share of machines among the unknown answers of a group is the one that makes theirs likeliest.
+
+    Returns:
+        One row per group: the group's column, `numerator` (machines), `denominator` (answered),
+        `rate`, `low`, `high` (clustered by number), `unknown` (answered by nobody knows whom),
+        `hidden_share` (estimated machines of these, null where it cannot be told), `hidden_low`,
+        `hidden` (they are mostly machines).
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    answered, machine, human = (found.flag(name) for name in ("answered", "machine", "human"))
+    unknown = found.is_class(CONNECTED_UNKNOWN) & ~found.classes.unmapped[found.rows] & answered
+    looks = _looks(found)
+    size = (len(_RING_EDGES) + 1) * (len(_TALK_EDGES) + 1)
+    as_machine, as_human = (sums(np.where(m, looks, -1), size) for m in (machine, human))
+    code, names = found.text(by)
+    rows = []
+    for i, name in enumerate(names):
+        mine = answered & (code == i)
+        bounds = clustered(machine[mine], found.cluster[mine])
+        low, high = (np.nan, np.nan) if bounds is None else bounds[1:]
+        odd = unknown & (code == i)
+        hidden, least = _hidden(sums(np.where(odd, looks, -1), size), as_machine, as_human)
+        rows.append((name, int((machine & mine).sum()), int(mine.sum()), low, high,
+                     int(odd.sum()), hidden, least))  # fmt: skip
+    rows.sort(key=lambda row: (-row[2], row[0]))
+    column = [np.array([row[i] for row in rows], dtype=float) for i in range(1, 8)]
+    frame = table(
+        {
+            by: [row[0] for row in rows],
+            **{
+                name: rated(column[0], column[1])[name]
+                for name in ("numerator", "denominator", "rate")
+            },
+            "low": column[2],
+            "high": column[3],
+            "unknown": column[4].astype(int),
+            "hidden_share": column[5],
+            "hidden_low": column[6],
+            "hidden": np.nan_to_num(column[6]) > 0.5,
+        }
+    )
+    hiding = frame[frame["hidden"].to_numpy(bool)]
+    most = np.argsort(-(hiding["unknown"] * hiding["hidden_share"]).to_numpy(float), kind="stable")
+    odd_ones = [str(name) for name in hiding[by].iloc[most]]
+    total, base = int(machine.sum()), int(answered.sum())
+    answer = f"{total:,} of {plural(base, 'answer')} were machines" + (
+        f" ({share(total / base)})" if base else ""
+    )
+    dark = int(unknown.sum())
+    answer += f"; of {plural(dark, 'answer')} nothing says by whom" if 2 * dark > base else ""
+    answer += f"; more hide in {first_few(odd_ones)}" if odd_ones else ""
+    return Result(
+        "machines", answer, frame,
+        "Calls that a machine answered of answered calls; unknown: answered, and no code says by "
+        "whom",
+        found.balance(), taxonomy, found.as_of, warnings=found.warnings,
+    )  # fmt: skip
+
+
+def _looks(found: Attempts) -> Ints:
+    """Band of ringing and talk of each attempt; -1 where not known."""
+    ring = np.searchsorted(np.array(_RING_EDGES), np.nan_to_num(found.ring_s), side="right")
+    talk = np.searchsorted(np.array(_TALK_EDGES), np.nan_to_num(found.talk_s), side="right")
+    known = ~np.isnan(found.ring_s) & ~np.isnan(found.talk_s)
+    return np.where(known, ring * (len(_TALK_EDGES) + 1) + talk, -1)
+
+
+def _hidden(unknown: Ints, machine: Ints, human: Ints) -> tuple[float, float]:
+    """Likeliest share of machines and its lower 95 % bound; NaN where it cannot be told."""
+    n = int(unknown.sum())
+    if n < 2 * _ENOUGH or min(int(machine.sum()), int(human.sum())) < 5 * _ENOUGH:
+        return np.nan, np.nan
+    one = (machine + 0.5) / (machine + 0.5).sum()
+    other = (human + 0.5) / (human + 0.5).sum()
+    grid: Floats = np.linspace(0.0, 1.0, 201)
+    mixed = grid[:, None] * one[None, :] + (1 - grid)[:, None] * other[None, :]
+    likelihood = np.log(mixed) @ unknown
+    best = int(likelihood.argmax())
+    inside: Mask = likelihood > likelihood[best] - 1.92
+    return float(grid[best]), float(grid[inside].min())
+
+
+_CAUSE: Final[Field] = "hangup_cause"
+
+
+#: Spellings that say that the person rejected the call, not the network.
+_BY_USER: Final = frozenset(
+    {"q850:21", "sip:603", "callrejected", "rejected", "declined", "decline"}
+)
+
+
+LONGEST_RING_S: Final = 120.0
+
+
+def rejected(found: Attempts) -> Mask:
+    """Rejected calls whose cause names the person and whose disposition does not say blocked."""
+    cause, names = numbered(found.calls["hangup_cause"].iloc[found.rows])
+    said = [code_key(_CAUSE, n) in _BY_USER and "block" not in n.casefold() and "+" not in n
+            for n in names]  # fmt: skip
+    note, notes = numbered(found.calls["disposition"].iloc[found.rows])
+    blocked = np.array([*("block" in n.casefold() for n in notes), False])[note]
+    return np.asarray(
+        found.is_class("blocked_or_rejected") & np.array([*said, False])[cause] & ~blocked
+    )

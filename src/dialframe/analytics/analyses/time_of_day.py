@@ -1,0 +1,436 @@
+"""When people answer, by local hour and weekday, and whether it matters."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    Judged,
+    adjusted_rates,
+    judged,
+    level_claims,
+    people_by,
+    pooled,
+    usual_factors,
+    usual_strata,
+)
+from dialframe.analytics.attempt.arrays import Floats, Ints
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    attempt_level,
+    clock_of,
+    count_attempts,
+    hour_level,
+    weekday_level,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, counted
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import rated, ratio, sums, table
+from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.instants import When
+
+_CELLS: Final = 7 * 24
+_LEAST: Final = 30
+#: Shrunk rates that are closer than this are one rate.
+_STANDS_OUT: Final = 0.005
+
+
+@analysis
+def hours(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    min_calls: int = 30,
+    alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How often a person answers by weekday and hour of the person called.
+
+    `shrunk` pulls each cell to the rate over all cells, the more the fewer calls it has: a beta
+    distribution over cells is fitted by moments, and the cell's mean given it is taken.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; not needed.
+        min_calls: Calls below which a cell is thin: to be grayed, never to be ranked.
+        alpha: Chance that the claims find a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        All 168 cells: `weekday` (`Mon`), `hour`, `numerator` (people), `denominator` (attempts),
+        `rate`, `low`, `high`, `shrunk` (null without calls), `thin`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
+                  until=until)  # fmt: skip
+    clock = clock_of(found)
+    n = sums(clock.cell, _CELLS)
+    k = sums(np.where(found.flag("human"), clock.cell, np.int16(-1)), _CELLS)
+    frame = table(
+        {
+            "weekday": [name for name in WEEKDAYS for _ in range(24)],
+            "hour": np.tile(np.arange(24), 7),
+            **rated(k, n),
+            "shrunk": shrunk(k, n),
+            "thin": n < min_calls,
+        }
+    )
+
+    def claims() -> tuple[Claim, ...]:
+        return _Times(found, min_calls, alpha, 1.0, SOURCE).claims()
+
+    return Result(
+        "hours", claims, frame,
+        "Calls that a person answered of attempts, by the clock of the person called",
+        found.balance({("no_zone", "calls"): int((clock.cell == -1).sum()),
+                       ("unclear_hour", "calls"): int((clock.cell == UNCLEAR).sum())}, _CLOCK_WORDS),
+        taxonomy, found.as_of, {}, {"min_calls": min_calls, "alpha": alpha}, found.warnings,
+        ASSUMPTIONS,
+    )  # fmt: skip
+
+
+@analysis
+def best_time(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    source: str = SOURCE,
+    alpha: float = 0.05,
+    min_calls: int = 30,
+    min_points: float = 1.0,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Whether the hour or the weekday makes a difference once everything else is held still.
+
+    The chance of a person is compared inside campaign, week and source, with the attempt and the
+    other clock held still (`stats.rate_ratios`); errors are clustered by lead. `adjusted` is the rate
+    if all calls had been made at that time, shrunk as far as its error asks for. There is a
+    difference if the Wald test says so (hour and weekday are two tests, which share `alpha`) and the
+    best and the worst are at least `min_points` apart; otherwise the answer says which difference
+    would have been seen.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, for source, attempt and clusters.
+        source: Column or custom field with the source.
+        alpha: Chance that either test finds a difference where there is none.
+        min_calls: Calls below which a time is not compared; 1 % of all calls at least.
+        min_points: Difference in percentage points that is worth a decision.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per time (`dimension` `hour` or `weekday`, `level`): `numerator`, `denominator`,
+        `rate`, `low`, `high`, `adjusted`, `rate_ratio` to the mean with `ratio_low`, `ratio_high`
+        (null for times with too few calls). Table `tests` has `dimension`, `chi2`, `df`, `p`,
+        `p_adjusted` (both null with nothing to compare), `spread_points`, `detectable_points`,
+        `differs`.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+    """
+    whole = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    times = _Times(whole, min_calls, alpha, min_points, source)
+    return Result(
+        "best_time", times.claims(), times.table(),
+        "Calls that a person answered of attempts with a certain local hour; adjusted for "
+        + ", ".join(ADJUSTED_FOR),
+        whole.balance({("no_certain_hour", "calls"): len(whole) - len(times.found)}, _CLOCK_WORDS),
+        taxonomy, whole.as_of, {"tests": times.tests()},
+        {"alpha": alpha, "min_calls": min_calls, "min_points": min_points, "source": source},
+        whole.warnings, ASSUMPTIONS,
+    )  # fmt: skip
+
+
+#: What hour and weekday are adjusted for.
+ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour and weekday")
+_NAMES: Final = {"hour": [f"{h}:00" for h in range(24)], "weekday": list(WEEKDAYS)}
+
+
+class _Times:
+    """Local hours and weekdays of some attempts, and what each does."""
+
+    def __init__(
+        self, whole: Attempts, min_calls: int, alpha: float, min_points: float, source: str
+    ) -> None:
+        known = clock_of(whole).known
+        self.found = whole.only(known)
+        clock = clock_of(whole).take(known)
+        self.levels = {"hour": hour_level(clock), "weekday": weekday_level(clock)}
+        self.human = self.found.flag("human")
+        self.count = {name: sums(v, len(_NAMES[name])) for name, v in self.levels.items()}
+        self.judged: dict[str, Judged] = {}
+        reached = int(self.human.sum())
+        if not 0 < reached < len(self.found):
+            return
+        least = max(min_calls, round(0.01 * len(self.found)))
+        used = {
+            name: pooled(level, len(_NAMES[name]), least) for name, level in self.levels.items()
+        }
+        model = rate_ratios(
+            self.human, usual_strata(self.found, source),
+            {"attempt": attempt_level(self.found), **{k: code for k, (code, _) in used.items()}},
+            self.found.cluster, wanted=list(self.levels),
+        )  # fmt: skip
+        for name, effects in model.effects.items():
+            self.judged[name] = judged(
+                effects, used[name][1], alpha, min_points=min_points, tests=len(self.levels)
+            )
+
+    def claims(self) -> tuple[Claim, ...]:
+        """A difference of hours and of weekdays with the best one, or none."""
+        if not len(self.found):
+            return counted("hour", "There are no calls with a certain local hour")
+        reached = int(self.human.sum())
+        why = "the calls differ too little in it"
+        if not self.judged:
+            why = "everybody answers" if reached else "nobody answers"
+        claims: list[Claim] = []
+        for name, labels in _NAMES.items():
+            rest = tuple(x for x in ADJUSTED_FOR if x != "hour and weekday")
+            other = "weekday" if name == "hour" else "hour"
+            if name in self.judged:
+                claims += level_claims(
+                    self.judged[name], name, labels, (*rest, other), what=f"the {name}",
+                    why_not=why,
+                )  # fmt: skip
+            else:
+                claims.append(
+                    Claim("none", name, text=f"The {name} cannot be judged, because {why}")
+                )
+        return tuple(claims)
+
+    def table(self) -> pd.DataFrame:
+        """One row per time that has calls."""
+        rows = []
+        for name, labels in _NAMES.items():
+            n, k = self.count[name], sums(np.where(self.human, self.levels[name], -1), len(labels))
+            adjusted = [np.full(len(labels), np.nan)] * 4
+            if name in self.judged:
+                adjusted = list(adjusted_rates(self.judged[name], len(labels)))
+            rows += [(name, labels[i], int(k[i]), int(n[i]), *(float(v[i]) for v in adjusted))
+                     for i in np.flatnonzero(n)]  # fmt: skip
+        names = ("adjusted", "rate_ratio", "ratio_low", "ratio_high")
+        return table(
+            {
+                "dimension": [row[0] for row in rows],
+                "level": [row[1] for row in rows],
+                **rated(
+                    np.array([row[2] for row in rows], dtype=np.int64),
+                    np.array([row[3] for row in rows], dtype=np.int64),
+                ),
+                **{
+                    name: np.array([row[place] for row in rows], dtype=float)
+                    for place, name in enumerate(names, 4)
+                },
+            }
+        )
+
+    def tests(self) -> pd.DataFrame:
+        """One row per dimension: what the test says and what it would have seen."""
+        names = list(self.judged)
+        parts = [self.judged[name].effects.test() for name in names]
+        p = np.array([self.judged[name].p for name in names], dtype=float)
+        return table(
+            {
+                "dimension": names,
+                "chi2": np.array([part[0] for part in parts], dtype=float),
+                "df": np.array([part[1] for part in parts], dtype=int),
+                "p": p,
+                "p_adjusted": np.minimum(p * len(_NAMES), 1.0),
+                "spread_points": np.array([100 * self.judged[n].effect for n in names], float),
+                "detectable_points": np.array(
+                    [100 * self.judged[n].detectable for n in names], float
+                ),
+                "differs": np.array([self.judged[n].differs for n in names], dtype=bool),
+            }
+        )
+
+
+def shrunk(k: Ints, n: Ints) -> Floats:
+    """Rates pulled to their common mean by a beta prior fitted by moments; NaN without trials."""
+    used = n > 0
+    if not used.any():
+        return np.full(len(n), np.nan)
+    total, cells = float(n.sum()), int(used.sum())
+    mean = float(k.sum()) / total
+    spread = float((n[used] * (k[used] / n[used] - mean) ** 2).sum())
+    # Kleinman (J. Am. Stat. Assoc. 68 (1973) 46): between-cell share of the variance.
+    weight = total - float((n[used] ** 2).sum()) / total
+    base = mean * (1 - mean)
+    between = (spread - base * (cells - 1)) / weight if weight > 0 else 0.0
+    prior = base / between - 1 if between > 1e-12 and base > 0 else 1e9
+    prior = min(max(prior, 1.0), 1e9)
+    return np.where(used, (k + prior * mean) / (n + prior), np.nan)
+
+
+_CLOCK_WORDS: Final = {
+    "no_zone": "no time zone can be told from the number",
+    "unclear_hour": "the zones that the number may be in show different hours",
+    "no_certain_hour": "no time zone, or several that show different hours",
+}
+
+
+#: Parts of the local day: name, first hour, first hour after.
+DAYPARTS: Final = (
+    ("night", 0, 8), ("morning", 8, 12), ("afternoon", 12, 17), ("evening", 17, 24),
+)  # fmt: skip
+
+
+@analysis
+def dayparts(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    min_attempts: int = 2,
+    min_calls: int = 30,
+    alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """Leads that were only ever tried in one part of their day, and what another part would give.
+
+    Another part is named only where the parts certainly differ, with campaign, week, source, attempt
+    and weekday held still.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table.
+        min_attempts: Attempts from which a lead was tried in earnest.
+        min_calls: Calls below which a part has no rate.
+        alpha: Chance of a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per part: `daypart`, `leads` (tried at least so often, never reached, only in this
+        part), `other` (the part with the best chance next; null where none is certainly better),
+        `rate` (people per call there, on leads that no attempt had reached before),
+        `expected_contacts`. Table `each` lists the leads.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    clock = clock_of(found)
+    part = _part(np.where(clock.known, clock.hour, -1))
+    mine = (found.lead >= 0) & (part >= 0)
+    size, count = len(DAYPARTS), len(found.leads)
+    tried = np.zeros((count + 1, size), dtype=np.int64)
+    np.add.at(tried, (found.lead[mine], part[mine]), 1)
+    tried = tried[:-1]
+    reached = np.zeros(count + 1, dtype=bool)
+    reached[found.lead[found.flag("human") & (found.lead >= 0)]] = True
+    closed = np.zeros(count + 1, dtype=bool)
+    closed[found.lead[found.flag("final") & (found.lead >= 0)]] = True
+    once = (tried > 0).sum(axis=1) == 1
+    alone = once & (tried.sum(axis=1) >= min_attempts) & ~reached[:-1] & ~closed[:-1]
+    only = tried.argmax(axis=1)
+    # On leads that no attempt reached before, as the leads are that this is about.
+    ever = found.ever
+    first = np.full(int(ever.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    person = ever.flag("human")
+    np.minimum.at(first, ever.cluster[person], ever.attempt[person].astype(np.int64))
+    later = mine & (found.attempt > 1) & (found.attempt <= first[found.cluster])
+    n, k = (
+        sums(np.where(later, part, -1), size),
+        sums(np.where(later & found.flag("human"), part, -1), size),
+    )
+    rate = np.where(n >= min_calls, ratio(k, n), np.nan)
+    verdict = _parts_judged(found.only(later), part[later], min_calls, alpha)
+    adjusted = np.full(size, np.nan) if verdict is None else adjusted_rates(verdict, size)[0]
+    other = [_best_other(adjusted, i) if verdict is not None and verdict.differs else -1
+             for i in range(size)]  # fmt: skip
+    leads_in = sums(np.where(alone, only, -1), size)
+    gained = np.array([np.nan if o < 0 else rate[o] for o in other], dtype=float)
+    alone_words = (
+        f"{int(alone.sum()):,} leads were tried {min_attempts} times or more, only in one part of "
+        "their day, and never reached"
+    )
+    claims = counted("leads", alone_words)
+    if verdict is not None:
+        claims += level_claims(
+            verdict, "part of the day", [name for name, _, _ in DAYPARTS],
+            ("campaign", "week", "source", "attempt", "weekday"), what="the part of the day",
+        )[:1]  # fmt: skip
+    frame = table(
+        {
+            "daypart": [name for name, _, _ in DAYPARTS],
+            "leads": leads_in,
+            "other": [None if o < 0 else DAYPARTS[o][0] for o in other],
+            "rate": gained,
+            "expected_contacts": gained * leads_in,
+        }
+    )
+    each = table(
+        {
+            "lead_id": found.leads["id"].astype("str").array[alone],
+            "daypart": [DAYPARTS[i][0] for i in only[alone]],
+            "attempts": tried.sum(axis=1)[alone],
+        }
+    )
+    return Result(
+        "dayparts",
+        claims,
+        frame,
+        "Leads not reached and not closed, by the only part of their local day in which they were "
+        "tried: " + ", ".join(f"{n} {a}-{b} h" for n, a, b in DAYPARTS),
+        found.balance(), taxonomy, found.as_of, {"each": each},
+        {"min_attempts": min_attempts, "min_calls": min_calls, "alpha": alpha}, found.warnings,
+        ASSUMPTIONS,
+    )  # fmt: skip
+
+
+def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> Judged | None:
+    if not 0 < int(found.flag("human").sum()) < len(found):
+        return None
+    level, enough = pooled(part, len(DAYPARTS), min_calls)
+    model = people_by(found, "part", level, factors=usual_factors(found, "hour"))
+    return judged(model.effects["part"], enough, alpha)
+
+
+def _part(hour: Ints) -> Ints:
+    part = np.full(len(hour), -1)
+    for place, (_, first, after) in enumerate(DAYPARTS):
+        part[(hour >= first) & (hour < after)] = place
+    return part
+
+
+def _best_other(rate: Floats, part: int) -> int:
+    others = np.where(np.arange(len(rate)) == part, np.nan, rate)
+    return -1 if np.isnan(others).all() else int(np.nanargmax(others))

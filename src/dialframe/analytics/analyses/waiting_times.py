@@ -1,0 +1,393 @@
+"""How long new leads wait for their first attempt, and how long until they are reached."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.adjusted_effects import (
+    ASSUMPTIONS,
+    Judged,
+    adjusted_rates,
+    best_cut,
+    judged,
+    level_claims,
+    pooled,
+    usual_factors,
+    usual_strata,
+)
+from dialframe.analytics.analyses.lead_sources import leads_here
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    micros,
+    require,
+    word_of,
+)
+from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.claims import Claim, counted, points
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import median, plural, rated, share, sums, table
+from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.analytics.stats.survival import curves
+from dialframe.errors import ConfigError
+from dialframe.instants import When
+
+_MIN_US: Final = 60_000_000
+_NEVER: Final = int(np.iinfo(np.int64).max)
+#: Minutes after arrival at which a new band of delay begins.
+DELAYS_MIN: Final = (0, 5, 30, 60, 240, 1_440, 4_320, 10_080)
+_NAMES: Final = {0: "0", 60: "1 h", 240: "4 h", 1_440: "1 d", 4_320: "3 d", 10_080: "7 d"}
+
+
+#: What a wait can be judged by: flag of the attempts.
+WAIT_GOALS: Final = ("positive", "human", "right_party", "appointment", "conversion")
+
+
+@analysis
+def speed_to_lead(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    by: str | None = None,
+    goal: str = "positive",
+    source: str = SOURCE,
+    min_calls: int = 30,
+    alpha: float = 0.05,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+) -> Result:
+    """How long new leads wait for their first attempt, and what the wait costs.
+
+    Leads are compared inside campaign, week of the first attempt and source, so that a form on the
+    web that is dialed at once is not taken for the gain of dialing at once, and all have had the same
+    time since; local hour and weekday of the first attempt are held still. Where waits do not vary
+    inside these, nothing can be said of them.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, with `created_at`.
+        by: Column or custom field to split the table `groups` by.
+        goal: What a lead should come to, of `WAIT_GOALS`; for `human` on its first attempt, else at
+            any time.
+        source: Column or custom field with the source.
+        min_calls: Leads below which a band of waits is not compared.
+        alpha: Chance of a difference where there is none.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Leads and calls of this campaign only.
+
+    Returns:
+        One row per band of delay, from arrival to first attempt, and one for leads not dialed:
+        `delay`, `numerator` (leads with the goal), `denominator` (leads), `rate`, `low`, `high`,
+        `adjusted` (null where not compared). Table `groups` has, by the column or custom field
+        `by`: `leads`, `dialled`, `median_min`, `within_5_min`.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or the goal is.
+    """
+    require(leads, ("created_at",), "leads")
+    if goal not in WAIT_GOALS:
+        raise ConfigError(f"goal {goal!r} is not known; use {', '.join(WAIT_GOALS)}")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    here = leads_here(leads, campaign)
+    first = np.full(len(leads) + 1, _NEVER)
+    np.minimum.at(first, found.lead, found.when)
+    created = micros(leads["created_at"])
+    known = (first[:-1] != _NEVER) & (created != NO_TIME)
+    wait = np.where(known, (np.where(known, first[:-1], 0) - np.where(known, created, 0)), -1)
+    wait_min = np.where(known & (wait >= 0), wait / _MIN_US, np.nan)
+    size = len(DELAYS_MIN)
+    band = np.searchsorted(np.array(DELAYS_MIN, float), wait_min, side="right") - 1
+    band = np.where(np.isnan(wait_min), np.where(known, size + 1, size), band)
+    band = np.where(here, band, -1)
+    opening = (found.attempt == 1) & (found.lead >= 0)
+    hit = found.flag(goal) & (opening if goal == "human" else True)
+    won = np.zeros(len(leads) + 1, dtype=bool)
+    won[found.lead[hit & (found.lead >= 0)]] = True
+    verdict = _waits_judged(found, opening, band, won, source, min_calls, alpha)
+    labels = [*_delays(), "not dialled", "dialled before arrival"]
+    adjusted = np.full(size + 2, np.nan)
+    if verdict is not None:
+        adjusted[:size] = adjusted_rates(verdict, size)[0]
+    frame = table(
+        {
+            "delay": labels,
+            **rated(sums(np.where(won[:-1], band, -1), size + 2), sums(band, size + 2)),
+            "adjusted": adjusted,
+        }
+    )
+    middle = median(wait_min[here])
+    said = "no lead was dialled" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
+    claims = counted("leads", f"{plural(int(here.sum()), 'lead')}: {said}")
+    if verdict is not None:
+        claims += _wait_claims(verdict)
+    words = (
+        "on the first attempt reached a person" if goal == "human" else f"were {goal} at any time"
+    )
+    return Result(
+        "speed_to_lead", claims, frame,
+        f"Leads by the time from their arrival to their first counted attempt; numerator: leads that "
+        f"{words.replace('_', ' ')}",
+        found.balance(), taxonomy, found.as_of, {"groups": _group_waits(leads, by, wait_min, here)},
+        {"goal": goal, "min_calls": min_calls, "alpha": alpha, "source": source}, found.warnings,
+        ASSUMPTIONS,
+    )  # fmt: skip
+
+
+#: What waits are adjusted for.
+WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday")
+
+
+def _waits_judged(
+    found: Attempts,
+    opening: Mask,
+    band: Ints,
+    won: Mask,
+    source: str,
+    min_calls: int,
+    alpha: float,
+) -> Judged | None:
+    """What can be said of the bands of delay; None where no lead was dialed after it arrived."""
+    rows = np.flatnonzero(opening)
+    rows = rows[(band[found.lead[rows]] >= 0) & (band[found.lead[rows]] < len(DELAYS_MIN))]
+    lead = found.lead[rows]
+    if not len(rows) or not 0 < int(won[lead].sum()) < len(rows):
+        return None
+    level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
+    model = rate_ratios(
+        won[lead], [code[rows] for code in usual_strata(found, source)],
+        {**{name: code[rows] for name, code in usual_factors(found, "attempt").items()},
+         "wait": level},
+        lead.astype(np.int64), wanted=["wait"],
+    )  # fmt: skip
+    return judged(model.effects["wait"], enough, alpha)
+
+
+def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
+    """What waiting does: the leads before and after the wait that parts them most."""
+    if not verdict.differs:
+        return level_claims(
+            verdict, "wait", _delays(), WAIT_ADJUSTED_FOR, what="the wait",
+            why_not="each source is dialed after waits of its own",
+        )  # fmt: skip
+    cut, effect, low, high = best_cut(verdict.effects, len(DELAYS_MIN))
+    better, other = ("less", "more") if effect > 0 else ("more", "less")
+    text = (
+        f"The wait makes a difference: leads that wait {better} than {_edge(cut + 1)} are better off "
+        f"by {points(abs(effect))} ({points(low)} to {points(high)}) than those that wait {other}, "
+        f"within campaign, week and source (p = {verdict.p:.2g})"
+    )
+    return (Claim("difference", "wait", effect, low, high, verdict.detectable, WAIT_ADJUSTED_FOR,
+                  text),)  # fmt: skip
+
+
+def _edge(place: int) -> str:
+    return _NAMES.get(DELAYS_MIN[place], f"{DELAYS_MIN[place]} min")
+
+
+def _group_waits(
+    leads: pd.DataFrame, by: str | None, wait_min: np.ndarray, here: Mask
+) -> pd.DataFrame:
+    code, names = (
+        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
+    )
+    rows = []
+    for i, name in enumerate(names):
+        mine = here & (code == i)
+        waits = wait_min[mine & ~np.isnan(wait_min)]
+        rows.append((name, int(mine.sum()), len(waits), median(waits), int((waits < 5).sum())))
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    return table(
+        {
+            by or "group": [row[0] for row in rows],
+            "leads": np.array([row[1] for row in rows], dtype=int),
+            "dialled": np.array([row[2] for row in rows], dtype=int),
+            "median_min": np.array([row[3] for row in rows], dtype=float),
+            "within_5_min": np.array([row[4] for row in rows], dtype=int),
+        }
+    )
+
+
+def _delays() -> list[str]:
+    said = [_edge(place) for place in range(len(DELAYS_MIN))]
+    pairs = [f"{a} to {b}" for a, b in itertools.pairwise(said)]
+    return [*pairs, f"{said[-1]} and more"]
+
+
+_DAY_US: Final = 86_400_000_000
+
+
+#: What ends the wait for a first contact.
+ENDINGS: Final = ("contact", "dnc", "invalid")
+
+
+@analysis
+def time_to_contact(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    by: str | None = None,
+    entry: str = "first_dial",
+    campaigns: pd.DataFrame | None = None,
+    idle_days: float = 30.0,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+) -> Result:
+    """How long until a lead is reached, where numbers can prove dead and people can opt out first.
+
+    A lead waits from its entry until a person answers, the number proves invalid, or it asks not to
+    be called (of the last two, whichever was first); else it is censored at `as_of`. `reached` is the
+    cumulative incidence of Aalen and Johansen: the share of all leads that was reached by a day.
+    `without_other_ends` is one minus Kaplan and Meier's curve: what it would be if no number were
+    dead, which is more than what was.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table.
+        by: Column or custom field to split by.
+        entry: `first_dial` or `import`.
+        campaigns: Frame of the campaigns table: leads of completed ones are no longer dialed.
+        idle_days: Days without an attempt after which a lead counts as no longer dialed.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Leads and calls of this campaign only.
+
+    Returns:
+        One row per group and day on which a wait ended: `group`, `day`, `at_risk`, `reached`, `low`,
+        `high` (95 %), `without_other_ends`, and the incidence of `dnc` and `invalid`. Table `groups`
+        has `leads`, `contact`, `dnc`, `invalid`, `waiting` (may still be dialed), `given_up` (nobody
+        dials them any more: completed or of a completed campaign, or idle), `median_days` (null
+        where under half are reached).
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
+    """
+    require(leads, ("id", "created_at", "campaign_id"), "leads")
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    days, ending, here = _waits(found, leads, entry, campaign)
+    over = (ending == 0) & _given_up(found, leads, campaigns, idle_days)
+    code, names = (
+        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
+    )
+    parts, rows = [_curve(np.zeros(0), np.zeros(0, dtype=np.int64), "")[0].iloc[:0]], []
+    for i, name in sorted(enumerate(names), key=lambda pair: pair[1]):
+        mine = here & (code == i)
+        if not mine.any():
+            continue
+        curve, middle = _curve(days[mine], ending[mine], name)
+        parts.append(curve)
+        count = sums(ending[mine], len(ENDINGS) + 1)
+        gone = int(over[mine].sum())
+        rows.append(
+            (name, int(mine.sum()), *count[1:].tolist(), int(count[0]) - gone, gone, middle)
+        )
+    groups = table(
+        {
+            "group": [row[0] for row in rows],
+            **{
+                name: np.array([row[i] for row in rows], dtype=int)
+                for i, name in enumerate(("leads", *ENDINGS, "waiting", "given_up"), 1)
+            },
+            "median_days": np.array([row[7] for row in rows], dtype=float),
+        }
+    )
+    total, reached, waiting, gone = (
+        int(groups[name].sum()) for name in ("leads", "contact", "waiting", "given_up")
+    )
+    part = f" ({share(reached / total)})" if total else ""
+    return Result(
+        "time_to_contact",
+        f"{reached:,} of {plural(total, 'lead')} were reached{part}; {waiting:,} may still be, and "
+        f"{gone:,} are no longer dialed",
+        pd.concat(parts, ignore_index=True),
+        f"Days from {entry.replace('_', ' ')} to the first call that a person answered; competing "
+        "ends: a request not to be called, a number that is not in service",
+        found.balance({("not_entered", "leads"): int((~here).sum())},
+                      {"not_entered": "not dialled, of another campaign, or without a date"}),
+        taxonomy, found.as_of, {"groups": groups},
+        {"by": by, "entry": entry, "idle_days": idle_days}, found.warnings,
+        ("a lead that is not dialed any more would have been reached like those that are",),
+    )  # fmt: skip
+
+
+def _curve(days: Floats, ending: Ints, name: str) -> tuple[pd.DataFrame, float]:
+    curve = curves(days, ending, len(ENDINGS))
+    frame = table(
+        {
+            "group": [name] * len(curve.day),
+            "day": curve.day,
+            "at_risk": curve.at_risk,
+            "reached": curve.incidence[0],
+            "low": curve.low,
+            "high": curve.high,
+            "without_other_ends": 1 - curve.survival,
+            **dict(zip(ENDINGS[1:], curve.incidence[1:], strict=True)),
+        }
+    )
+    return frame, curve.median
+
+
+def _given_up(
+    found: Attempts, leads: pd.DataFrame, campaigns: pd.DataFrame | None, idle_days: float
+) -> Mask:
+    """Leads that nobody dials any more."""
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    last = np.full(len(leads) + 1, NO_TIME)
+    np.maximum.at(last, found.lead, found.when)
+    tried = last[:-1] != NO_TIME
+    gone = tried & (np.where(tried, last[:-1], ends) < ends - round(idle_days * _DAY_US))
+    closed = np.zeros(len(leads) + 1, dtype=bool)
+    closed[found.lead[found.flag("final")]] = True
+    gone |= closed[:-1]
+    if "status" in leads.columns:
+        gone |= word_of(leads["status"], ("completed", "dnc")) >= 0
+    if campaigns is not None and "status" in campaigns.columns:
+        over = campaigns["id"][word_of(campaigns["status"], ("completed", "archived")) >= 0]
+        gone |= np.asarray(leads["campaign_id"].isin(over), dtype=bool)
+    return np.asarray(gone, dtype=bool)
+
+
+def _waits(
+    found: Attempts, leads: pd.DataFrame, entry: str, campaign: str | None
+) -> tuple[Floats, Ints, Mask]:
+    """Days waited by each lead, what ended it (0: nothing, else 1 + place in `ENDINGS`), and who waits."""
+    if entry not in ("first_dial", "import"):
+        raise ConfigError(f"entry={entry!r} is not known; use first_dial or import")
+    size = len(leads) + 1
+    ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
+    at, lead = found.when, found.lead
+    marks = [
+        found.flag("human"),
+        found.classes.dnc_request[found.rows],
+        found.is_class("disconnected"),
+    ]
+    firsts = []
+    for mask in [np.ones(len(found), dtype=bool), *marks]:
+        first = np.full(size, _NEVER)
+        np.minimum.at(first, lead[mask], at[mask])
+        firsts.append(first[:-1])
+    start = firsts[0] if entry == "first_dial" else micros(leads["created_at"])
+    entered = (start != _NEVER) & (start != NO_TIME)
+    # A request is made by a person who answered: it is the end where no contact came before it.
+    contact, asked, bad = firsts[1:]
+    first_end = np.minimum(np.minimum(contact, asked), bad)
+    ending = np.select(
+        [first_end == _NEVER, asked == first_end, contact == first_end], [0, 2, 1], default=3
+    )
+    over = np.where(first_end == _NEVER, ends, first_end)
+    days = np.where(entered, over - np.where(entered, start, 0), -1) / _DAY_US
+    here = entered & (days >= 0)
+    if campaign is not None:
+        here &= np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
+    return days, ending, here

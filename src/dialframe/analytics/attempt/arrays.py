@@ -1,0 +1,201 @@
+"""Arrays of known dtype made of frames, and what a frame must have on entry; pandas stops here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from dialframe.errors import ConfigError
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+#: Bytes at the end of an id that are looked at first: of a UUID they hold sixty random bits.
+_TAIL: Final = 16
+# An odd number with bits all over, so that the two halves of a tail do not cancel out.
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+#: Bits that are dropped of a hash: numbers half as long are sorted in half the time.
+_HALF: Final = np.uint64(32)
+#: Hashes are looked up by their last bits, in a table that a processor's cache can hold.
+_SLOTS: Final = np.uint32(1 << 22)
+
+#: What a missing instant is as a number: numpy's own NaT.
+NO_TIME: Final = int(np.iinfo(np.int64).min)
+
+
+def require(frame: pd.DataFrame, names: Iterable[str], what: str) -> None:
+    """Check that a frame has the columns that follow will read.
+
+    Args:
+        frame: The frame that was passed.
+        names: Columns that are needed.
+        what: What the frame should be: `calls`, `leads`.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ConfigError(
+            f"the {what} frame has no column {missing[0]!r}; pass a frame with the columns of "
+            f"the {what} table, as dialframe.frames.empty makes it"
+        )
+
+
+def numbered(values: pd.Series) -> tuple[Ints, list[str]]:
+    """Each value's place in the list of distinct values; -1 where it is null."""
+    places, distinct = pd.factorize(values)
+    return np.asarray(places, dtype=np.int64), [str(value) for value in distinct.tolist()]
+
+
+def in_order(values: pd.Series) -> tuple[Ints, list[str]]:
+    """The same with the distinct values sorted, so that the order of rows does not matter."""
+    places, distinct = numbered(values)
+    if all(a <= b for a, b in itertools.pairwise(distinct)):
+        return places, distinct
+    order = sorted(range(len(distinct)), key=distinct.__getitem__)
+    rank = np.empty(len(order) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    rank[-1] = -1
+    return rank[places], [distinct[i] for i in order]
+
+
+def arrow(values: pd.Series) -> pa.Array:
+    """A text column as one Arrow array, without copying where it is one already."""
+    found = pa.array(values.astype("str").array, from_pandas=True)
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def letters(text: pa.Array) -> npt.NDArray[np.uint8] | None:
+    """The bytes of a text column, one row each, where all values are there and of one length."""
+    kinds = {pa.string(): np.int32, pa.large_string(): np.int64}
+    if not len(text) or text.null_count or text.type not in kinds:
+        return None
+    _, offsets, data = text.buffers()
+    ends = np.frombuffer(offsets, dtype=kinds[text.type])[
+        text.offset : text.offset + len(text) + 1
+    ]
+    length = int(ends[1] - ends[0])
+    if not length or int(ends[-1] - ends[0]) != length * len(text):
+        return None
+    if not (np.diff(ends) == length).all():
+        return None
+    plain = np.frombuffer(data, dtype=np.uint8)[int(ends[0]) : int(ends[-1])]
+    return plain.reshape(len(text), length)
+
+
+def repeated(values: pd.Series) -> Mask:
+    """True where a value was there before; nulls do not repeat each other.
+
+    Ids that differ nearly always differ in a hash of their last sixteen bytes, so only rows that
+    share it with another, or look as if, are compared in full.
+    """
+    rows = np.arange(len(values))
+    found = letters(arrow(values))
+    if found is not None and found.shape[1] >= _TAIL:
+        halves = np.ascontiguousarray(found[:, -_TAIL:]).view(np.uint64)
+        tail = ((halves[:, 0] * _MIX ^ halves[:, 1]) * _MIX >> _HALF).astype(np.uint32)
+        ordered = np.sort(tail)
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        shared = np.zeros(_SLOTS, dtype=bool)
+        shared[again % _SLOTS] = True
+        rows = np.flatnonzero(shared[tail % _SLOTS])
+    mask = np.zeros(len(values), dtype=bool)
+    part = values.iloc[rows]
+    mask[rows] = np.asarray(part.duplicated() & part.notna(), dtype=bool)
+    return mask
+
+
+def micros(values: pd.Series) -> Ints:
+    """Instants as whole microseconds since 1970 UTC; `NO_TIME` where null.
+
+    Instants without a time zone are taken for UTC, which is what the service speaks.
+
+    Raises:
+        ConfigError: The column holds no instants.
+    """
+    kind = values.dtype
+    if not pd.api.types.is_datetime64_any_dtype(kind):
+        if values.notna().any():
+            raise ConfigError(
+                f"column {values.name!r} holds {kind} where instants are needed; convert it with "
+                "pandas.to_datetime(..., utc=True)"
+            )
+        return np.full(len(values), NO_TIME, dtype=np.int64)
+    utc = values if getattr(kind, "tz", None) is None else values.dt.tz_convert("UTC")
+    plain = utc.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT", "us"))
+    return np.asarray(plain).view(np.int64)
+
+
+def seconds(later: Ints, earlier: Ints) -> Floats:
+    """Seconds between two instants; NaN where one is missing."""
+    known = (later != NO_TIME) & (earlier != NO_TIME)
+    return np.where(known, (later - np.where(known, earlier, 0)) / 1e6, np.nan)
+
+
+def word_of(values: pd.Series, words: tuple[str, ...]) -> npt.NDArray[np.int8]:
+    """Place of each text among some words, in any case; -1 where it is none of them, or null."""
+    encoded = arrow(values).dictionary_encode()
+    place = {word: i for i, word in enumerate(words)}
+    said = [place.get(str(text).casefold(), -1) for text in encoded.dictionary.to_pylist()]
+    places = np.asarray(encoded.indices.fill_null(len(said)))
+    return np.array([*said, -1], dtype=np.int8).take(places)
+
+
+def is_word(values: pd.Series, word: str) -> Mask:
+    """True where a text is that word in any case; False where null."""
+    return np.asarray(word_of(values, (word,)) == 0)
+
+
+def present(values: pd.Series) -> Mask:
+    """True where a value is there."""
+    return np.asarray(values.notna(), dtype=bool)
+
+
+def booleans(values: Mask, unknown: Mask | None = None) -> pd.arrays.BooleanArray:
+    """A nullable boolean column; null where `unknown`."""
+    mask = np.zeros(len(values), dtype=bool) if unknown is None else unknown
+    return pd.arrays.BooleanArray(np.asarray(values, dtype=bool), np.asarray(mask, dtype=bool))
+
+
+def text(
+    choices: list[str | None], places: npt.NDArray[np.integer]
+) -> pd.api.extensions.ExtensionArray:
+    """A text column from places in a list of choices; negative places count from the end."""
+    column = pd.array(choices, dtype="str")
+    return column.take(np.where(places < 0, places + len(choices), places))
+
+
+def within(values: pd.Series, since: datetime | None, until: datetime | None) -> Mask:
+    """True where an instant is in [since, until); null instants are in no bounded window.
+
+    Raises:
+        ConfigError: A bound has no time zone, or they are the wrong way round.
+    """
+    for name, bound in (("since", since), ("until", until)):
+        if bound is not None and bound.tzinfo is None:
+            raise ConfigError(
+                f"{name}={bound.isoformat()} has no time zone; pass an aware datetime, "
+                "datetime(2026, 3, 1, tzinfo=UTC) for instance"
+            )
+        if bound is not None and getattr(values.dtype, "tz", None) is None:
+            raise ConfigError(
+                f"column {values.name!r} has no time zone, so {name} cannot be compared with it; "
+                "make it UTC, with dt.tz_localize('UTC') for instance"
+            )
+    if since is not None and until is not None and since > until:
+        raise ConfigError(f"since={since.isoformat()} is after until={until.isoformat()}")
+    inside = np.ones(len(values), dtype=bool)
+    if since is not None:
+        inside &= np.asarray(values >= since, dtype=bool)
+    if until is not None:
+        inside &= np.asarray(values < until, dtype=bool)
+    return inside

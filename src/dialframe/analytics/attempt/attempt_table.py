@@ -1,0 +1,425 @@
+"""The counted attempts as arrays and as one public table; every analysis starts here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    arrow,
+    in_order,
+    micros,
+    numbered,
+    require,
+    seconds,
+    word_of,
+)
+from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
+from dialframe.analytics.attempt.classify import PLACE, Classes, classes, unmapped
+from dialframe.analytics.attempt.lead_match import (
+    PLACE as QUALITY_PLACE,
+)
+from dialframe.analytics.attempt.lead_match import (
+    QUALITIES,
+    Matched,
+    known_campaign,
+    lead_groups,
+    match_rows,
+    no_leads,
+)
+from dialframe.analytics.attempt.local_clock import Local, local
+from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES
+from dialframe.analytics.attempt.taxonomy import Taxonomy
+from dialframe.instants import When, instant
+
+_PER_MS: Final = 1_000
+#: Columns of a frame of attempts that went back into calls: number and lead that are known already.
+NUMBERED: Final = "_attempt"
+GIVEN_LEAD: Final = "_lead_id"
+_NEEDED: Final = ("created_at", "answered_at", "ended_at", "direction", "to_number")
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """Counted attempts.
+
+    Attributes:
+        calls: The frame of calls, whole.
+        leads: The frame of leads; without rows where none was given.
+        rows: Position in `calls` of each counted attempt.
+        classes: Outcome classes of every call of `calls`.
+        matched: Lead of every call of `calls`.
+        scope: Which calls count, and why others do not.
+        taxonomy: What classed them.
+        as_of: Latest instant in the data, or what the caller said.
+        campaign: The only campaign looked at, or None.
+        known: What was worked out once and several analyses need again.
+        history: Positions of the attempts before and after the window too: what numbers them.
+    """
+
+    calls: pd.DataFrame
+    leads: pd.DataFrame
+    rows: Ints
+    classes: Classes
+    matched: Matched
+    scope: Scope
+    taxonomy: Taxonomy
+    as_of: datetime | None
+    campaign: str | None = None
+    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    history: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def outcome(self) -> npt.NDArray[np.int8]:
+        """Place of each attempt's class in `OUTCOMES`."""
+        return self.classes.outcome[self.rows]
+
+    @cached_property
+    def lead(self) -> npt.NDArray[np.int32]:
+        """Row of each attempt's lead, -1 where it has none."""
+        return self.matched.lead[self.rows]
+
+    @cached_property
+    def when(self) -> Ints:
+        """When each attempt was started, microseconds UTC."""
+        return micros(self.calls["created_at"])[self.rows]
+
+    @cached_property
+    def ring_s(self) -> Floats:
+        """Seconds to the answer, or to the end without one; NaN where not known."""
+        answered = micros(self.calls["answered_at"])[self.rows]
+        ended = micros(self.calls["ended_at"])[self.rows]
+        return seconds(np.where(answered == NO_TIME, ended, answered), self.when)
+
+    @cached_property
+    def talk_s(self) -> Floats:
+        """Seconds from answer to end; NaN where not answered, not known or negative."""
+        answered = micros(self.calls["answered_at"])[self.rows]
+        talk = seconds(micros(self.calls["ended_at"])[self.rows], answered)
+        return np.where(talk >= 0, talk, np.nan)
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """What attempts resemble each other by: the lead, or the number where there is none."""
+        if (self.lead >= 0).all():
+            return self.lead.astype(np.int64)
+        number = arrow(self.calls["to_number"]).take(self.rows)
+        codes = pc.dictionary_encode(number, null_encoding="encode").indices
+        return np.where(
+            self.lead >= 0, self.lead, len(self.leads) + np.asarray(codes, dtype=np.int64)
+        )
+
+    @cached_property
+    def order(self) -> Ints:
+        """Attempts by lead (or number) and, within one, by time."""
+        at = self.when - self.when.min(initial=0) if len(self) else self.when
+        span = int(at.max(initial=0)) // _PER_MS + 1
+        if int(self.cluster.max(initial=0)) + 1 < 2**62 // span:
+            at //= _PER_MS
+            at += self.cluster * span
+            return np.argsort(at, kind="stable")
+        return np.lexsort((at, self.cluster))
+
+    @cached_property
+    def ever(self) -> Attempts:
+        """The attempts of the whole history, whatever the window; these where there is no window."""
+        return self if self.history is None else replace(self, rows=self.history, history=None)
+
+    @cached_property
+    def attempt(self) -> npt.NDArray[np.int32]:
+        """Which attempt on its lead each is in the whole history, from 1."""
+        if NUMBERED in self.calls.columns:
+            given = self.calls[NUMBERED].to_numpy(np.int32, na_value=1)
+            return np.asarray(given[self.rows], dtype=np.int32)
+        if self.history is not None:
+            return self.of_history(self.ever.attempt)
+        ordered = self.cluster[self.order]
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(self)])
+        place = np.arange(1, len(self) + 1, dtype=np.int32)
+        place -= np.repeat(first.astype(np.int32), np.diff(np.append(first, len(self))))
+        number = np.empty(len(self), dtype=np.int32)
+        number[self.order] = place
+        return number
+
+    @cached_property
+    def gap_h(self) -> Floats:
+        """Hours since the attempt before on the same lead, in the whole history; NaN for the first."""
+        if self.history is not None:
+            return self.of_history(self.ever.gap_h)
+        ordered = self.cluster[self.order]
+        gap = np.full(len(self), np.nan)
+        if len(self):
+            at = self.when[self.order]
+            waited = np.append(np.nan, np.diff(at) / 3_600e6)
+            gap[self.order] = np.where(
+                np.append(True, ordered[1:] != ordered[:-1]), np.nan, waited
+            )
+        return gap
+
+    def of_history(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What was worked out for every attempt of the history, for those of the window."""
+        if self.history is None:
+            return values
+        return values[np.searchsorted(self.history, self.rows)]
+
+    def flag(self, name: str) -> Mask:
+        """A flag of each attempt's class: `human`, `machine`, `answered`, ..."""
+        if name == "answered":
+            return self.classes.answered[self.rows]
+        return self.classes.flag(name)[self.rows]
+
+    def is_class(self, *names: str) -> Mask:
+        """True where the outcome is one of these classes."""
+        found = self.outcome == PLACE[names[0]]
+        for name in names[1:]:
+            found |= self.outcome == PLACE[name]
+        return np.asarray(found)
+
+    def numbers(self, column: str) -> pa.Array:
+        """A column of numbers of the attempts, as Arrow text."""
+        whole = arrow(self.calls[column])
+        return whole if len(self) == len(whole) else whole.take(pa.array(self.rows))
+
+    def text(self, column: str) -> tuple[Ints, list[str]]:
+        """A text column of the calls as codes and names in their order, with a name for null.
+
+        Raises:
+            ConfigError: There is no such column.
+        """
+        require(self.calls, (column,), "calls")
+        return in_order(self.calls[column].iloc[self.rows].astype("str").fillna(NO_GROUP))
+
+    def lead_text(self, name: str) -> tuple[Ints, list[str]]:
+        """A column or custom field of each attempt's lead as codes and names."""
+        code, names = lead_groups(self.leads, name)
+        if NO_GROUP not in names:
+            names = [*names, NO_GROUP]
+        return np.append(code, names.index(NO_GROUP))[self.lead], names
+
+    def only(self, keep: Mask) -> Attempts:
+        """The same with some of the attempts, which keep their numbers; nothing is set aside again."""
+        history = self.rows if self.history is None else self.history
+        part = replace(self, rows=self.rows[keep], history=history)
+        # What was worked out for all of them is not worked out again.
+        vars(part)["ever"] = self.ever
+        return part
+
+    def notes(self, further: Notes | None = None) -> Notes:
+        """What is worth knowing of the attempts; `unmapped` is always there."""
+        odd = self.classes.unmapped[self.rows]
+        quality = self.matched.quality[self.rows]
+        return {
+            ("unmapped", "calls"): int(odd.sum()),
+            ("answered_by_unknown", "calls"): int((self.is_class(CONNECTED_UNKNOWN) & ~odd).sum()),
+            ("conflict", "calls"): int(self.classes.conflict[self.rows].sum()),
+            **{
+                (f"match_{name}", "calls"): int((quality == place).sum())
+                for place, name in enumerate(_QUALITY_NOTES)
+                if name and len(self.leads)
+            },
+            **(further or {}),
+        }
+
+    def balance(
+        self, further: Notes | None = None, words: Mapping[str, str] | None = None
+    ) -> pd.DataFrame:
+        """The table of what was counted, set aside and is worth a note."""
+        return balance(self.scope, self.notes(further), {**NOTES, **(words or {})})
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Codes that the taxonomy does not have, with the file that gives them a meaning."""
+        odd = int(self.classes.unmapped.sum())
+        return mapping_warnings(self.calls, self.taxonomy, odd)
+
+
+_QUALITY_NOTES: Final = ("", "", "", "number_only", "ambiguous", "none")
+
+
+def count_attempts(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None,
+    *,
+    taxonomy: Taxonomy,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    include_no_campaign: bool = False,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+) -> Attempts:
+    """The counted attempts of some calls: outbound, over, dialed, of a campaign.
+
+    Args:
+        calls: Frame of the calls table; rows that repeat an id are counted once.
+        leads: Frame of the leads table, or None.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+        include_no_campaign: Count calls outside any campaign too.
+        events: Frame of the events table, for ids.
+        started: Answers to click-to-call, for ids.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is in neither frame, or a time is none.
+    """
+    require(calls, _NEEDED, "calls")
+    at, begin, end = instant("as_of", as_of), instant("since", since), instant("until", until)
+    people = no_leads() if leads is None else leads
+    known_campaign(campaign, calls, people)
+    classified, matched = _worked_out(calls, people, taxonomy, events, started)
+    counting = scope(
+        calls, classified, since=begin, until=end, include_no_campaign=include_no_campaign,
+        as_of=at, further=_further(calls, campaign),
+    )  # fmt: skip
+    whole = begin is None and end is None
+    return Attempts(
+        calls=calls,
+        leads=people,
+        rows=np.flatnonzero(counting.counted),
+        classes=classified,
+        matched=matched,
+        scope=counting,
+        taxonomy=taxonomy,
+        as_of=at or latest(calls, leads),
+        campaign=campaign,
+        history=None if whole else np.flatnonzero(counting.history),
+    )
+
+
+def _worked_out(
+    calls: pd.DataFrame, leads: pd.DataFrame, taxonomy: Taxonomy, events: pd.DataFrame | None,
+    started: pd.DataFrame | None,
+) -> tuple[Classes, Matched]:  # fmt: skip
+    """Classes and leads of all calls."""
+    classified = classes(calls, taxonomy)
+    if GIVEN_LEAD in calls.columns:
+        started = calls[["id", GIVEN_LEAD]].set_axis(["call_id", "lead_id"], axis=1)
+    matched = match_rows(calls, leads, events=events, started=started)
+    if GIVEN_LEAD in calls.columns and "match_quality" in calls.columns:
+        quality = word_of(calls["match_quality"], QUALITIES)
+        matched = Matched(matched.lead, np.where(quality < 0, QUALITY_PLACE["none"], quality))
+    return classified, matched
+
+
+def mapping_warnings(calls: pd.DataFrame, taxonomy: Taxonomy, odd: int) -> tuple[str, ...]:
+    """What to do about calls whose codes the taxonomy does not have; nothing without any."""
+    if not odd:
+        return ()
+    found = unmapped(calls, taxonomy)
+    return (
+        f"{odd:,} calls carry codes that the taxonomy does not have; save this, replace each "
+        f'"?" by a class and pass taxonomy.with_file(path):\n{found.attrs["stub"].rstrip()}',
+    )
+
+
+def _further(calls: pd.DataFrame, campaign: str | None) -> dict[str, Mask]:
+    found: dict[str, Mask] = {}
+    if campaign is not None:
+        found["other_campaign"] = ~np.asarray(
+            (calls["campaign_id"] == campaign).fillna(value=False), dtype=bool
+        )
+    return found
+
+
+#: Attempts are told apart up to this one.
+MOST_ATTEMPTS: Final = 8
+#: Days of a lead's age at which a new band begins.
+AGE_BANDS: Final = (1, 7, 30)
+
+SOURCE: Final = "lead_source"
+
+
+def clock_of(found: Attempts) -> Local:
+    """The clock of the person called, of each attempt."""
+    if "clock" not in found.known:
+        found.known["clock"] = local(found.numbers("to_number"), found.when)
+    clock: Local = found.known["clock"]
+    return clock
+
+
+def hour_level(clock: Local) -> Ints:
+    """Local hour, or 24 where it is not certain."""
+    return np.where(clock.known, clock.hour, 24).astype(np.int64)
+
+
+def weekday_level(clock: Local) -> Ints:
+    """Local weekday, or 7 where it is not certain."""
+    return np.where(clock.known, clock.weekday, 7).astype(np.int64)
+
+
+def attempt_level(found: Attempts) -> Ints:
+    """Attempt less one, the late ones together."""
+    return np.minimum(found.attempt, MOST_ATTEMPTS).astype(np.int64) - 1
+
+
+def source_level(found: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]:
+    """Source of each attempt's lead; one for all where leads have no such field."""
+    if not len(found.leads) or not _has(found, field):
+        return np.zeros(len(found), dtype=np.int64), ["(none)"]
+    key = f"field {field}"
+    if key not in found.known:
+        found.known[key] = found.lead_text(field)
+    level: tuple[Ints, list[str]] = found.known[key]
+    return level
+
+
+def age_level(found: Attempts) -> Ints:
+    """Band of the lead's age at the call; the last one where it is not known."""
+    if not len(found.leads) or "created_at" not in found.leads.columns:
+        return np.zeros(len(found), dtype=np.int64)
+    created = np.append(micros(found.leads["created_at"]), NO_TIME)[found.lead]
+    known = created != NO_TIME
+    days = np.where(known, found.when - np.where(known, created, 0), 0) / 86_400e6
+    band = np.searchsorted(np.array(AGE_BANDS, dtype=float), days, side="right")
+    return np.where(known, band, len(AGE_BANDS) + 1).astype(np.int64)
+
+
+def local_match(found: Attempts) -> Mask:
+    """Whether caller ID and called number share their area code (North American plan only)."""
+    return np.asarray(area(found, "from_number") == area(found, "to_number"))
+
+
+def area(found: Attempts, column: str) -> Ints:
+    """Area code of a number; -1 or -2 outside the North American plan, which never match."""
+    key = f"area {column}"
+    if key not in found.known:
+        found.known[key] = _area(found, column)
+    codes: Ints = found.known[key]
+    return codes
+
+
+def _area(found: Attempts, column: str) -> Ints:
+    code, names = numbered(found.calls[column].iloc[found.rows])
+    outside = -1 if column == "from_number" else -2
+    digits = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == 12 else outside
+              for n in names]  # fmt: skip
+    return np.array([*digits, outside], dtype=np.int64)[code]
+
+
+def _has(found: Attempts, field: str) -> bool:
+    if field in found.leads.columns:
+        return True
+    if "custom_fields" not in found.leads.columns:
+        return False
+    fields = found.leads["custom_fields"].dropna()
+    return bool(fields.astype("str").str.contains(f'"{field}"', regex=False).any())

@@ -1,0 +1,189 @@
+"""The public frame of attempts: one row per counted outbound attempt with all that is known of it.
+
+It is where a model of one's own starts, and every analysis takes it in the place of the calls: then
+nothing is matched, classed or numbered twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, booleans, micros, text
+from dialframe.analytics.attempt.attempt_table import (
+    SOURCE,
+    Attempts,
+    clock_of,
+    count_attempts,
+    local_match,
+    source_level,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import QUALITIES
+from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
+from dialframe.analytics.attempt.outcome_classes import OUTCOMES
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.instants import When
+
+_DAY_US: Final = 86_400_000_000
+_FLAGS: Final = (
+    "human", "right_party", "positive", "appointment", "conversion", "machine", "final",
+)  # fmt: skip
+
+
+@analysis
+def attempts_frame(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    campaigns: pd.DataFrame | None = None,
+    events: pd.DataFrame | None = None,
+    source: str = SOURCE,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+    as_of: When | None = None,
+    include_no_campaign: bool = False,
+    taxonomy: Taxonomy = DEFAULT,
+) -> pd.DataFrame:
+    """Outbound attempts, one row each, with everything that analyses look at.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table; without it numbers stand for leads.
+        campaigns: Frame of the campaigns table, for names.
+        events: Frame of the events table; `disposition.logged` names call and lead.
+        source: Column or custom field of the leads that says where they came from.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
+        include_no_campaign: Count calls outside any campaign too.
+        taxonomy: What the codes mean.
+
+    Returns:
+        One row per counted attempt, in the order of `calls`: `call_id`, `lead_id` (null without),
+        `match_quality`, `campaign_id`, `campaign` (name, or the id), `source`, `created_at`,
+        `answered_at`, `ended_at` (UTC), `outcome` with `telephony` and `business` (classes of the
+        two layers), `layer`, `answered`, `human` and `right_party` (null where nothing says by whom
+        it was answered), `positive`, `appointment`, `conversion`, `machine`, `final`,
+        `dnc_request`, `attempt` (of its lead in the whole history, from 1), `gap_h` (hours since
+        the attempt before, null for the first), `lead_age_days`, `lead_created_at`, `local_hour`,
+        `local_weekday` (`Mon`), `local_certainty` (`certain`, `unclear`, `none`), `to_number`,
+        `caller_id`, `caller_age_days` (since its first call in this data), `local_match` (caller ID
+        and number share a North American area code), `ring_s`, `talk_s`, `duration_seconds`,
+        `status`, `hangup_cause`, `disposition`. `.attrs["set_aside"]` counts the calls that are
+        not here by reason.
+
+    Raises:
+        ConfigError: A column is missing, the campaign is unknown, or a time is none.
+
+    Example:
+        >>> from dialframe import frames
+        >>> table = attempts_frame(frames.empty(frames.CALLS), frames.empty(frames.LEADS))
+        >>> list(table.columns[:3])
+        ['call_id', 'lead_id', 'match_quality']
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
+        include_no_campaign=include_no_campaign, events=events,
+    )  # fmt: skip
+    frame = _frame(found, campaigns, source)
+    frame.attrs |= {
+        "set_aside": dict(found.scope.set_aside),
+        "taxonomy_version": taxonomy.version,
+        "as_of": None if found.as_of is None else found.as_of.isoformat(),
+    }
+    return frame
+
+
+def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.DataFrame:
+    names: list[str | None] = [o.name for o in OUTCOMES]
+    rows, clock = found.rows, clock_of(found)
+    part = found.classes.take(rows)
+    code, sources = source_level(found, source)
+    certainty = np.where(clock.known, 0, np.where(clock.cell == NO_ZONE, 2, 1))
+    created = np.append(
+        micros(found.leads["created_at"]) if len(found.leads) else np.zeros(0, np.int64), NO_TIME
+    )[found.lead]
+    columns: dict[str, Any] = {
+        "call_id": found.calls["id"].iloc[rows].astype("str").array
+        if "id" in found.calls.columns else pd.array([None] * len(rows), dtype="str"),
+        "lead_id": text([*(str(i) for i in found.leads["id"]), None], np.maximum(found.lead, -1)),
+        "match_quality": text(list(QUALITIES), found.matched.quality[rows]),
+        "campaign_id": found.calls["campaign_id"].iloc[rows].array,
+        "campaign": _names(found, campaigns),
+        "source": text(list(sources), code),
+        "created_at": found.calls["created_at"].iloc[rows].array,
+        "answered_at": found.calls["answered_at"].iloc[rows].array,
+        "ended_at": found.calls["ended_at"].iloc[rows].array,
+        "outcome": text(names, part.outcome),
+        "telephony": text(names, part.telephony),
+        "business": text([*names, None], np.maximum(part.business, -1)),
+        "layer": text(["telephony", "business"], part.decides.astype(np.int64)),
+        "answered": booleans(part.answered),
+        **{name: booleans(part.flag(name), _unknown(name)[part.outcome]) for name in _FLAGS},
+        "dnc_request": booleans(part.dnc_request),
+        "attempt": pd.array(found.attempt, dtype="Int32"),
+        "gap_h": _floats(found.gap_h),
+        "lead_age_days": _floats(_days(found.when, created)),
+        "lead_created_at": _instants(created),
+        "local_hour": _whole(clock.hour, clock.known),
+        "local_weekday": text([*WEEKDAYS, None], np.where(clock.known, clock.weekday, -1)),
+        "local_certainty": text(["certain", "unclear", "none"], certainty),
+        "to_number": found.calls["to_number"].iloc[rows].array,
+        "caller_id": found.calls["from_number"].iloc[rows].array,
+        "caller_age_days": _floats(_caller_days(found)),
+        "local_match": booleans(local_match(found)),
+        "ring_s": _floats(found.ring_s),
+        "talk_s": _floats(found.talk_s),
+        **{
+            name: found.calls[name].iloc[rows].array
+            for name in ("duration_seconds", "status", "hangup_cause", "disposition")
+            if name in found.calls.columns
+        },
+    }  # fmt: skip
+    return pd.DataFrame(columns)
+
+
+def _names(found: Attempts, campaigns: pd.DataFrame | None) -> Any:
+    ids = found.calls["campaign_id"].iloc[found.rows].astype("str")
+    if campaigns is None or "name" not in campaigns.columns:
+        return ids.array
+    known = campaigns.dropna(subset=["id", "name"]).drop_duplicates("id", keep="last")
+    names = ids.map(dict(zip(known["id"], known["name"], strict=True)))
+    return names.astype("str").fillna(ids).array
+
+
+def _unknown(name: str) -> np.ndarray:
+    return np.array([getattr(outcome, name) is None for outcome in OUTCOMES])
+
+
+def _caller_days(found: Attempts) -> Floats:
+    """Days since the first call from the caller ID in the whole history."""
+    whole = found.ever
+    code, names = whole.text("from_number")
+    first = np.full(len(names) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, code, whole.when)
+    return found.of_history((whole.when - first[code]) / _DAY_US)
+
+
+def _days(at: Ints, since: Ints) -> Floats:
+    known = since != NO_TIME
+    return np.where(known, (at - np.where(known, since, 0)) / _DAY_US, np.nan)
+
+
+def _floats(values: Floats) -> pd.arrays.FloatingArray:
+    return pd.arrays.FloatingArray(np.nan_to_num(values), np.isnan(values))
+
+
+def _whole(values: np.ndarray, known: np.ndarray) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(np.where(known, values, 0).astype(np.int8), ~known)
+
+
+def _instants(values: Ints) -> pd.DatetimeIndex:
+    shown = values.astype("datetime64[us]")
+    shown[values == NO_TIME] = np.datetime64("NaT", "us")
+    return pd.DatetimeIndex(shown, tz="UTC")

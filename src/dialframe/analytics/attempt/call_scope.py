@@ -1,0 +1,211 @@
+"""Which calls a rate counts, and why each other call is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Mask,
+    micros,
+    present,
+    repeated,
+    require,
+    within,
+    word_of,
+)
+from dialframe.analytics.attempt.classify import PLACE, Classes
+
+#: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
+REASONS: Final[dict[str, str]] = {
+    "after_as_of": "made or read after `as_of`: not known then",
+    "outside_window": "made before `since`, or at or after `until`",
+    "inbound": "made by the customer",
+    "direction_unknown": "neither inbound nor outbound",
+    "dnc_screened": "held back by a Do-Not-Call list; nobody was dialled",
+    "in_progress": "not over yet",
+    "system_noise": "a dialer's own state, not an outcome",
+    "no_campaign": "outside any campaign, click-to-call for instance",
+    "no_time": "without an instant of its start",
+    "duplicate": "the same call id again; the first row is counted",
+    "other_campaign": "of another campaign",
+    "unmatched": "no lead has the number",
+    "ambiguous": "several leads have the number and none of them the call's campaign",
+    "other_lead": "made for a lead that is not in this funnel: of another campaign, or newer",
+}
+
+#: Counts worth a note, by reason and unit.
+Notes = dict[tuple[str, str], int]
+
+#: Instants that have happened.
+_PAST: Final = ("_observed_at", "created_at", "ended_at", "updated_at", "last_attempt_at")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+#: Columns of a table of what was counted and set aside.
+_COLUMNS: Final = {"reason": "str", "unit": "str", "count": "Int64", "role": "str"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Which calls are counted, and how many were set aside for each reason.
+
+    `history` has the calls outside the window too: an attempt is the third one of its lead whether
+    or not the first two are in the window.
+    """
+
+    counted: Mask
+    set_aside: dict[str, int]
+    history: Mask
+
+
+def scope(
+    calls: pd.DataFrame,
+    classified: Classes,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    include_no_campaign: bool,
+    as_of: datetime | None = None,
+    further: Mapping[str, Mask] | None = None,
+) -> Scope:
+    """Sort calls into counted and set aside.
+
+    Args:
+        calls: Frame of the calls table.
+        classified: What `classes` says of them.
+        since: First instant of the window, or None.
+        until: First instant after the window, or None.
+        include_no_campaign: Count calls outside any campaign too.
+        as_of: What was known at this instant counts; calls that began or were read later do not, and
+            calls that ended later were not over.
+        further: Reasons of the caller's own (keys of `REASONS`) and the calls they apply to.
+
+    Raises:
+        ConfigError: A column is missing, or the window has no time zone.
+    """
+    require(calls, ("direction", "created_at", "campaign_id"), "calls")
+    way = word_of(calls["direction"], ("inbound", "outbound"))
+    campaign = present(calls["campaign_id"])
+    found: dict[str, Mask] = {
+        **_unknown_then(calls, as_of),
+        "outside_window": ~within(calls["created_at"], since, until),
+        "inbound": way == 0,
+        "direction_unknown": way < 0,
+        **{
+            name: classified.outcome == PLACE[name]
+            for name in ("dnc_screened", "in_progress", "system_noise")
+        },
+        "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,
+        "no_time": ~present(calls["created_at"]),
+        **_again(calls),
+        **(further or {}),
+    }
+    if as_of is not None:
+        ended = micros(calls["ended_at"]) if "ended_at" in calls.columns else None
+        if ended is not None:
+            found["in_progress"] |= ended > _micros_of(as_of)
+    history = np.ones(len(calls), dtype=bool)
+    for reason, mask in found.items():
+        if reason != "outside_window":
+            history &= ~mask
+    open_ = np.ones(len(calls), dtype=bool)
+    set_aside = {}
+    for reason in REASONS:
+        if reason in found:
+            taken = open_ & found[reason]
+            set_aside[reason] = int(taken.sum())
+            open_ &= ~taken
+    return Scope(open_, set_aside, history)
+
+
+def _unknown_then(calls: pd.DataFrame, as_of: datetime | None) -> dict[str, Mask]:
+    """Calls that nobody could know of at an instant; nothing where none was asked for.
+
+    A frame that was read at once after the instant has no memory of it: it goes by its dates.
+    """
+    if as_of is None:
+        return {}
+    later = micros(calls["created_at"]) > _micros_of(as_of)
+    if "_observed_at" in calls.columns:
+        observed = micros(calls["_observed_at"])
+        unread = observed > _micros_of(as_of)
+        if (~unread & (observed != NO_TIME)).any():
+            later |= unread
+    return {"after_as_of": later}
+
+
+def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
+    """The rows of a frame that could be known at an instant: dated and read by then.
+
+    Args:
+        frame: Leads, appointments, callbacks or checks.
+        as_of: The instant, or None for all rows.
+    """
+    if as_of is None:
+        return frame
+    later = np.zeros(len(frame), dtype=bool)
+    for name in ("created_at", "checked_at"):
+        if name in frame.columns:
+            later |= micros(frame[name]) > _micros_of(as_of)
+    if "_observed_at" in frame.columns:
+        observed = micros(frame["_observed_at"])
+        unread = observed > _micros_of(as_of)
+        if (~unread & (observed != NO_TIME)).any():
+            later |= unread
+    return frame[~later] if later.any() else frame
+
+
+def _micros_of(at: datetime) -> int:
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def _again(calls: pd.DataFrame) -> dict[str, Mask]:
+    """Rows that repeat an id, where there are any."""
+    again = repeated(calls["id"]) if "id" in calls.columns else np.zeros(0, dtype=bool)
+    return {"duplicate": again} if again.any() else {}
+
+
+def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFrame:
+    """The table of what was counted, set aside and is worth a note.
+
+    Args:
+        scope: The calls.
+        notes: Further counts by reason and unit (`calls`, `leads`, `appointments`, `records`).
+        words: What each of these reasons means.
+
+    Returns:
+        Columns `reason`, `unit`, `count`, `role`, `meaning`. Rows whose `role` is `counted` or
+        `set aside` sum to the calls given; those of role `note` are a part of the counted calls
+        or speak of other things.
+    """
+    rows = [("counted", "calls", int(scope.counted.sum()), "counted", "everything else")]
+    rows += [(r, "calls", n, "set aside", REASONS[r]) for r, n in scope.set_aside.items()]
+    rows += [(r, unit, n, "note", words[r]) for (r, unit), n in notes.items()]
+    frame = pd.DataFrame(rows, columns=[*_COLUMNS, "meaning"])
+    return frame.astype({**_COLUMNS, "meaning": "str"})
+
+
+def latest(*frames: pd.DataFrame | None) -> datetime | None:
+    """The latest instant that some frames speak of, or None where they speak of none.
+
+    Planned instants (`scheduled_at`, `next_attempt_at`) do not count: they lie in the future.
+
+    Raises:
+        ConfigError: A column holds something else than instants.
+    """
+    found = [
+        int(micros(frame[name]).max(initial=NO_TIME))
+        for frame in frames
+        if frame is not None
+        for name in _PAST
+        if name in frame.columns
+    ]
+    last = max(found, default=NO_TIME)
+    return None if last == NO_TIME else _EPOCH + timedelta(microseconds=last)

@@ -1,0 +1,275 @@
+"""The outcome class of every call, from what the network and the agent said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import Ints, Mask, arrow, booleans, present, require, text
+from dialframe.analytics.attempt.code_tables import Field
+from dialframe.analytics.attempt.outcome_classes import (
+    BY_NAME,
+    CONNECTED_UNKNOWN,
+    OUTCOMES,
+    UNANSWERED_UNKNOWN,
+)
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+
+#: What `unmapped` writes where a person is to fill in a class.
+TO_FILL_IN: Final = "?"
+
+_NEEDED: Final = ("answered_at", "status", "hangup_cause", "disposition")
+#: Place of each class in `OUTCOMES`, by name.
+PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
+# Two places behind the classes: arrays of flags end in two False, so that -1 and -2 find them.
+Places = npt.NDArray[np.int8]
+_UNMAPPED: Final = -2
+_NOTHING: Final = -1
+_PLACES: Final = len(OUTCOMES) + 2
+
+
+def _flags(*values: bool) -> Mask:
+    return np.array([*values, False, False])
+
+
+_FITS_ANSWERED: Final = _flags(*(o.when != "unanswered" for o in OUTCOMES))
+_FITS_UNANSWERED: Final = _flags(*(o.when != "answered" for o in OUTCOMES))
+_ONLY_ANSWERED: Final = _flags(*(o.when == "answered" for o in OUTCOMES))
+_ONLY_UNANSWERED: Final = _flags(*(o.when == "unanswered" for o in OUTCOMES))
+_SAYS_LITTLE: Final = _flags(
+    *(o.name in (CONNECTED_UNKNOWN, UNANSWERED_UNKNOWN, "in_progress") for o in OUTCOMES)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """What `classify` says as arrays: places in `OUTCOMES`, one byte a call, and flags.
+
+    `business` is negative where no disposition was logged or the taxonomy does not have it.
+    """
+
+    outcome: Places
+    telephony: Places
+    business: Places
+    decides: Mask
+    answered: Mask
+    conflict: Mask
+    unmapped: Mask
+
+    @property
+    def dnc_request(self) -> Mask:
+        """Where the agent noted a wish not to be called, whatever the network says."""
+        return _flag("dnc_request")[self.business]
+
+    def flag(self, name: str) -> Mask:
+        """A flag of the outcome class: `human`, `right_party`, ...; False where not known."""
+        return self.answered if name == "answered" else _flag(name)[self.outcome]
+
+    def take(self, rows: Ints | Mask) -> Classes:
+        """The same of some calls."""
+        return Classes(
+            self.outcome[rows],
+            self.telephony[rows],
+            self.business[rows],
+            self.decides[rows],
+            self.answered[rows],
+            self.conflict[rows],
+            self.unmapped[rows],
+        )
+
+
+def classes(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> Classes:
+    """The outcome of each call as arrays: what rates of ten million calls are made of.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, _NEEDED, "calls")
+    answered = present(calls["answered_at"])
+    cause = _classes(calls["hangup_cause"], "hangup_cause", taxonomy)
+    status = _classes(calls["status"], "status", taxonomy)
+    business = _classes(calls["disposition"], "disposition", taxonomy)
+
+    case = answered.astype(np.int32)
+    for said in (cause, status, business):
+        case = case * _PLACES + (said - np.int8(_UNMAPPED))
+    return _decided(*_every_case()).take(case.astype(np.int64))
+
+
+def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
+    """The outcome of each call, in classes that rates are made of.
+
+    Args:
+        calls: Frame of the calls table.
+        taxonomy: What the codes mean.
+
+    Returns:
+        One row per call on the index of `calls`. `outcome` is the class; `layer` says which layer
+        it comes from (`business` or `telephony`); `telephony` and `business` are the class of
+        each, `business` null where no disposition that the taxonomy has was logged. `human` and
+        `right_party` are null where the call was answered and nothing says by whom. `positive`,
+        `appointment`, `conversion`, `machine`, `final` and `attempt` are flags of the class
+        (see `outcomes.Outcome`), `answered` says whether `answered_at` is there. `dnc_request` is
+        true on a conflict row too: a wish not to be called is never argued away. `conflict` marks
+        layers that contradict each other, `unmapped` a code that would have decided the outcome
+        and is not in the taxonomy. `.attrs["taxonomy_version"]` names the taxonomy.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    found = classes(calls, taxonomy)
+    names: list[str | None] = [o.name for o in OUTCOMES]
+    frame = pd.DataFrame(
+        {
+            "outcome": text(names, found.outcome),
+            "layer": text(["telephony", "business"], found.decides.astype(np.int64)),
+            "telephony": text(names, found.telephony),
+            "business": text([*names, None], np.maximum(found.business, _NOTHING)),
+            **_class_flags(found.outcome),
+            "dnc_request": booleans(found.dnc_request),
+            "answered": booleans(found.answered),
+            "conflict": booleans(found.conflict),
+            "unmapped": booleans(found.unmapped),
+        },
+        index=calls.index,
+    )
+    frame.attrs["taxonomy_version"] = taxonomy.version
+    return frame
+
+
+def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
+    """The codes that the taxonomy does not have, most frequent first.
+
+    Args:
+        calls: Frame of the calls table.
+        taxonomy: What the codes mean.
+
+    Returns:
+        Columns `field`, `code` (as it was written), `calls` and `stub`: a line for a mapping of
+        your own. `.attrs["stub"]` has the whole file, for `Taxonomy.with_file`, once each `?` is
+        replaced by a class.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, _NEEDED, "calls")
+    fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
+    rows = [
+        (field, str(code), int(count), _line(field, str(code), int(count)))
+        for field in fields
+        for code, count in calls[field].value_counts().items()
+        if str(code).strip() and taxonomy.outcome(field, str(code)) is None
+    ]
+    rows.sort(key=lambda row: (fields.index(row[0]), -row[2], row[1]))
+    frame = pd.DataFrame(rows, columns=["field", "code", "calls", "stub"])
+    frame = frame.astype({"field": "str", "code": "str", "calls": "Int64", "stub": "str"})
+    frame.attrs |= {"stub": _file(rows), "taxonomy_version": taxonomy.version}
+    return frame
+
+
+def _line(field: Field, code: str, calls: int) -> str:
+    # Python and TOML write a quoted text alike.
+    quoted = json.dumps(code, ensure_ascii=False)
+    return f'{quoted} = "{TO_FILL_IN}"  # {field}, {calls} calls'
+
+
+def _file(rows: list[tuple[Field, str, int, str]]) -> str:
+    """A mapping file to be filled in; empty where nothing is unmapped."""
+    if not rows:
+        return ""
+    lines = [f"# classes: {', '.join(BY_NAME)}"]
+    for field in dict.fromkeys(row[0] for row in rows):
+        lines += [f"[{field}]", *(row[3] for row in rows if row[0] == field)]
+    return "\n".join([*lines, ""])
+
+
+def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
+    """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
+    encoded = arrow(values).dictionary_encode()
+    found = [_class(field, str(code), taxonomy) for code in encoded.dictionary.to_pylist()]
+    places = np.asarray(encoded.indices.fill_null(len(found)))
+    return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
+
+
+def _every_case() -> tuple[Mask, Places, Places, Places]:
+    """Every way in which answer, cause, status and disposition can meet: few, however many calls."""
+    sizes = (2, _PLACES, _PLACES, _PLACES)
+    answered, *said = np.indices(sizes, dtype=np.int8).reshape(len(sizes), -1)
+    cause, status, business = (places + np.int8(_UNMAPPED) for places in said)
+    return answered.astype(bool), cause, status, business
+
+
+def _decided(answered: Mask, cause: Places, status: Places, business: Places) -> Classes:
+    """Which layer decides, and whether the two contradict each other."""
+    telephony = _telephony(answered, cause, status)
+    fits = _fits(answered, business)
+    decides = fits & (answered | _SAYS_LITTLE[telephony])
+    outcome = np.where(decides, business, telephony)
+    conflict = ((business >= 0) & ~fits) | _contradicts(answered, cause)
+    conflict |= _contradicts(answered, status)
+    silent = _SAYS_LITTLE[outcome] & ((cause == _UNMAPPED) | (status == _UNMAPPED))
+    unmapped_ = (business == _UNMAPPED) | silent
+    return Classes(outcome, telephony, business, decides, answered, conflict, unmapped_)
+
+
+def _class(field: Field, code: str, taxonomy: Taxonomy) -> int:
+    if not code.strip():
+        return _NOTHING
+    outcome = taxonomy.outcome(field, code)
+    return _UNMAPPED if outcome is None else PLACE[outcome]
+
+
+def _telephony(answered: Mask, cause: Places, status: Places) -> Places:
+    """The first of cause and status that can speak of such a call, else one of the unknowns.
+
+    On an answered call the cause says how it ended, so only a class that answering is part of
+    counts: a network failure in mid-call leaves the call connected.
+    """
+    chosen = np.where(
+        answered, np.int8(PLACE[CONNECTED_UNKNOWN]), np.int8(PLACE[UNANSWERED_UNKNOWN])
+    )
+    for said in (status, cause):
+        speaks = np.where(answered, _ONLY_ANSWERED[said], _FITS_UNANSWERED[said])
+        says_more = ~_SAYS_LITTLE[said] | _SAYS_LITTLE[chosen]
+        chosen = np.where(speaks & says_more, said, chosen)
+    return chosen
+
+
+def _fits(answered: Mask, said: Places) -> Mask:
+    return np.where(answered, _FITS_ANSWERED[said], _FITS_UNANSWERED[said])
+
+
+def _contradicts(answered: Mask, said: Places) -> Mask:
+    """True where the network's word and `answered_at` cannot both be right."""
+    spoken = _ONLY_ANSWERED[said] & ~_SAYS_LITTLE[said]
+    return np.where(answered, _ONLY_UNANSWERED[said], spoken)
+
+
+def _flag(name: str) -> Mask:
+    return _flags(*(getattr(outcome, name) is True for outcome in OUTCOMES))
+
+
+def _class_flags(outcome: Places) -> dict[str, pd.arrays.BooleanArray]:
+    """The columns of flags; null where the class does not know."""
+    names = (
+        "human",
+        "right_party",
+        "positive",
+        "appointment",
+        "conversion",
+        "machine",
+        "final",
+        "attempt",
+    )
+    return {
+        name: booleans(
+            _flag(name)[outcome],
+            np.array([getattr(o, name) is None for o in OUTCOMES])[outcome],
+        )
+        for name in names
+    }

@@ -1,0 +1,331 @@
+"""Which lead a call was for, and the groups that leads are split by."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.analytics.attempt.arrays import (
+    Ints,
+    Mask,
+    arrow,
+    in_order,
+    is_word,
+    numbered,
+    require,
+    text,
+)
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.errors import ConfigError
+from dialframe.frames import custom_field
+
+#: How sure a match is, from sure to none.
+QUALITIES: Final = (
+    "event",
+    "click_to_call",
+    "campaign_and_number",
+    "number_only",
+    "ambiguous",
+    "none",
+)
+PLACE: Final = {quality: place for place, quality in enumerate(QUALITIES)}
+
+#: The event that names call and lead.
+LOGGED: Final = "disposition.logged"
+
+_NO_LEAD: Final = -1
+_SEVERAL: Final = -2
+
+#: Numbers whose digits are held as text at a time, so that memory does not grow with the calls.
+_AT_ONCE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """Row of the lead of each call (negative where there is none) and place in `QUALITIES`."""
+
+    lead: npt.NDArray[np.int32]
+    quality: npt.NDArray[np.int8]
+
+    def quality_is(self, name: str) -> Mask:
+        """True where the match is of that quality."""
+        return np.asarray(self.quality == PLACE[name])
+
+
+def match(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """The lead of each call.
+
+    A lead is found by the ids of an event or of a click-to-call; else by campaign and number; else
+    by number alone, if one lead only has it. The number is `to_number`, or `from_number` of an
+    inbound call. Nothing is guessed: several leads with the number are `ambiguous` and no lead is
+    given.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table.
+        events: Frame of the events table; `disposition.logged` names call and lead.
+        started: Answers to click-to-call: columns `call_id`, `lead_id`.
+
+    Returns:
+        One row per call on the index of `calls`: `lead_id` (null where none is given) and
+        `match_quality` (of `QUALITIES`). `.attrs["match_quality"]` counts each quality.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    matched = match_rows(calls, leads, events=events, started=started)
+    ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
+    frame = pd.DataFrame(
+        {
+            "lead_id": text([*ids, None], np.maximum(matched.lead, _NO_LEAD)),
+            "match_quality": text(list(QUALITIES), matched.quality),
+        },
+        index=calls.index,
+    )
+    counts = np.bincount(matched.quality, minlength=len(QUALITIES))
+    frame.attrs["match_quality"] = dict(zip(QUALITIES, map(int, counts), strict=True))
+    return frame
+
+
+def match_rows(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    events: pd.DataFrame | None = None,
+    started: pd.DataFrame | None = None,
+) -> Matched:
+    """The same as arrays: rows of `leads` by position.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(calls, ("direction", "from_number", "to_number", "campaign_id"), "calls")
+    require(leads, ("id", "phone", "campaign_id"), "leads")
+    if not len(leads):
+        none = np.full(len(calls), _NO_LEAD, dtype=np.int32)
+        return Matched(none, np.full(len(calls), PLACE["none"], dtype=np.int8))
+    lead, quality = _by_number(calls, leads)
+    named = (("click_to_call", started), ("event", None if events is None else logged(events)))
+    for name, pairs in named:
+        if pairs is not None and len(pairs):
+            require(calls, ("id",), "calls")
+            require(pairs, ("call_id", "lead_id"), name.replace("_", " "))
+            row = _by_id(calls["id"], pairs, leads["id"])
+            lead = np.where(row >= 0, row, lead)
+            quality = np.where(row >= 0, np.int8(PLACE[name]), quality)
+    return Matched(np.maximum(lead, _NO_LEAD).astype(np.int32), quality)
+
+
+def logged(events: pd.DataFrame) -> pd.DataFrame:
+    """What `disposition.logged` events say, one row each in the order of time.
+
+    Returns:
+        Columns `call_id`, `lead_id`, `disposition` (text) and `logged_at` (UTC). Events whose data
+        is not an object are left out.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(events, ("type", "data"), "events")
+    said = [_object(cell) for cell in events.loc[is_word(events["type"], LOGGED), "data"]]
+    fields = {"call_id": "call_id", "lead_id": "lead_id", "disposition": "disposition_code"}
+    frame = pd.DataFrame(
+        {
+            name: pd.array([_text(row.get(key)) for row in said], dtype="str")
+            for name, key in fields.items()
+        }
+    )
+    at = pd.to_datetime(
+        pd.Series([_text(row.get("logged_at")) for row in said], dtype="str"),
+        utc=True, format="ISO8601", errors="coerce",
+    )  # fmt: skip
+    frame["logged_at"] = at.astype("datetime64[us, UTC]")
+    return frame.sort_values("logged_at", kind="stable", ignore_index=True)
+
+
+def called_numbers(calls: pd.DataFrame) -> pa.Array:
+    """The customer's number of each call: called, or calling where the call is inbound."""
+    number = arrow(calls["to_number"])
+    inbound = is_word(calls["direction"], "inbound")
+    if not inbound.any():
+        return number
+    return pc.replace_with_mask(
+        number, pa.array(inbound), arrow(calls["from_number"][inbound]).cast(number.type)
+    )
+
+
+def _by_number(
+    calls: pd.DataFrame, leads: pd.DataFrame
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    numbers, phone = _comparable(called_numbers(calls), arrow(leads["phone"]))
+    phones = phone.dictionary_encode()
+    loaded = _codes(phones.indices)
+    called = _codes(pc.index_in(numbers, value_set=phones.dictionary))
+    campaigns = pc.unique(arrow(leads["campaign_id"]).drop_null())
+    campaign = _codes(pc.index_in(arrow(leads["campaign_id"]), value_set=campaigns))
+    call_campaign = _codes(pc.index_in(arrow(calls["campaign_id"]), value_set=campaigns))
+
+    row = _unique_rows(loaded, len(phones.dictionary))
+    lead = np.append(row, np.int32(_NO_LEAD))[called]
+    same = (call_campaign >= 0) & (call_campaign == np.append(campaign, -1)[lead])
+    several = np.flatnonzero(lead == _SEVERAL)
+    if len(several):
+        shared = np.flatnonzero((loaded >= 0) & (np.append(row, 0)[loaded] == _SEVERAL))
+        found = _find(
+            _pair(called[several], call_campaign[several], len(campaigns)),
+            _pair(loaded[shared], campaign[shared], len(campaigns)),
+        )
+        lead[several] = np.where(found >= 0, np.append(shared, 0)[found], _SEVERAL)
+        same[several] = found >= 0
+    places = ("campaign_and_number", "number_only", "ambiguous", "none")
+    pair, alone, ambiguous, none = (np.int8(PLACE[name]) for name in places)
+    quality = np.where(lead >= 0, np.where(same, pair, alone), none)
+    return lead, np.where(lead == _SEVERAL, ambiguous, quality)
+
+
+def _comparable(one: pa.Array, other: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Two columns of numbers as whole numbers, which are found twice as fast as text, if they can."""
+    whole, wholes = _whole(one), _whole(other)
+    return (one, other) if whole is None or wholes is None else (whole, wholes)
+
+
+def _whole(numbers: pa.Array) -> pa.Array | None:
+    """E.164 texts as whole numbers; None where one is another text, so that no two become one."""
+    first = pc.starts_with(numbers, "+")
+    odd = pc.or_(pc.starts_with(numbers, "+0"), pc.starts_with(numbers, "+-"))
+    if pc.any(pc.or_(odd, pc.invert(first))).as_py():
+        return None
+    whole = np.empty(len(numbers), dtype=np.int64)
+    try:
+        for begin in range(0, len(numbers), _AT_ONCE):
+            digits = pc.utf8_slice_codeunits(numbers.slice(begin, _AT_ONCE), 1)
+            whole[begin : begin + _AT_ONCE] = pc.cast(digits, pa.int64()).fill_null(0)
+    except pa.ArrowInvalid:
+        return None
+    return pa.array(whole, mask=whole == 0)
+
+
+def _by_id(calls: pd.Series, pairs: pd.DataFrame, leads: pd.Series) -> Ints:
+    """Row of the lead that a pair of ids names, or -1; the last word on a call is the one."""
+    known = pairs.dropna(subset=["call_id", "lead_id"]).drop_duplicates("call_id", keep="last")
+    row = _codes(pc.index_in(arrow(known["lead_id"]), value_set=arrow(leads)))
+    place = _codes(pc.index_in(arrow(calls), value_set=arrow(known["call_id"])))
+    return np.append(row, _NO_LEAD)[place].astype(np.int64)
+
+
+def _codes(indices: pa.Array) -> npt.NDArray[np.int32]:
+    """Places as numbers, -1 where null."""
+    return np.asarray(pc.fill_null(indices, _NO_LEAD), dtype=np.int32)
+
+
+def _unique_rows(codes: npt.NDArray[np.int32], size: int) -> npt.NDArray[np.int32]:
+    """Row of each code: -2 where several rows have it."""
+    known = codes >= 0
+    row = np.full(size, _NO_LEAD, dtype=np.int32)
+    row[codes[known]] = np.flatnonzero(known)
+    row[np.bincount(codes[known], minlength=size) > 1] = _SEVERAL
+    return row
+
+
+def _pair(number: npt.NDArray[np.int32], campaign: npt.NDArray[np.int32], campaigns: int) -> Ints:
+    known = (number >= 0) & (campaign >= 0)
+    return np.where(known, number.astype(np.int64) * max(campaigns, 1) + campaign, -1)
+
+
+def _find(wanted: Ints, keys: Ints) -> Ints:
+    """Place of each wanted key: -1 where none has it, -2 where several have."""
+    rows = np.flatnonzero(keys >= 0)
+    distinct, first, counts = np.unique(keys[rows], return_index=True, return_counts=True)
+    if not len(distinct):
+        return np.full(len(wanted), _NO_LEAD, dtype=np.int64)
+    row = np.where(counts == 1, rows[first], _SEVERAL)
+    place = np.minimum(np.searchsorted(distinct, wanted), len(distinct) - 1)
+    return np.where(distinct[place] == wanted, row[place], _NO_LEAD)
+
+
+def _object(cell: object) -> dict[str, object]:
+    try:
+        found = json.loads(cell) if isinstance(cell, str) else cell
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def no_leads() -> pd.DataFrame:
+    """A frame of leads without rows."""
+    names = ("id", "phone", "campaign_id", "status", "custom_fields", "created_at")
+    frame = pd.DataFrame({name: pd.array([], dtype="str") for name in names})
+    return frame.astype({"created_at": "datetime64[us, UTC]"})
+
+
+def known_campaign(campaign: str | None, *frames: pd.DataFrame | None) -> None:
+    """Check that some frame knows a campaign.
+
+    Raises:
+        ConfigError: None of them does.
+    """
+    if campaign is None:
+        return
+    known: set[str] = set()
+    for frame in frames:
+        if frame is not None:
+            name = "campaign_id" if "campaign_id" in frame.columns else "id"
+            if name not in frame.columns:
+                continue
+            known |= {str(value) for value in frame[name].dropna().unique()}
+    if campaign not in known:
+        some = ", ".join(sorted(known)[:3])
+        hint = f"there are {some}" + (" and others" if len(known) > 3 else "") if known else (
+            "there are no campaigns in this data; bring it up to date first"
+        )  # fmt: skip
+        raise ConfigError(f"campaign {campaign!r} is of no lead and no call here; {hint}")
+
+
+def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
+    """Each lead's group as a place in a sorted list: a column of the leads, or a custom field.
+
+    Raises:
+        ConfigError: `by` is neither.
+    """
+    if by == "region":
+        return in_order(_regions(leads["phone"]).fillna(NO_GROUP))
+    values = leads[by].astype("str") if by in leads.columns else _custom(leads, by)
+    return in_order(values.fillna(NO_GROUP))
+
+
+def _custom(leads: pd.DataFrame, by: str) -> pd.Series:
+    require(leads, ("custom_fields",), "leads")
+    # Many leads carry the same fields, and reading JSON is the slow part.
+    place, distinct = numbered(leads["custom_fields"])
+    once = custom_field(pd.DataFrame({"custom_fields": [*distinct, None]}, dtype="str"), by)
+    values = once.take(np.where(place < 0, len(distinct), place)).set_axis(leads.index)
+    if len(leads) and not values.notna().any():
+        raise ConfigError(
+            f"by={by!r} is neither a column of the leads frame nor a custom field of any lead; "
+            "lead_source, campaign_id and region are usual"
+        )
+    return values
+
+
+def _regions(phones: pd.Series) -> pd.Series:
+    """`+1 212` for the North American plan, else the first three digits: `+447`."""
+    text = phones.astype("str")
+    nanp = text.str.match(r"\+1\d{10}$").fillna(value=False)
+    return (text.str.slice(0, 2) + " " + text.str.slice(2, 5)).where(nanp, text.str.slice(0, 4))

@@ -1,0 +1,189 @@
+"""The local weekday and hour of the person called, from the candidate zones of the number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Ints, Mask, letters
+from dialframe.phones.zones import of_number
+
+#: Zones change their clocks at whole quarters of an hour.
+_MINUTE_US: Final = 60 * 1_000_000
+_QUARTER_US: Final = 15 * _MINUTE_US
+_NANP_HEAD: Final = 8
+_NANP_LENGTH: Final = 12
+_OTHER_HEAD: Final = 10
+
+NO_ZONE: Final = -1
+UNCLEAR: Final = -2
+
+WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """The local clock at some instants; the tables have a column per quarter of an hour.
+
+    Attributes:
+        row: Row of each instant in the tables: its candidate zones.
+        quarter: Column of each instant.
+        cells: Weekday (Monday 0) times 24 plus hour; `NO_ZONE` without a zone, `UNCLEAR` where the
+            candidate zones show different hours.
+        low: Earliest minute of the local day that the candidates show, -1 without.
+        high: Latest.
+        within: Minutes of each instant after the beginning of its quarter.
+    """
+
+    row: npt.NDArray[np.int16]
+    quarter: npt.NDArray[np.int32]
+    cells: npt.NDArray[np.int16]
+    low: npt.NDArray[np.int16]
+    high: npt.NDArray[np.int16]
+    within: npt.NDArray[np.int16]
+
+    def take(self, keep: Mask) -> Local:
+        """The same of some instants."""
+        row, quarter, within = self.row[keep], self.quarter[keep], self.within[keep]
+        return Local(row, quarter, self.cells, self.low, self.high, within)
+
+    @cached_property
+    def cell(self) -> npt.NDArray[np.int16]:
+        """Weekday times 24 plus hour of each instant, or a negative number."""
+        return self.cells[self.row, self.quarter]
+
+    @property
+    def minute(self) -> npt.NDArray[np.int16]:
+        """Earliest minute of the local day of each instant; -1 without a zone."""
+        return self._minute(self.low)
+
+    @property
+    def latest(self) -> npt.NDArray[np.int16]:
+        """Latest minute of the local day of each instant; -1 without a zone."""
+        return self._minute(self.high)
+
+    @property
+    def known(self) -> Mask:
+        """Where the local hour is certain."""
+        return self.cell >= 0
+
+    @property
+    def hour(self) -> npt.NDArray[np.int16]:
+        """Local hour; meaningless where not known."""
+        return self.cell % 24
+
+    @property
+    def weekday(self) -> npt.NDArray[np.int16]:
+        """Local weekday, Monday 0; meaningless where not known."""
+        return self.cell // 24
+
+    def _minute(self, shown: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
+        begins = shown[self.row, self.quarter]
+        return np.where(begins >= 0, begins + self.within, begins)
+
+
+def local(numbers: pa.Array, at: Ints) -> Local:
+    """Local weekday and hour at the place of each number.
+
+    Args:
+        numbers: E.164 text.
+        at: Instants, microseconds UTC, as many.
+    """
+    case, names = _cases(numbers)
+    first, quarters = 0, 1
+    known = at != NO_TIME
+    if not known.all():
+        at = np.where(known, at, at[known].min() if known.any() else 0)
+        case = np.where(known, case, np.int16(len(names)))
+    if len(at):
+        first = int(at.min()) // _QUARTER_US
+        quarters = int(at.max()) // _QUARTER_US - first + 1
+    begins = ((first + np.arange(quarters)) * _QUARTER_US).astype("datetime64[us]")
+    starts = pd.DatetimeIndex(begins, tz="UTC")
+    tables = [np.empty((len(names) + 1, quarters), np.int16) for _ in range(3)]
+    clocks: dict[str, tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]] = {}
+    for place, zones in enumerate(names):
+        for zone in zones:
+            if zone not in clocks:
+                clocks[zone] = _clock(starts, zone)
+        for part, values in zip(
+            tables, _agreed([clocks[z] for z in zones], quarters), strict=True
+        ):
+            part[place] = values
+    for part in tables:
+        part[-1] = NO_ZONE
+    # numpy divides by one number far faster than it takes the rest.
+    whole = at // _QUARTER_US
+    within = (at - whole * _QUARTER_US) // _MINUTE_US
+    cells, low, high = tables
+    quarter = (whole - first).astype(np.int32)
+    return Local(case, quarter, cells, low, high, within.astype(np.int16))
+
+
+def _cases(numbers: pa.Array) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:
+    """Each number's place in a list of candidate zones, and the list."""
+    code, count = _heads(numbers)
+    # One number stands for all that begin alike; the length decides what kind it is.
+    first = np.full(count + 1, -1, dtype=np.int64)
+    first[code] = np.arange(len(code))
+    used = np.flatnonzero(first[:-1] >= 0)
+    examples = numbers.take(pa.array(first[used])).to_pylist()
+    zones = [of_number(number).names for number in examples]
+    distinct = list(dict.fromkeys(zones))
+    place = {names: i for i, names in enumerate(distinct)}
+    case = np.full(count + 1, len(distinct), dtype=np.int16)
+    case[used] = [place[names] for names in zones]
+    return case[code], distinct
+
+
+def _heads(numbers: pa.Array) -> tuple[npt.NDArray[np.integer], int]:
+    """How each number begins, as a code below a count; the count itself where there is no number."""
+    digits = letters(numbers)
+    if digits is not None and digits.shape[1] == _NANP_LENGTH:
+        plain = digits[:, 2:_NANP_HEAD] - ord("0")
+        if (
+            (digits[:, 0] == ord("+")).all()
+            and (digits[:, 1] == ord("1")).all()
+            and (plain < 10).all()
+        ):
+            code = np.zeros(len(plain), dtype=np.int32)
+            for place in range(plain.shape[1]):
+                code = code * 10 + plain[:, place]
+            return code, 10 ** plain.shape[1]
+    heads = pc.if_else(
+        pc.starts_with(numbers, "+1"),
+        pc.utf8_slice_codeunits(numbers, 0, _NANP_HEAD),
+        pc.utf8_slice_codeunits(numbers, 0, _OTHER_HEAD),
+    ).dictionary_encode()
+    count = len(heads.dictionary)
+    return np.asarray(pc.fill_null(heads.indices, count), dtype=np.int32), count
+
+
+def _clock(
+    starts: pd.DatetimeIndex, zone: str
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+    """Cell of the week and minute of the day at each instant in a zone."""
+    there = starts.tz_convert(zone)
+    hour = np.asarray(there.hour, dtype=np.int16)
+    cell = np.asarray(there.day_of_week, dtype=np.int16) * 24 + hour
+    return cell, hour * 60 + np.asarray(there.minute, dtype=np.int16)
+
+
+def _agreed(
+    shown: list[tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]], length: int
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+    none = np.full(length, NO_ZONE, dtype=np.int16)
+    if not shown:
+        return none, none, none
+    cells = np.stack([cell for cell, _ in shown])
+    minutes = np.stack([minute for _, minute in shown])
+    same = (cells == cells[0]).all(axis=0)
+    agreed = np.where(same, cells[0], np.int16(UNCLEAR))
+    return agreed, minutes.min(axis=0), minutes.max(axis=0)

@@ -1,0 +1,282 @@
+"""From a code in any spelling to an outcome class, with a version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from dialframe.analytics.attempt.code_tables import (
+    CAUSES,
+    FIELDS,
+    PRESETS,
+    SIP,
+    SIP_5XX,
+    SPELLINGS,
+    Field,
+    Preset,
+)
+from dialframe.analytics.attempt.outcome_classes import BY_NAME, OUTCOMES
+from dialframe.errors import ConfigError
+
+#: Edition of the tables in this package; the hash behind it tells what a user added.
+EDITION: Final = "1"
+
+Q850_MAX: Final = 127
+
+_ALIASES: Final[dict[str, Preset]] = {"generic": "generic-en"}
+
+_IGNORED = re.compile(r"[\s_\-\u2010-\u2015]+")
+_PREFIX = re.compile(r"^(?:ast|switch|q850)?cause(?=[a-z])")
+_SIP = re.compile(r"^sip(?:/2\.0)?[\s_\-]*[;:]?\s*(?:cause\s*=\s*)?(\d{3})(?!\d)")
+_Q850 = re.compile(r"^(?:q\.?850|isdn|cause)\s*[;:=]?\s*(?:cause\s*=\s*)?(\d{1,3})(?!\d)")
+_NUMBER = re.compile(r"^(\d{1,3})(?:\.0+)?\+?(?=$|[\s(:;,\-])")
+
+
+def code_key(field: Field, code: str) -> str:
+    """One spelling of a code, for all its spellings.
+
+    Case, blanks, dashes and underscores do not matter. A hangup cause may be a number (`16`,
+    `16.0`, `Q.850;cause=16`, `SIP 603`, `603+ Network Blocked`) or a name with or without the
+    prefix of its switch (`NORMAL_CLEARING`, `AST_CAUSE_NORMAL_CLEARING`). A bare number up to 127
+    is a Q.850 cause, a greater one a SIP answer.
+    """
+    text = code.strip().casefold()
+    if field == "hangup_cause":
+        number = _numeric_cause(text)
+        if number:
+            return number
+        return _PREFIX.sub("", _IGNORED.sub("", text))
+    return _IGNORED.sub("", text)
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """What each code means.
+
+    Attributes:
+        name: Which presets it was made of.
+        codes: Field, spelling (as `code_key` gives it) and outcome class, sorted.
+    """
+
+    name: str
+    codes: tuple[tuple[Field, str, str], ...]
+
+    @classmethod
+    def of(cls, *presets: Preset | Literal["generic"]) -> Taxonomy:
+        """The taxonomy of some presets, with the numbers of Q.850 and SIP.
+
+        Args:
+            presets: Of `vicidial`, `freeswitch`, `asterisk`, `generic-en` (also `generic`), in
+                any case; all of them if none is named.
+
+        Raises:
+            ConfigError: A preset is not known.
+        """
+        plain = (cast(Preset, preset.casefold()) for preset in presets)
+        chosen = tuple(_ALIASES.get(preset, preset) for preset in plain) or PRESETS
+        for preset in chosen:
+            if preset not in PRESETS:
+                raise ConfigError(
+                    f"taxonomy preset {preset!r} is not known; use {', '.join(PRESETS)}"
+                )
+        return cls("+".join(chosen), _sorted({**_numbers(), **_words(chosen)}))
+
+    def __repr__(self) -> str:
+        # Every signature shows its default: 300 codes there would bury what `help()` has to say.
+        return f"Taxonomy({self.name}, {len(self.codes)} codes, version {self.version})"
+
+    @property
+    def version(self) -> str:
+        """Edition of the tables and the hash, such as `1-3f9a0c21d4be`."""
+        return f"{EDITION}-{self.hash}"
+
+    @cached_property
+    def hash(self) -> str:
+        """Twelve digits that change with any code or flag."""
+        content = [list(row) for row in self.codes], [repr(outcome) for outcome in OUTCOMES]
+        digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return digest[:12]
+
+    def outcome(self, field: Field, code: str) -> str | None:
+        """Name of the class of a code, or None where the taxonomy does not have it.
+
+        >>> DEFAULT.outcome("hangup_cause", "USER_BUSY")
+        'busy'
+        """
+        key = code_key(field, code)
+        if field == "hangup_cause" and key.startswith("sip:5"):
+            return self._table[field].get(key, SIP_5XX)
+        return self._table[field].get(key)
+
+    def with_codes(
+        self,
+        dispositions: Mapping[str, str] | None = None,
+        *,
+        causes: Mapping[str, str] | None = None,
+        statuses: Mapping[str, str] | None = None,
+    ) -> Taxonomy:
+        """A taxonomy with further codes, or with other meanings for codes that it has.
+
+        Args:
+            dispositions: Code to outcome class.
+            causes: The same for hangup causes.
+            statuses: The same for call statuses.
+
+        Raises:
+            ConfigError: A class is not one of `OUTCOMES`, a code is empty, or two spellings of
+                one code are given two classes.
+        """
+        added: tuple[tuple[Field, Mapping[str, str]], ...] = (
+            ("disposition", dispositions or {}),
+            ("hangup_cause", causes or {}),
+            ("status", statuses or {}),
+        )
+        table = {(field, key): outcome for field, key, outcome in self.codes}
+        for field, codes in added:
+            table |= _own(field, codes)
+        name = self.name if self.name.endswith("+own") else f"{self.name}+own"
+        return Taxonomy(name, _sorted(table))
+
+    def with_file(self, path: str | Path) -> Taxonomy:
+        """A taxonomy with the codes of a small TOML file.
+
+        The file has a table for each field that it speaks of, `[disposition]`, `[hangup_cause]`
+        or `[status]`, with lines such as `"ZZTOP" = "callback"`; `unmapped` writes them ready.
+
+        Args:
+            path: The file.
+
+        Raises:
+            ConfigError: The file cannot be read, names a field or class that is not known, or
+                gives two spellings of one code two classes.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"the taxonomy file {path} cannot be read: {error}") from None
+        return self.with_toml(text, where=str(path))
+
+    def with_toml(self, text: str, *, where: str = "the mapping") -> Taxonomy:
+        """The same from TOML text.
+
+        Args:
+            text: TOML.
+            where: Name of its source, for errors.
+
+        Raises:
+            ConfigError: As `with_file`, or it is not TOML.
+        """
+        try:
+            tables = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{where} is not TOML: {error}") from None
+        for field, codes in tables.items():
+            if field not in FIELDS or not isinstance(codes, dict):
+                raise ConfigError(
+                    f"{where}: [{field}] is not a table of codes; use [disposition], "
+                    '[hangup_cause] or [status] with lines such as "ZZTOP" = "callback"'
+                )
+        found = cast(dict[Field, dict[str, str]], tables)
+        try:
+            return self.with_codes(
+                found.get("disposition"),
+                causes=found.get("hangup_cause"),
+                statuses=found.get("status"),
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
+
+    def differences(self, other: Taxonomy) -> list[tuple[Field, str, str | None, str | None]]:
+        """Codes that two taxonomies do not agree on: field, spelling, class here, class there."""
+        here = {(field, key): outcome for field, key, outcome in self.codes}
+        there = {(field, key): outcome for field, key, outcome in other.codes}
+        return [
+            (field, key, here.get((field, key)), there.get((field, key)))
+            for field, key in sorted(here.keys() | there.keys())
+            if here.get((field, key)) != there.get((field, key))
+        ]
+
+    @cached_property
+    def _table(self) -> dict[Field, dict[str, str]]:
+        table: dict[Field, dict[str, str]] = {field: {} for field in FIELDS}
+        for field, key, outcome in self.codes:
+            table[field][key] = outcome
+        return table
+
+
+def _numeric_cause(text: str) -> str | None:
+    if found := _SIP.match(text):
+        return f"sip:{found[1]}"
+    if found := _Q850.match(text):
+        return f"q850:{int(found[1])}"
+    if found := _NUMBER.match(text):
+        number = int(found[1])
+        return f"q850:{number}" if number <= Q850_MAX else f"sip:{number}"
+    return None
+
+
+def _numbers() -> dict[tuple[Field, str], str]:
+    causes: dict[tuple[Field, str], str] = {
+        ("hangup_cause", f"q850:{cause.number}"): cause.outcome for cause in CAUSES
+    }
+    return causes | {("hangup_cause", f"sip:{number}"): SIP[number] for number in SIP}
+
+
+def _words(presets: Iterable[Preset]) -> dict[tuple[Field, str], str]:
+    return {
+        (field, code_key(field, code)): outcome
+        for field, code, outcome in (row for preset in presets for row in _spellings(preset))
+    }
+
+
+def _spellings(preset: Preset) -> Iterator[tuple[Field, str, str]]:
+    for row in SPELLINGS:
+        if row.preset == preset:
+            yield from ((row.field, code, row.outcome) for code in row.codes)
+    for cause in CAUSES:
+        names = {"freeswitch": cause.freeswitch, "asterisk": cause.asterisk}.get(preset, ())
+        yield from (("hangup_cause", name, cause.outcome) for name in names)
+
+
+def _sorted(table: Mapping[tuple[Field, str], str]) -> tuple[tuple[Field, str, str], ...]:
+    return tuple(sorted((field, key, outcome) for (field, key), outcome in table.items()))
+
+
+def _own(field: Field, codes: Mapping[str, str]) -> dict[tuple[Field, str], str]:
+    """A user's codes of one field; what cannot be meant is refused rather than guessed."""
+    said: dict[str, str] = {}
+    found: dict[tuple[Field, str], str] = {}
+    for code, outcome in codes.items():
+        key = code_key(field, code)
+        if not key:
+            raise ConfigError(f"code {code!r} is empty; name the {field} that is meant")
+        if found.setdefault((field, key), _known(code, outcome)) != outcome:
+            raise ConfigError(
+                f"codes {said[key]!r} and {code!r} are one {field} (case, blanks and dashes do not "
+                "matter) and are given two classes; keep one of them"
+            )
+        said[key] = code
+    return found
+
+
+def _known(code: str, outcome: object) -> str:
+    if not isinstance(outcome, str) or outcome not in BY_NAME:
+        near = get_close_matches(str(outcome).casefold(), BY_NAME, n=1)
+        raise ConfigError(
+            f"code {code!r} is given the outcome class {outcome!r}, which is not known; "
+            + (f"did you mean {near[0]!r}? There are " if near else "use one of ")
+            + ", ".join(BY_NAME)
+        )
+    return outcome
+
+
+#: Every preset together.
+DEFAULT: Final = Taxonomy.of()

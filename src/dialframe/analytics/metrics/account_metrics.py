@@ -1,0 +1,202 @@
+"""Metrics that an analysis of its own stands behind: caller IDs, presence, promises, trust."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses import caller_ids, local_presence
+from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
+from dialframe.analytics.analyses.caller_ids import caller_model
+from dialframe.analytics.analyses.reconcile import reconcile
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
+from dialframe.analytics.attempt.attempt_table import Attempts
+from dialframe.analytics.attempt.outcome_classes import NO_GROUP
+from dialframe.analytics.metrics.metric import Inputs, Measure, call_share, share
+from dialframe.analytics.result.result_tables import ratio, sums, table
+from dialframe.analytics.stats.inference import normal_quantile
+from dialframe.analytics.stats.intervals import rates
+
+_HOUR_US: Final = 3_600_000_000
+_DAY_US: Final = 86_400_000_000
+
+
+def caller_id_drop(inputs: Inputs) -> Measure:
+    """People that the worst caller ID reached lately, of those that its own rate before lets expect."""
+    found, choices = inputs.attempts, inputs.choices
+    used = ("recent_days", "min_calls")
+    if not len(found):
+        return Measure(None, None, None, excluded={"too_few_dials": 0}, used=used)
+    code, names = found.text("from_number")
+    chance = caller_model(found, weekly=False).expected
+    recent = found.when > inputs.as_of_us - int(choices.recent_days * _DAY_US)
+    lately, before = (_tally(found, code, len(names), chance, m) for m in (recent, ~recent))
+    meant = lately.expected * ratio(before.people, before.expected)
+    judged = (lately.dials >= choices.min_calls) & (before.dials >= choices.min_calls)
+    judged &= (before.people > 0) & (np.array(names, dtype=object) != NO_GROUP)
+    low, high = _drop_bounds(lately, before, int(judged.sum()))
+    detail = table({"from_number": names, "people": lately.people, "dials": lately.dials,
+                    "expected": meant, "ratio": ratio(lately.people, meant), "low": low,
+                    "high": high, "people_before": before.people, "dials_before": before.dials,
+                    "judged": judged})  # fmt: skip
+    excluded = {"too_few_dials": int((~judged).sum())}
+    if not judged.any():
+        why = "no caller ID has enough dials in the last days and before"
+        return Measure(None, None, None, excluded=excluded, detail=detail, used=used, why_null=why)
+    kept = np.where(judged, ratio(lately.people, meant), np.inf)
+    worst = int(kept.argmin())
+    return Measure(
+        float(kept[worst]), int(lately.people[worst]), float(meant[worst]), float(low[worst]),
+        float(high[worst]), "simultaneous", excluded, detail, used,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tally:
+    """People, dials and expected people of each caller ID."""
+
+    people: Ints
+    dials: Ints
+    expected: Floats
+
+
+def _tally(found: Attempts, code: Ints, size: int, chance: Floats, mask: Mask) -> _Tally:
+    human = found.flag("human")
+    people, dials = (sums(np.where(m, code, -1), size) for m in (mask & human, mask))
+    expected: Floats = np.bincount(code[mask], chance[mask], size).astype(float)
+    return _Tally(people, dials, expected)
+
+
+def _drop_bounds(lately: _Tally, before: _Tally, judged: int) -> tuple[Floats, Floats]:
+    """Bounds of each caller ID's ratio that hold for all judged ones together (Bonferroni).
+
+    Of the people of both times, those lately are a binomial share, whose odds are the ratio times
+    what the mix expects of either time (Przyborowski and Wilenski, Biometrika 31 (1940) 313).
+    """
+    z = float(normal_quantile(1 - 0.025 / max(judged, 1)))
+    shares = rates(lately.people, lately.people + before.people, z)
+    odds = ratio(before.expected, lately.expected)
+    low, high = (shares[name].to_numpy(float, na_value=np.nan) for name in ("low", "high"))
+    return ratio(low, 1 - low) * odds, ratio(high, 1 - high) * odds
+
+
+def caller_ids_alerted(inputs: Inputs) -> Measure:
+    """Caller IDs whose answers dropped, of caller IDs with enough dials."""
+    result = caller_ids.of_attempts(inputs.attempts, inputs.choices.min_calls)
+    judged, alert = (result.table[name].to_numpy(bool) for name in ("judged", "alert"))
+    excluded = {"too_few_dials": int((~judged).sum())}
+    return share(int(alert.sum()), int(judged.sum()), excluded, detail=result.table,
+                 used=("min_calls",))  # fmt: skip
+
+
+def presence_lift(inputs: Inputs) -> Measure:
+    """Rate with a local caller ID less the rate without, inside strata."""
+    result = local_presence.of_attempts(inputs.attempts)
+    row = result.table.iloc[2]
+    value, with_it, without, low, high = (
+        None if pd.isna(row[name]) else float(row[name])
+        for name in ("lift", "rate_matched", "rate_other", "low", "high")
+    )
+    why = (
+        ""
+        if value is not None
+        else "no campaign, week and source has calls with and without a local caller ID"
+    )
+    return Measure(value, with_it, without, low, high, "stratified", {}, result.table, (), why)
+
+
+def callback_kept(inputs: Inputs) -> Measure:
+    """Callbacks dialled within the tolerance, of those due and not cancelled."""
+    assert inputs.callbacks is not None  # noqa: S101 - `measured` has seen to it
+    assert inputs.leads is not None  # noqa: S101
+    choices = inputs.choices
+    result = callbacks_kept(
+        inputs.calls, inputs.leads, callbacks=inputs.callbacks,
+        early=pd.Timedelta(minutes=choices.callback_early_min).to_pytimedelta(),
+        late=pd.Timedelta(minutes=choices.callback_late_min).to_pytimedelta(),
+        taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of, campaign=inputs.campaign,
+    )  # fmt: skip
+    count = {
+        str(f): int(n)
+        for f, n in zip(result.table["fate"], result.table["callbacks"], strict=True)
+    }
+    excluded = {name: count[name] for name in ("not_due", "cancelled", "no_number")}
+    due = count["kept"] + count["late"] + count["lost"]
+    used = ("callback_early_min", "callback_late_min")
+    return share(count["kept"], due, excluded, detail=result.table, used=used)
+
+
+def appointment_show(inputs: Inputs) -> Measure:
+    """Completed appointments of completed and no-show; of a campaign, those of its leads' numbers."""
+    appointments = inputs.appointments
+    assert appointments is not None  # noqa: S101 - `measured` has seen to it
+    require(appointments, ("status",), "appointments")
+    here = np.ones(len(appointments), dtype=bool)
+    elsewhere = {}
+    if inputs.campaign is not None:
+        require(appointments, ("phone",), "appointments")
+        here = _of_campaign(appointments["phone"], inputs)
+        elsewhere = {"appointments_elsewhere": int((~here).sum())}
+    status = appointments["status"][here].astype("str").str.casefold()
+    status = status.str.replace("_", "-", regex=False)
+    came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
+    other = {f"status_{k}": int(n) for k, n in status.value_counts().items()
+             if k not in ("completed", "no-show")}  # fmt: skip
+    return share(came, came + missed, other | elsewhere)
+
+
+def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
+    """Numbers of the campaign's leads, or dialled for it: appointments name no campaign."""
+    found = inputs.attempts
+    known = set(found.calls["to_number"].iloc[found.rows].dropna().astype("str"))
+    if inputs.leads is not None:
+        known |= set(inputs.leads["phone"][inputs.loaded].dropna().astype("str"))
+    return np.asarray(phones.astype("str").isin(known), dtype=bool)
+
+
+def missing_disposition(inputs: Inputs) -> Measure:
+    """Answered calls of conversation length without a disposition, of answered calls."""
+    found, choices = inputs.attempts, inputs.choices
+    answered = found.flag("answered")
+    long = answered & (np.nan_to_num(found.talk_s) >= choices.human_length_s)
+    said = found.calls["disposition"].iloc[found.rows].astype("str").fillna("").str.strip()
+    blank: Mask = np.asarray(said == "", dtype=bool)
+    ended = micros(found.calls["ended_at"])[found.rows]
+    due = np.where(long, ended, 0) < inputs.as_of_us - int(choices.disposition_due_h * _HOUR_US)
+    excluded = {"not_due_yet": int((long & blank & ~due).sum())}
+    used = ("human_length_s", "disposition_due_h")
+    return call_share(inputs, long & blank & due, answered, excluded, used=used)
+
+
+def report_delta(inputs: Inputs) -> Measure:
+    """What the service's report and the calls here differ by, of the report."""
+    report, calls = inputs.report, inputs.calls
+    assert report is not None  # noqa: S101 - `measured` has seen to it
+    if inputs.campaign is not None:
+        require(report, ("campaign_id",), "dispositions report")
+        report, calls = (frame[(frame["campaign_id"] == inputs.campaign).fillna(value=False)]
+                         for frame in (report, calls))  # fmt: skip
+    report = report[_whole_days(report, inputs)]
+    result = reconcile(calls, report=report, taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of)
+    off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))
+    explained = {f"explained_{r}": int(n) for r, n in
+                 zip(result.table["reason"], result.table["calls"], strict=True)}  # fmt: skip
+    return Measure(off / total if total else None, off, total, excluded=explained,
+                   detail=result.table)  # fmt: skip
+
+
+def _whole_days(report: pd.DataFrame, inputs: Inputs) -> Mask:
+    """Days of the report that lie in the window from midnight to midnight UTC."""
+    inside = np.ones(len(report), dtype=bool)
+    require(report, ("date",), "dispositions report")
+    if inputs.since is None and inputs.until is None:
+        return inside
+    day = pd.to_datetime(report["date"].astype("str"), utc=True, errors="coerce")
+    if inputs.since is not None:
+        inside &= np.asarray(day >= inputs.since, dtype=bool)
+    if inputs.until is not None:
+        inside &= np.asarray(day + pd.Timedelta(days=1) <= inputs.until, dtype=bool)
+    return inside

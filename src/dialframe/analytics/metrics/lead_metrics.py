@@ -1,0 +1,255 @@
+"""Metrics of leads: how many were dialed, reached, won, and when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, Mask, arrow, micros, require
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_share, share
+from dialframe.analytics.result.result_tables import median, table
+from dialframe.analytics.stats.intervals import clustered_mean
+from dialframe.errors import ConfigError
+
+
+def acceptance(inputs: Inputs) -> Measure:
+    """Accepted records of those that imports received."""
+    imports = inputs.imports
+    assert imports is not None  # noqa: S101 - `measured` has seen to it
+    require(imports, ("status",), "imports")
+    rows = imports
+    if inputs.campaign is not None and "campaign_id" in rows.columns:
+        rows = rows[rows["campaign_id"] == inputs.campaign]
+    status = rows["status"].astype("str").str.casefold().fillna("unknown")
+    known = status[status != "unknown"]
+    refused = {f"refused_{name}": int(n) for name, n in known.value_counts().items()}
+    refused.pop("refused_accepted", None)
+    excluded = {"import_unknown": len(status) - len(known), **refused}
+    return share(int((known == "accepted").sum()), len(known), excluded)
+
+
+def list_penetration(inputs: Inputs) -> Measure:
+    """Leads with an attempt, of leads loaded."""
+    dialled = inputs.leads_with(np.ones(len(inputs.attempts), dtype=bool))
+    rows = Rows("lead", dialled, inputs.loaded)
+    return share(int(dialled.sum()), int(inputs.loaded.sum()), _unmatched(inputs), rows=rows)
+
+
+def list_saturation(inputs: Inputs) -> Measure:
+    """Attempts per lead loaded."""
+    lead = inputs.attempts.lead
+    each = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded))[inputs.loaded]
+    if not len(each):
+        return Measure(None, 0, 0, interval="mean over leads", excluded=_unmatched(inputs))
+    mean, low, high = clustered_mean(each.astype(float), np.arange(len(each))) or (0.0, 0.0, 0.0)
+    bounded = not np.isnan(low)
+    return Measure(
+        mean,
+        int(each.sum()),
+        len(each),
+        max(low, 0.0) if bounded else None,
+        high if bounded else None,
+        "mean over leads",
+        _unmatched(inputs),
+        rows=_attempts_rows(inputs),
+    )
+
+
+def phone_penetration(inputs: Inputs) -> Measure:
+    """Distinct loaded numbers that were dialled, of distinct numbers loaded."""
+    leads = inputs.leads
+    assert leads is not None  # noqa: S101 - `measured` has seen to it
+    loaded = pc.unique(arrow(leads["phone"][inputs.loaded]).drop_null())
+    dialled = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
+    found = pc.unique(pc.index_in(dialled, value_set=loaded).drop_null())
+    missing = int((leads["phone"].isna() & inputs.loaded).sum())
+    return share(len(found), len(loaded), {"no_phone": missing})
+
+
+def inventory_penetration(inputs: Inputs) -> Measure:
+    """Leads that are no longer dialled, of leads loaded."""
+    status, attempts = _states(inputs)
+    going = np.isin(status, ["new", "callback"])
+    if inputs.choices.recycle_contacted:
+        going |= status == "contacted"
+    if inputs.choices.attempt_cap is not None:
+        going &= attempts < inputs.choices.attempt_cap
+    used = ("attempt_cap", "recycle_contacted")
+    return share(int((~going).sum()), len(status), used=used)
+
+
+def completed_penetration(inputs: Inputs) -> Measure:
+    """Leads that are completed or at the attempt cap, of leads loaded."""
+    status, attempts = _states(inputs)
+    done = status == "completed"
+    if inputs.choices.attempt_cap is not None:
+        done |= attempts >= inputs.choices.attempt_cap
+    return share(int(done.sum()), len(status), used=("attempt_cap",))
+
+
+def contact_per_lead(inputs: Inputs) -> Measure:
+    """Leads that a person answered for, of leads loaded."""
+    return _per_lead(inputs, inputs.attempts.flag("human"))
+
+
+def right_party_per_lead(inputs: Inputs) -> Measure:
+    """Leads on which the person wanted was spoken to, of leads loaded."""
+    return _per_lead(inputs, inputs.attempts.flag("right_party"))
+
+
+def conversion_per_lead(inputs: Inputs) -> Measure:
+    """Leads converted, of leads loaded."""
+    return _per_lead(inputs, converted(inputs), used=("conversions",))
+
+
+def conversion_per_attempt(inputs: Inputs) -> Measure:
+    """First conversions of attempts."""
+    base = np.ones(len(inputs.attempts), dtype=bool)
+    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
+
+
+def conversion_per_human(inputs: Inputs) -> Measure:
+    """First conversions of calls that a person answered."""
+    base = inputs.attempts.flag("human")
+    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
+
+
+def conversion_per_right_party(inputs: Inputs) -> Measure:
+    """First conversions of calls with the person wanted."""
+    base = inputs.attempts.flag("right_party")
+    return call_share(inputs, _first(inputs, converted(inputs)), base, used=("conversions",))
+
+
+def pass_contact(inputs: Inputs) -> Measure:
+    """Leads that a person answered for on attempt k, of leads loaded."""
+    k = inputs.choices.pass_number
+    hit = inputs.attempts.flag("human") & (inputs.attempts.attempt == k)
+    return _per_lead(inputs, hit, used=("pass_number",))
+
+
+def pass_hazard(inputs: Inputs) -> Measure:
+    """Leads first reached on attempt k, of leads not reached before that had an attempt k."""
+    k, found = inputs.choices.pass_number, inputs.attempts
+    first = first_contact(inputs)
+    base = (found.attempt == k) & (found.lead >= 0) & ((first == 0) | (first >= k))
+    used = ("pass_number",)
+    rows = Rows("call", base & (first == k), base)
+    return share(
+        int((base & (first == k)).sum()), int(base.sum()), _unmatched(inputs), used=used, rows=rows
+    )
+
+
+def attempts_to_contact(inputs: Inputs) -> Measure:
+    """Median attempt of the first contact, of leads with one."""
+    first = first_contact(inputs)
+    lead = inputs.attempts.lead
+    one = (inputs.attempts.attempt == 1) & (lead >= 0)
+    found = first[one & (first > 0)]
+    value = float(np.median(found)) if len(found) else None
+    excluded = {**_unmatched(inputs), "never_reached": int((one & (first == 0)).sum())}
+    rows = Rows("call", first.astype(float), one & (first > 0), "median")
+    return Measure(value, None, len(found), excluded=excluded, rows=rows)
+
+
+def first_contact(inputs: Inputs) -> Ints:
+    """For each attempt, at which attempt its lead was first reached; 0 where never."""
+    whole = inputs.attempts.ever
+    never = np.iinfo(np.int64).max
+    first = np.full(int(whole.cluster.max(initial=0)) + 1, never)
+    human = whole.flag("human")
+    np.minimum.at(first, whole.cluster[human], whole.attempt[human].astype(np.int64))
+    each = first[whole.cluster]
+    return inputs.attempts.of_history(np.where(each == never, 0, each))
+
+
+def first_dial_s(inputs: Inputs) -> tuple[Floats, int]:
+    """Seconds from each loaded lead's arrival to its first attempt, NaN without; and how many before it."""
+    leads, found = inputs.leads, inputs.attempts
+    assert leads is not None  # noqa: S101 - `measured` has seen to it
+    require(leads, ("created_at",), "leads")
+    never = np.iinfo(np.int64).max
+    first = np.full(len(leads) + 1, never)
+    np.minimum.at(first, found.lead, found.when)
+    created = micros(leads["created_at"])
+    known = (first[:-1] != never) & (created != NO_TIME) & inputs.loaded
+    waited = np.where(
+        known, (np.where(known, first[:-1], 0) - np.where(known, created, 0)) / 1e6, np.nan
+    )
+    early = waited < 0
+    return np.where(early, np.nan, waited), int(early.sum())
+
+
+def speed_to_lead(inputs: Inputs) -> Measure:
+    """Median seconds from arrival to first attempt."""
+    waited, early = first_dial_s(inputs)
+    known = ~np.isnan(waited)
+    excluded = {"not_dialled": int(inputs.loaded.sum() - known.sum()) - early,
+                "dialled_before_arrival": early}  # fmt: skip
+    value = None if not known.any() else median(waited)
+    quarters = np.percentile(waited[known], [25, 75, 90]) if known.any() else np.full(3, np.nan)
+    names = ("p25_s", "p75_s", "p90_s")
+    detail = table({name: quarters[i : i + 1] for i, name in enumerate(names)})
+    rows = Rows("lead", np.nan_to_num(waited), known, "median")
+    return Measure(value, None, int(known.sum()), excluded=excluded, detail=detail, rows=rows)
+
+
+def quick_first_dial(inputs: Inputs) -> Measure:
+    """Leads dialled within a few minutes of their arrival, of leads loaded."""
+    waited, early = first_dial_s(inputs)
+    quick = waited < inputs.choices.quick_min * 60
+    n = int(inputs.loaded.sum()) - early
+    late = ~np.isnan(waited) | inputs.loaded
+    rows = Rows("lead", quick, late & inputs.loaded)
+    return share(
+        int(quick.sum()), n, {"dialled_before_arrival": early}, used=("quick_min",), rows=rows
+    )
+
+
+def _attempts_rows(inputs: Inputs) -> Rows:
+    lead = inputs.attempts.lead
+    each = np.bincount(lead[lead >= 0], minlength=len(inputs.loaded)).astype(float)
+    return Rows("lead", each, inputs.loaded, "mean")
+
+
+def converted(inputs: Inputs) -> Mask:
+    """Attempts that ended in what the campaign is for."""
+    odd = [name for name in inputs.choices.conversions if name not in BY_NAME]
+    if odd:
+        raise ConfigError(f"conversions: {odd[0]!r} is not an outcome class")
+    return inputs.attempts.is_class(*inputs.choices.conversions)
+
+
+def _first(inputs: Inputs, hit: Mask) -> Mask:
+    """The first attempt of each lead that hits."""
+    found = inputs.attempts
+    best = np.full(int(found.cluster.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(best, found.cluster[hit], found.attempt[hit].astype(np.int64))
+    return np.asarray(hit & (best[found.cluster] == found.attempt))
+
+
+def _per_lead(inputs: Inputs, hit: Mask, used: tuple[str, ...] = ()) -> Measure:
+    reached = inputs.leads_with(hit)
+    rows = Rows("lead", reached, inputs.loaded)
+    return share(
+        int(reached.sum()), int(inputs.loaded.sum()), _unmatched(inputs), used=used, rows=rows
+    )
+
+
+def _states(inputs: Inputs) -> tuple[np.ndarray, Ints]:
+    leads = inputs.leads
+    assert leads is not None  # noqa: S101 - `measured` has seen to it
+    require(leads, ("status", "attempts"), "leads")
+    here = leads[inputs.loaded]
+    status = here["status"].astype("str").fillna("").to_numpy(dtype=object)
+    return status, here["attempts"].to_numpy(dtype=float, na_value=0).astype(np.int64)
+
+
+def _unmatched(inputs: Inputs) -> dict[str, int]:
+    """Attempts that no lead can be given, by how that came."""
+    matched = inputs.attempts.matched
+    rows = inputs.attempts.rows
+    return {
+        name: int(matched.quality_is(quality)[rows].sum())
+        for name, quality in (("ambiguous", "ambiguous"), ("no_lead", "none"))
+    }

@@ -1,0 +1,472 @@
+"""What a metric is: a row with its words and its function, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import Floats, Mask
+from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.lead_match import no_leads
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.result import named
+from dialframe.analytics.result.result_tables import plain, records, table
+from dialframe.analytics.stats.intervals import clustered, clustered_mean, wilson
+from dialframe.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Thresholds that definitions leave open; each result names those it used.
+
+    Attributes:
+        attempt_cap: Attempts after which a lead is given up; None where there is no such rule.
+        recycle_contacted: Whether leads of status `contacted` are still dialled.
+        conversions: Outcome classes that are what the campaign is for.
+        pass_number: Which attempt the pass metrics look at.
+        short_call_s: Talk up to which an answered call is short, seconds.
+        human_length_s: Talk from which an answered call must have been a conversation, seconds.
+        disposition_due_h: Hours after which a disposition is missing.
+        recent_days: Days that are compared with the time before, for caller IDs.
+        min_calls: Attempts below which a caller ID is not judged.
+        dnc_check_days: Days that a Do-Not-Call check is good for.
+        dnc_grace_days: Business days that a Do-Not-Call request may take.
+        opens_h: First local hour of calling.
+        closes_h: Local hour at which calling ends.
+        most_calls: Calls to one number allowed in `window_h`.
+        window_h: Hours of the frequency window.
+        abandon_days: Days of the abandonment measure.
+        callback_early_min: Minutes before its time at which a callback is kept.
+        callback_late_min: Minutes after its time until which it is kept.
+        quick_min: Minutes within which a first dial is quick.
+    """
+
+    attempt_cap: int | None = None
+    recycle_contacted: bool = False
+    conversions: tuple[str, ...] = ("conversion",)
+    pass_number: int = 1
+    short_call_s: float = 6.0
+    human_length_s: float = 30.0
+    disposition_due_h: float = 1.0
+    recent_days: float = 7.0
+    min_calls: int = 200
+    dnc_check_days: float = 31.0
+    dnc_grace_days: int = 10
+    opens_h: float = 8.0
+    closes_h: float = 21.0
+    most_calls: int = 3
+    window_h: float = 24.0
+    abandon_days: float = 30.0
+    callback_early_min: float = 15.0
+    callback_late_min: float = 60.0
+    quick_min: float = 5.0
+
+
+#: What `Attempts` works out once from calls and leads alone, and what from the classes.
+_BY_CALL: Final = ("lead", "when", "ring_s", "talk_s", "cluster", "order", "attempt")
+_BY_CLASS: Final = ("human",)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Everything that a metric may look at; frames that were not passed are None."""
+
+    calls: pd.DataFrame
+    leads: pd.DataFrame | None
+    imports: pd.DataFrame | None
+    appointments: pd.DataFrame | None
+    callbacks: pd.DataFrame | None
+    dnc_checks: pd.DataFrame | None
+    report: pd.DataFrame | None
+    events: pd.DataFrame | None
+    taxonomy: Taxonomy
+    asked_as_of: datetime | None
+    campaign: str | None
+    since: datetime | None
+    until: datetime | None
+    include_no_campaign: bool
+    choices: Choices
+
+    @cached_property
+    def attempts(self) -> Attempts:
+        """The counted attempts."""
+        return count_attempts(
+            self.calls,
+            self.leads,
+            taxonomy=self.taxonomy,
+            as_of=self.asked_as_of,
+            campaign=self.campaign,
+            since=self.since,
+            until=self.until,
+            include_no_campaign=self.include_no_campaign,
+            events=self.events,
+        )
+
+    def under(self, taxonomy: Taxonomy) -> Inputs:
+        """The same under another taxonomy; what does not depend on one is not worked out again."""
+        other = replace(self, taxonomy=taxonomy)
+        first, second = self.attempts, other.attempts
+        if np.array_equal(first.rows, second.rows):
+            plain = {k: v for k, v in first.known.items() if k not in _BY_CLASS}
+            second.known.update(plain)
+            vars(second).update({k: v for k, v in vars(first).items() if k in _BY_CALL})
+        return other
+
+    @cached_property
+    def loaded(self) -> Mask:
+        """Which leads are looked at: those of the campaign."""
+        people = no_leads() if self.leads is None else self.leads
+        if self.campaign is None:
+            return np.ones(len(people), dtype=bool)
+        same = (people["campaign_id"] == self.campaign).fillna(value=False)
+        return np.asarray(same, dtype=bool)
+
+    @property
+    def as_of_us(self) -> int:
+        """As of when, microseconds UTC; 0 where nothing is known."""
+        return 0 if self.attempts.as_of is None else round(self.attempts.as_of.timestamp() * 1e6)
+
+    def leads_with(self, hit: Mask) -> Mask:
+        """The loaded leads that a counted attempt of `hit` belongs to."""
+        found = np.zeros(len(self.loaded) + 1, dtype=bool)
+        found[self.attempts.lead[hit]] = True
+        return found[:-1] & self.loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a metric's function hands back: counts, interval, and what it left out."""
+
+    value: float | None
+    numerator: float | None
+    denominator: float | None
+    low: float | None = None
+    high: float | None = None
+    interval: str = "none"
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    detail: pd.DataFrame | None = None
+    used: tuple[str, ...] = ()
+    why_null: str = ""
+    rows: Rows | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """What a metric is the sum of, row by row, so that it can be had of any part of the rows.
+
+    Attributes:
+        unit: `call` (a row per attempt) or `lead` (a row per lead).
+        above: What each row adds to the numerator.
+        base: Which rows are in the denominator.
+        statistic: `share`, `mean` or `median` of the rows of the base.
+    """
+
+    unit: Literal["call", "lead"]
+    above: Floats | Mask
+    base: Mask
+    statistic: Literal["share", "mean", "median"] = "share"
+
+
+def share(k: int, n: int, excluded: Mapping[str, int] | None = None, **more: Any) -> Measure:
+    """A share of things that are independent: Wilson's interval."""
+    bounds = wilson(k, n)
+    low, high = bounds or (None, None)
+    value = k / n if n else None
+    return Measure(value, k, n, low, high, "wilson", excluded or {}, **more)
+
+
+def call_share(
+    inputs: Inputs, hit: Mask, base: Mask, excluded: Mapping[str, int] | None = None, **more: Any
+) -> Measure:
+    """A share of calls: the interval is clustered by lead, or by number where there is no lead."""
+    more["rows"] = Rows("call", hit & base, base)
+    k, n = int((hit & base).sum()), int(base.sum())
+    bounds = clustered(hit[base], inputs.attempts.cluster[base])
+    if bounds is None:
+        return Measure(None, k, n, interval="lead-clustered", excluded=excluded or {}, **more)
+    _, low, high = bounds
+    return Measure(k / n, k, n, low, high, "lead-clustered", excluded or {}, **more)
+
+
+def call_mean(
+    inputs: Inputs, values: Floats, excluded: Mapping[str, int] | None = None, **more: Any
+) -> Measure:
+    """A mean over calls whose value is known (not NaN), with its interval over leads."""
+    known = ~np.isnan(values)
+    more["rows"] = Rows("call", np.nan_to_num(values), known, "mean")
+    bounds = clustered_mean(values[known], inputs.attempts.cluster[known])
+    total, n = float(values[known].sum()), int(known.sum())
+    if bounds is None:
+        return Measure(None, 0.0, 0, interval="mean over leads", excluded=excluded or {}, **more)
+    mean, low, high = bounds
+    bounds_known = not np.isnan(low)
+    return Measure(
+        mean,
+        total,
+        n,
+        low if bounds_known else None,
+        high if bounds_known else None,
+        "mean over leads",
+        excluded or {},
+        **more,
+    )
+
+
+Unit = Literal["share", "per lead", "per number", "seconds", "attempts", "ratio", "difference"]
+Needed = Literal["leads", "imports", "appointments", "callbacks", "dnc_checks", "report"]
+
+
+_CHOICES: Final = Choices()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """One metric of one account, with its definition.
+
+    Attributes:
+        definition: The row of the table of metrics.
+        value: The number, in the definition's unit; None where there is nothing to divide by.
+        numerator: What is above the line.
+        denominator: What is below.
+        low: Lower bound of the 95 % interval.
+        high: Upper bound.
+        interval: `wilson`, `lead-clustered`, `mean over leads`, `mean over numbers`,
+            `stratified`, `simultaneous` (for all caller IDs together), or `none`.
+        excluded: Counts by reason; `unmapped` is always there.
+        choices: The thresholds that were used.
+        taxonomy: What classed the calls.
+        as_of: The latest instant in the data, UTC.
+        detail: Further numbers, or None.
+        why_null: Why there is no value, or empty.
+        warnings: What must be known first.
+    """
+
+    definition: Definition
+    value: float | None
+    numerator: float | None
+    denominator: float | None
+    low: float | None
+    high: float | None
+    interval: str
+    excluded: Mapping[str, int]
+    choices: Mapping[str, object]
+    taxonomy: Taxonomy
+    as_of: datetime | None
+    detail: pd.DataFrame | None = None
+    why_null: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the metric."""
+        return self.definition.name
+
+    @property
+    def taxonomy_version(self) -> str:
+        """Edition and hash of the taxonomy."""
+        return self.taxonomy.version
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The metric as a frame of one row."""
+        return metrics_table([self])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The metric in plain values; the keys do not depend on the data."""
+        return {
+            "name": self.name,
+            "metric": self.definition.number,
+            "unit": self.definition.unit,
+            "value": self.value,
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "low": self.low,
+            "high": self.high,
+            "interval": self.interval,
+            "excluded": dict(self.excluded),
+            "definition": self.definition.words,
+            "choices": {name: plain(value) for name, value in self.choices.items()},
+            "taxonomy": named(self.taxonomy),
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
+            "detail": [] if self.detail is None else records(self.detail),
+            "why_null": self.why_null,
+            "warnings": list(self.warnings),
+        }
+
+    def explain(self) -> str:
+        """The metric in words: value, definition, source, exclusions."""
+        kept = [f"{reason}: {count:,}" for reason, count in self.excluded.items() if count]
+        words = self.definition.words
+        lines = [
+            repr(self)[8:-1],
+            f"Numerator: {words['numerator']}. Denominator: {words['denominator']}.",
+            f"Exclusions: {words['exclusions']}. Source: {words['source']}.",
+            f"Not counted: {', '.join(kept) or 'nothing'}. Taxonomy {self.taxonomy_version}.",
+        ]
+        return "\n".join([*lines, *self.warnings])
+
+    def __repr__(self) -> str:
+        if self.value is None:
+            return f"<Metric {self.name}: none ({self.why_null or 'nothing to divide by'})>"
+        of = "" if self.numerator is None or self.denominator is None else (
+            f" ({self.numerator:,.6g} of {self.denominator:,.6g})"
+        )  # fmt: skip
+        sure = "" if self.low is None else f", 95 % {self.low:.4g} to {self.high:.4g}"
+        return f"<Metric {self.name}: {self.value:.4g} {self.definition.unit}{of}{sure}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One metric: a row of words, and a function of an account's frames when it is called.
+
+    Attributes:
+        number: Its number in the list of metrics; variants share one.
+        name: Name, which is also its attribute of `dialframe.analytics.metrics`.
+        unit: What the value is.
+        numerator: What is above the line.
+        denominator: What is below.
+        exclusions: What is left out, and why.
+        source: Where the definition is from.
+        measure: The function.
+        needs: Frames that it cannot do without, beside calls.
+    """
+
+    number: int
+    name: str
+    unit: Unit
+    numerator: str
+    denominator: str
+    exclusions: str
+    source: str
+    measure: Callable[[Inputs], Measure] = field(repr=False)
+    needs: tuple[Needed, ...] = ()
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Numerator, denominator, exclusions and source."""
+        return {
+            "numerator": self.numerator,
+            "denominator": self.denominator,
+            "exclusions": self.exclusions,
+            "source": self.source,
+        }
+
+    def __call__(
+        self,
+        calls: pd.DataFrame,
+        leads: pd.DataFrame | None = None,
+        *,
+        imports: pd.DataFrame | None = None,
+        appointments: pd.DataFrame | None = None,
+        callbacks: pd.DataFrame | None = None,
+        dnc_checks: pd.DataFrame | None = None,
+        report: pd.DataFrame | None = None,
+        events: pd.DataFrame | None = None,
+        taxonomy: Taxonomy = DEFAULT,
+        as_of: datetime | None = None,
+        campaign: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        include_no_campaign: bool = False,
+        choices: Choices = _CHOICES,
+    ) -> Metric:
+        """The metric of an account.
+
+        Args:
+            calls: Frame of the calls table.
+            leads: Frame of the leads table.
+            imports: The import ledger.
+            appointments: Frame of the appointments table.
+            callbacks: Frame of the callbacks table.
+            dnc_checks: Our ledger of Do-Not-Call checks.
+            report: The service's disposition report.
+            events: Frame of the events table, for ids.
+            taxonomy: What the codes mean.
+            as_of: When the data was read; by default the latest instant in it.
+            campaign: This campaign only.
+            since: Calls from this instant on; aware.
+            until: Calls before this instant; aware.
+            include_no_campaign: Count calls outside any campaign too.
+            choices: Thresholds.
+
+        Raises:
+            ConfigError: A frame or column that it needs is missing, or the campaign is unknown.
+        """
+        inputs = Inputs(
+            calls, leads, imports, appointments, callbacks, dnc_checks, report, events,
+            taxonomy, as_of, campaign, since, until, include_no_campaign, choices,
+        )  # fmt: skip
+        return measured(self, inputs)
+
+
+def measured(definition: Definition, inputs: Inputs) -> Metric:
+    """A metric of inputs that are gathered once for many.
+
+    Raises:
+        ConfigError: A frame or column that it needs is missing.
+    """
+    missing = lacking(definition, inputs)
+    if missing:
+        raise ConfigError(
+            f"{definition.name} needs the {missing[0]} frame; pass {missing[0]}=, as the account "
+            "gives it"
+        )
+    return measured_rows(definition, inputs)[0]
+
+
+def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
+    """The same with what it is the sum of, where it is one."""
+    found, counted = definition.measure(inputs), inputs.attempts
+    value = Metric(
+        definition,
+        found.value,
+        found.numerator,
+        found.denominator,
+        found.low,
+        found.high,
+        found.interval,
+        {**counted.scope.set_aside, "unmapped": counted.notes()["unmapped", "calls"],
+         **found.excluded},
+        {name: getattr(inputs.choices, name) for name in found.used},
+        inputs.taxonomy,
+        counted.as_of,
+        found.detail,
+        found.why_null,
+        counted.warnings,
+    )  # fmt: skip
+    return value, found.rows
+
+
+def lacking(definition: Definition, inputs: Inputs) -> list[str]:
+    """Frames that a metric needs and that were not passed."""
+    return [name for name in definition.needs if getattr(inputs, name) is None]
+
+
+def metrics_table(found: list[Metric]) -> pd.DataFrame:
+    """One row per metric."""
+
+    def numbers(name: str) -> Floats:
+        values = [getattr(metric, name) for metric in found]
+        return np.array([np.nan if v is None else v for v in values], dtype=float)
+
+    return table(
+        {
+            "metric": [metric.name for metric in found],
+            "unit": [metric.definition.unit for metric in found],
+            **{
+                name: numbers(name)
+                for name in ("value", "numerator", "denominator", "low", "high")
+            },
+            "interval": [metric.interval for metric in found],
+            "why_null": [metric.why_null for metric in found],
+            "definition": [
+                f"{m.definition.numerator} / {m.definition.denominator}" for m in found
+            ],
+        }
+    )

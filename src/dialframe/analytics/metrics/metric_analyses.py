@@ -1,0 +1,169 @@
+"""Penetration of lists by every name in use, and what another taxonomy does to every metric."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.analyses.lead_sources import leads_here
+from dialframe.analytics.attempt.arrays import (
+    Mask,
+)
+from dialframe.analytics.attempt.attempt_table import (
+    count_attempts,
+)
+from dialframe.analytics.attempt.entry import analysis
+from dialframe.analytics.attempt.lead_match import lead_groups
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.metrics import every, of_calls
+from dialframe.analytics.metrics.lead_metrics import (
+    completed_penetration,
+    contact_per_lead,
+    inventory_penetration,
+    list_penetration,
+    list_saturation,
+    phone_penetration,
+)
+from dialframe.analytics.metrics.metric import Choices, Inputs, Measure
+from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.result_tables import plural, share, table
+from dialframe.instants import When, instant
+
+#: Penetration and saturation by every name that is in use, with whose name it is and what it divides.
+PENETRATIONS: Final = (
+    ("list_penetration", "leads with an attempt / leads loaded", list_penetration),
+    ("list_saturation", "attempts / leads loaded; 5 means five each", list_saturation),
+    ("phone_penetration", "distinct numbers dialled / distinct numbers loaded", phone_penetration),
+    ("inventory_penetration", "leads no longer dialled / leads loaded", inventory_penetration),
+    ("completed_penetration", "leads completed or at the cap / leads loaded", completed_penetration),
+    ("contact_ratio", "leads that a person answered for / leads loaded", contact_per_lead),
+)  # fmt: skip
+
+
+@analysis
+def penetration(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame,
+    *,
+    by: str | None = None,
+    attempt_cap: int | None = None,
+    recycle_contacted: bool = False,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+) -> Result:
+    """How far each list is worked through, by every definition in use; they disagree by design.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        by: Column or custom field to split by.
+        attempt_cap: Attempts after which a lead is given up, where there is such a rule.
+        recycle_contacted: Whether leads of status `contacted` are still dialled.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Leads and calls of this campaign only.
+
+    Returns:
+        One row per group and variant: `group`, `variant`, `value`, `numerator`, `denominator`,
+        `low`, `high`, `definition`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    choices = Choices(attempt_cap=attempt_cap, recycle_contacted=recycle_contacted)
+    code, names = (
+        (np.zeros(len(leads), np.int64), ["all"]) if by is None else lead_groups(leads, by)
+    )
+    whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)
+    rows: list[tuple[str, str, str, Measure]] = []
+    for i in sorted(range(len(names)), key=lambda i: names[i]):
+        inputs = Inputs(
+            calls, leads, None, None, None, None, None, None, taxonomy, instant("as_of", as_of), campaign, None, None,
+            include_no_campaign=False, choices=choices,
+        )  # fmt: skip
+        here = leads_here(leads, campaign) & (code == i)
+        # What is gathered once is put in the place of what each group would gather for itself.
+        inputs.__dict__["loaded"] = here
+        inputs.__dict__["attempts"] = whole.only(np.append(here, False)[whole.lead])
+        rows += [(names[i], name, words, measure(inputs)) for name, words, measure in PENETRATIONS]
+    frame = table(
+        {
+            "group": [row[0] for row in rows],
+            "variant": [row[1] for row in rows],
+            **{
+                name: np.array([_number(getattr(row[3], name)) for row in rows], dtype=float)
+                for name in ("value", "numerator", "denominator", "low", "high")
+            },
+            "definition": [row[2] for row in rows],
+        }
+    )
+    first = frame.head(2)
+    said = (
+        "There are no leads" if not len(frame) or frame["denominator"].isna().all()
+        or not frame["denominator"].max()
+        else f"{first['group'].iloc[0]}: {share(first['value'].iloc[0])} of leads dialled, "
+        f"{first['value'].iloc[1]:.2f} attempts each"
+    )  # fmt: skip
+    return Result(
+        "penetration", said, frame,
+        "Penetration and saturation by every name in use", whole.balance(), taxonomy, whole.as_of,
+        {}, {"by": by, "attempt_cap": attempt_cap, "recycle_contacted": recycle_contacted},
+        whole.warnings,
+    )  # fmt: skip
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+@analysis
+def taxonomy_effect(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None,
+    *,
+    before: Taxonomy,
+    after: Taxonomy,
+    as_of: When | None = None,
+) -> Result:
+    """What another taxonomy does to every metric.
+
+    Returns:
+        One row per metric that changes: `metric`, `before`, `after`, `change`. Table `codes` has
+        the codes that the two do not agree on: `field`, `code`, `before`, `after`.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    inputs = of_calls(calls, leads, before, instant("as_of", as_of))
+    old = every(inputs).table
+    changed = inputs.under(after)
+    new = every(changed).table
+    both = old[["metric", "value"]].merge(new[["metric", "value"]], on="metric")
+    values = [both[name].to_numpy(float, na_value=np.nan) for name in ("value_x", "value_y")]
+    moved: Mask = ~np.isclose(values[0], values[1], rtol=1e-12, atol=0, equal_nan=True)
+    frame = table(
+        {
+            "metric": list(both["metric"][moved]),
+            "before": values[0][moved],
+            "after": values[1][moved],
+            "change": values[1][moved] - values[0][moved],
+        }
+    )
+    rows = before.differences(after)
+    codes = table(
+        {
+            name: [row[i] for row in rows]
+            for i, name in enumerate(("field", "code", "before", "after"))
+        }
+    )
+    found = changed.attempts
+    return Result(
+        "taxonomy_effect",
+        f"{plural(len(codes), 'code')} {'differs' if len(codes) == 1 else 'differ'}; {plural(len(frame), 'metric')} of {len(both)} change",
+        frame, f"Every metric under taxonomy {before.version} and under {after.version}",
+        found.balance(), after, found.as_of, {"codes": codes}, {"before": before.version},
+        found.warnings,
+    )  # fmt: skip

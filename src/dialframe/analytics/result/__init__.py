@@ -1,0 +1,1 @@
+"""What every analysis returns: a result with claims, tables and words."""

@@ -1,0 +1,382 @@
+"""What every analysis returns: claims, tables, definition, exclusions, and the same in words."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from dialframe.analytics.attempt.outcome_classes import STAGES
+from dialframe.analytics.attempt.taxonomy import Taxonomy
+from dialframe.analytics.result.claims import Claim, counted
+from dialframe.analytics.result.result_tables import (
+    campaign_names,
+    count,
+    html_table,
+    interval,
+    plain,
+    plural,
+    records,
+    share,
+    text_table,
+    with_names,
+)
+
+#: What an analysis states: claims, a function that works them out when asked, or a plain count.
+Stated = tuple[Claim, ...] | Callable[[], tuple[Claim, ...]] | str
+
+_MOST_ROWS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What an analysis found.
+
+    Attributes:
+        name: Name of the analysis, which its picture bears too.
+        stated: What it claims, or how that is worked out.
+        table: The numbers; rates with numerator, denominator and interval, null where there is
+            nothing to divide by.
+        definition: How the numbers are counted.
+        excluded: What was counted, set aside and noted: `reason`, `unit`, `count`, `role`,
+            `meaning`; rows of role `counted` and `set aside` sum to the calls given, and `unmapped`
+            is always a row.
+        taxonomy: What classed the calls.
+        as_of: The latest instant in the data, or what the caller said; UTC.
+        tables: Further tables by name.
+        parameters: Thresholds and choices that the numbers depend on.
+        warnings: What must be known before the numbers are used, with what to do about it.
+        assumptions: What the claims take for granted, and what they cannot say.
+    """
+
+    name: str
+    stated: Stated = field(repr=False)
+    table: pd.DataFrame
+    definition: str
+    excluded: pd.DataFrame
+    taxonomy: Taxonomy
+    as_of: datetime | None = None
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """Every statement as a value; worked out when it is first asked for."""
+        if isinstance(self.stated, str):
+            return counted(self.name, self.stated)
+        return self.stated() if callable(self.stated) else self.stated
+
+    @property
+    def answer(self) -> str:
+        """The finding in a sentence: the texts of the claims and nothing else."""
+        return ". ".join(claim.text for claim in self.claims)
+
+    @property
+    def taxonomy_version(self) -> str:
+        """Edition and hash of the taxonomy."""
+        return self.taxonomy.version
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """The same with ids as the names that people know, in claims, tables and warnings.
+
+        Args:
+            names: Id to name.
+        """
+        if not names:
+            return self
+        swap = dict(names)
+        return replace(
+            self,
+            stated=lambda: tuple(claim.renamed(swap) for claim in self.claims),
+            table=with_names(self.table, swap),
+            tables={key: with_names(table, swap) for key, table in self.tables.items()},
+            parameters={k: swap.get(str(v), v) for k, v in self.parameters.items()},
+            warnings=tuple(_swapped(warning, swap) for warning in self.warnings),
+        )
+
+    def named(self, campaigns: pd.DataFrame) -> Self:
+        """The same with campaigns by the names that people know.
+
+        Args:
+            campaigns: Frame of the campaigns table: `id`, `name`; one without a name keeps its id,
+                and those of one name keep the end of it.
+        """
+        names = campaign_names(campaigns)
+        return self.renamed(names) if names else self
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The picture of this analysis.
+
+        Args:
+            ax: Axes of matplotlib to draw on; by default a figure of its own.
+            options: Of the function of this name in `dialframe.plots`.
+
+        Returns:
+            A `Picture`; with `ax`, of the figure that the axes are of.
+        """
+        # Pictures are a floor above and look at results; this is their door.
+        plots = importlib.import_module("dialframe.plots")
+        name = "funnel_by" if self.name == "funnel" and self.parameters.get("by") else self.name
+        return getattr(plots, name)(self, ax=ax, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result in plain values, ready for JSON; the keys do not depend on the data."""
+        return {
+            "name": self.name,
+            "answer": self.answer,
+            "claims": [
+                {key: plain(value) for key, value in claim.to_dict().items()}
+                for claim in self.claims
+            ],
+            "definition": self.definition,
+            "assumptions": list(self.assumptions),
+            "as_of": None if self.as_of is None else self.as_of.isoformat(),
+            "taxonomy": named(self.taxonomy),
+            "parameters": {key: plain(value) for key, value in self.parameters.items()},
+            "warnings": list(self.warnings),
+            "table": records(self.table),
+            "tables": {name: records(table) for name, table in self.tables.items()},
+            "excluded": records(self.excluded),
+        }
+
+    def explain(self) -> str:
+        """The result in words: claims, definition, assumptions, choices, what was not counted."""
+        chosen = [f"{name} = {value}" for name, value in self.parameters.items()]
+        lines = [self.answer, f"{self.definition}.", *(f"Assumes: {a}." for a in self.assumptions)]
+        return "\n".join([*lines, *chosen, *self.warnings, *self._notes()])
+
+    def __str__(self) -> str:
+        """Finding and table for a terminal, with its notes."""
+        heads, rows, texts = self._cells()
+        body = text_table(heads, rows, texts)
+        return "\n".join([self.answer, "", body, "", *self.warnings, *self._notes()])
+
+    def __repr__(self) -> str:
+        return f"<Result {self.name}: {self.answer}>"
+
+    def _repr_html_(self) -> str:
+        heads, rows, texts = self._cells()
+        return html_table(self.answer, heads, rows, texts, [*self.warnings, *self._notes()])
+
+    def _cells(self) -> tuple[list[str], list[list[str]], int]:
+        """Headings, cells and how many columns of text lead."""
+        return _cells(self.table)
+
+    def _notes(self) -> list[str]:
+        return notes_of(self.excluded, self.taxonomy_version)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Funnel(Result):
+    """How many leads reached each stage, and how sure that is.
+
+    `table` has one row per stage, or per group and stage: the group's column (named after `by`) if
+    there are groups; `stage`; `count` leads; `denominator`, the count of the stage before;
+    `of_previous` and `of_loaded`, shares of these; `low` and `high`, the Wilson 95 % interval of
+    `of_previous`; `definition`. Shares are null where there is nothing to divide by.
+    """
+
+    @property
+    def by(self) -> str | None:
+        """Column or custom field that the leads are grouped by, or None."""
+        return _text(self.parameters["by"])
+
+    @property
+    def campaign(self) -> str | None:
+        """The only campaign looked at, or None."""
+        return _text(self.parameters["campaign"])
+
+    @property
+    def order(self) -> str:
+        """How stages must follow each other: `ordered`, `strict` or `any`."""
+        return str(self.parameters["order"])
+
+    @property
+    def window(self) -> timedelta | None:
+        """Time from the entry in which everything must happen, or None."""
+        seconds = self.parameters["window_s"]
+        return None if seconds is None else timedelta(seconds=float(str(seconds)))
+
+    @property
+    def entry(self) -> str:
+        """Where the window begins: `import` or `first_dial`."""
+        return str(self.parameters["entry"])
+
+    @property
+    def censored(self) -> int:
+        """Leads whose time is not over yet; they are in no stage."""
+        return int(str(self.parameters["censored"]))
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Stage to what it counts."""
+        rows = self.table.drop_duplicates("stage")
+        return {str(s): str(d) for s, d in zip(rows["stage"], rows["definition"], strict=True)}
+
+    @property
+    def groups(self) -> list[str]:
+        """Groups, the greatest first; empty where the funnel is not split."""
+        return [] if self.by is None else [str(group) for group in self.table[self.by].unique()]
+
+    def __repr__(self) -> str:
+        total = self.table.groupby("stage", sort=False)["count"].sum()
+        counts = ", ".join(f"{stage} {count(value)}" for stage, value in total.items())
+        return f"<Funnel {self.answer}: {counts}>"
+
+    def explain(self) -> str:
+        """The result in words: every stage with its definition, then what was not counted."""
+        lines = [f"{self.answer}."]
+        labels = {stage.name: stage.label for stage in STAGES}
+        for name, definition in self.definitions.items():
+            lines.append(f"{labels[name]}: {definition}.")
+            lines += [f"  {words}" for words in self._counts_of(name)]
+        lines += ["Rates carry Wilson 95 % intervals of the share of the stage before."]
+        return "\n".join([*lines, *self.warnings, *notes_of(self.excluded, self.taxonomy_version)])
+
+    def _cells(self) -> tuple[list[str], list[list[str]], int]:
+        group = [self.by] if self.by else []
+        labels = {stage.name: stage.label for stage in STAGES}
+        rows = [
+            [
+                *([str(row[self.by])] if self.by else []),
+                labels[row["stage"]],
+                count(row["count"]),
+                share(row["of_previous"]),
+                interval(row["low"], row["high"]),
+                share(row["of_loaded"]),
+            ]
+            for row in self.table.to_dict("records")
+        ]
+        heads = [*group, "stage", "leads", "of previous", "95 % interval", "of loaded"]
+        return heads, rows, 1 + len(group)
+
+    def _counts_of(self, stage: str) -> list[str]:
+        lines = []
+        for row in self.table.loc[self.table["stage"] == stage].to_dict("records"):
+            group = f"{row[self.by]}: " if self.by else ""
+            of = "" if pd.isna(row["denominator"]) else f" of {count(row['denominator'])}"
+            rate = "" if pd.isna(row["of_previous"]) else f", {share(row['of_previous'])}"
+            bounds = "" if pd.isna(row["low"]) else f" ({interval(row['low'], row['high'])})"
+            lines.append(f"{group}{count(row['count'])}{of}{rate}{bounds}")
+        return lines
+
+    def _notes(self) -> list[str]:
+        asked = []
+        if self.window is not None:
+            entry = self.entry.replace("_", " ")
+            asked = [f"Order {self.order}; within {_span(self.window)} of {entry}"]
+        loaded = [f"Loaded: {words}" for words in [self.definitions.get("loaded")] if words]
+        return [*loaded, *asked, *notes_of(self.excluded, self.taxonomy_version)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Result):
+    """The headline rates of a set of calls, and how sure they are.
+
+    `table` has one row per metric: `metric`, `numerator`, `denominator`, `rate`, `low`, `high`
+    (95 %, clustered by number; null where the denominator is 0), `unknown` (calls of the denominator
+    of which nothing says whether they belong to the numerator; they count as not), `definition`.
+    """
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Metric to what it divides by what."""
+        table = self.table
+        return {str(m): str(d) for m, d in zip(table["metric"], table["definition"], strict=True)}
+
+    def __repr__(self) -> str:
+        _, rows, _ = self._cells()
+        return f"<Summary {self.answer}: {', '.join(f'{row[0]} {row[3]}' for row in rows)}>"
+
+    def explain(self) -> str:
+        """The result in words: every metric with its definition, then what was not counted."""
+        lines = [f"{self.answer}."]
+        lines += [
+            f"{row['metric']}: {row['definition']}. {count(row['numerator'])} of "
+            f"{count(row['denominator'])}, {share(row['rate'])} "
+            f"({interval(row['low'], row['high'])}); unknown: {count(row['unknown'])}"
+            for row in self.table.to_dict("records")
+        ]
+        lines.append("Intervals are 95 %, with the calls to one number as one cluster.")
+        return "\n".join([*lines, *self.warnings, *self._notes()])
+
+    def _cells(self) -> tuple[list[str], list[list[str]], int]:
+        rows = [
+            [
+                str(row["metric"]).replace("_", " "),
+                count(row["numerator"]),
+                count(row["denominator"]),
+                share(row["rate"]),
+                interval(row["low"], row["high"]),
+                count(row["unknown"]),
+            ]
+            for row in self.table.to_dict("records")
+        ]
+        return ["metric", "calls", "of", "rate", "95 % interval", "unknown"], rows, 1
+
+
+def named(taxonomy: Taxonomy) -> dict[str, str]:
+    """Name, version and hash of a taxonomy."""
+    return {"name": taxonomy.name, "version": taxonomy.version, "hash": taxonomy.hash}
+
+
+def notes_of(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
+    """One line for each count that is not zero, and the taxonomy."""
+    rows = excluded.loc[excluded["count"] > 0].to_dict("records")
+    lines = [
+        f"{str(row['role']).capitalize()}: {plural(int(row['count']), str(row['unit'])[:-1])}"
+        + ("" if row["role"] == "counted" else f", {row['reason']} ({row['meaning']})")
+        for row in rows
+    ]
+    return [*lines, f"Taxonomy {taxonomy_version}"]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _swapped(text: str, names: Mapping[str, str]) -> str:
+    for old, new in names.items():
+        text = text.replace(old, new)
+    return text
+
+
+def _span(window: timedelta) -> str:
+    """A length of time in the greatest unit that it is whole in, or in hours."""
+    hours = window.total_seconds() / 3600
+    return plural(int(hours // 24), "day") if hours % 24 == 0 else f"{hours:g} hours"
+
+
+def _cells(table: pd.DataFrame) -> tuple[list[str], list[list[str]], int]:
+    """Headings, cells and how many columns of text lead."""
+    shown = table.drop(columns="definition", errors="ignore").head(_MOST_ROWS)
+    texts = 0
+    for name in shown.columns:
+        if not pd.api.types.is_string_dtype(shown[name].dtype):
+            break
+        texts += 1
+    rows = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    if len(table) > _MOST_ROWS:
+        rest = f"... {len(table) - _MOST_ROWS} more"
+        rows.append([rest, *[""] * (len(shown.columns) - 1)])
+    return [str(name).replace("_", " ") for name in shown.columns], rows, texts
+
+
+def _cell(value: object) -> str:
+    if plain(value) is None:
+        return "\N{EN DASH}"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    return f"{value:,}" if isinstance(value, (int, np.integer)) else str(value)

@@ -1,0 +1,227 @@
+"""Result tables with fixed dtypes, and how numbers are written for people."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints
+from dialframe.analytics.stats.intervals import rates
+
+_DTYPES = {"i": "Int64", "u": "Int64", "f": "Float64", "b": "boolean"}
+
+
+def table(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of arrays and lists: whole numbers, shares (NaN is null), flags and text.
+
+    Pandas columns stay what they are; a list is text.
+    """
+    return pd.DataFrame({name: _column(values) for name, values in columns.items()})
+
+
+def rated(
+    numerators: Sequence[int] | npt.NDArray[np.integer],
+    denominators: Sequence[int] | npt.NDArray[np.integer],
+) -> dict[str, Any]:
+    """Columns `numerator`, `denominator`, `rate`, `low`, `high` (Wilson 95 %)."""
+    above, below = np.asarray(numerators, np.int64), np.asarray(denominators, np.int64)
+    found = rates(above, below)
+    return {
+        "numerator": above,
+        "denominator": below,
+        "rate": found["rate"].array,
+        "low": found["low"].array,
+        "high": found["high"].array,
+    }
+
+
+def instants(micros: Ints) -> pd.DatetimeIndex:
+    """Microseconds since 1970 as instants, UTC."""
+    values = micros.astype("datetime64[us]")
+    values[micros == NO_TIME] = np.datetime64("NaT", "us")
+    return pd.DatetimeIndex(values, tz="UTC")
+
+
+def sums(codes: npt.NDArray[np.integer], size: int, weights: Any = None) -> Ints:
+    """How many (or how much) of each code, as whole numbers; negative codes are left out."""
+    known = codes >= 0
+    if weights is None:
+        return np.bincount(codes[known], minlength=size).astype(np.int64)
+    return np.rint(np.bincount(codes[known], np.asarray(weights)[known], size)).astype(np.int64)
+
+
+def ratio(above: Floats | Ints, below: Floats | Ints) -> Floats:
+    """A quotient; NaN where there is nothing to divide by."""
+    known = np.asarray(below) != 0
+    return np.where(known, np.asarray(above) / np.where(known, below, 1), np.nan)
+
+
+def median(values: Floats) -> float:
+    """The median of the values that are known; NaN without any."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
+def _column(values: Any) -> Any:
+    if isinstance(values, (pd.api.extensions.ExtensionArray, pd.Series, pd.Index)):
+        return values.array if isinstance(values, pd.Series) else values
+    if isinstance(values, (list, tuple)):
+        return pd.array(list(values), dtype="str")
+    kind = _DTYPES[values.dtype.kind]
+    if kind == "Float64":
+        return pd.arrays.FloatingArray(
+            np.nan_to_num(values.astype(float)), np.isnan(values.astype(float))
+        )
+    return pd.array(values, dtype=kind)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain values."""
+    return [{str(k): plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+
+
+def plain(value: object) -> object:
+    """A value that JSON knows; None where missing."""
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if value is None or value is pd.NA or value is pd.NaT or (
+        isinstance(value, float) and np.isnan(value)
+    ):  # fmt: skip
+        return None
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+NOTHING = "\N{EN DASH}"
+
+_IN_FULL = 100_000
+
+
+def count(value: object) -> str:
+    """A whole number with thousands separated: `1,234`; a dash where there is none."""
+    return NOTHING if pd.isna(value) else f"{round(float(str(value))):,}"
+
+
+def compact(value: object) -> str:
+    """A count for a narrow place: in full below 100,000, then `123 k`, then `1.2 M`."""
+    if pd.isna(value) or float(str(value)) < _IN_FULL:
+        return count(value)
+    thousands = round(float(str(value)) / 1000)
+    return f"{thousands} k" if thousands < 1000 else f"{thousands / 1000:.1f} M"
+
+
+def shortened(text: str, length: int) -> str:
+    """The text, or its beginning and end where it is longer than `length` characters."""
+    if len(text) <= length:
+        return text
+    tail = length // 3
+    return f"{text[: length - tail - 1]}\N{HORIZONTAL ELLIPSIS}{text[-tail:]}"
+
+
+def share(value: object) -> str:
+    """A share of one as per cent: `12.3 %`; a dash where there is none."""
+    return NOTHING if pd.isna(value) else f"{float(str(value)):.1%}".replace("%", " %")
+
+
+def interval(low: object, high: object) -> str:
+    """An interval of shares: `11.0 to 13.7 %`; a dash where there is none."""
+    if pd.isna(low) or pd.isna(high):
+        return NOTHING
+    return f"{100 * float(str(low)):.1f} to {100 * float(str(high)):.1f} %"
+
+
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number:,} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """`a, b, c and 2 others`: the first names, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {plural(rest, 'other')}" if rest > 0 else "")
+
+
+def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]], text_columns: int) -> str:
+    """Columns aligned for a terminal: the first ones to the left, numbers to the right."""
+    widths = [max(len(row[i]) for row in [headings, *rows]) for i in range(len(headings))]
+    lines = []
+    for row in [headings, *rows]:
+        cells = [
+            cell.ljust(width) if i < text_columns else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(
+    caption: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    text_columns: int,
+    notes: Sequence[str],
+) -> str:
+    """A table for a notebook or a page, with its notes under it; every cell is escaped."""
+    side = ["left"] * text_columns + ["right"] * (len(headings) - text_columns)
+    head = "".join(
+        f'<th scope="col" style="text-align:{align}">{html.escape(heading)}</th>'
+        for heading, align in zip(headings, side, strict=True)
+    )
+    body = "".join(f"<tr>{_row(row, side, text_columns)}</tr>" for row in rows)
+    foot = "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+    return (
+        '<div class="dialframe-result"><table style="font-variant-numeric:tabular-nums">'
+        '<caption style="caption-side:top;text-align:left;font-weight:bold;padding:.3em 0">'
+        f"{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+        f'</table><ul style="font-size:.9em;margin:.4em 0 0;padding-left:1.2em">{foot}</ul></div>'
+    )
+
+
+def _row(row: Sequence[str], side: Sequence[str], text_columns: int) -> str:
+    cells = []
+    for i, (cell, align) in enumerate(zip(row, side, strict=True)):
+        tag = 'th scope="row"' if i < text_columns else "td"
+        cells.append(
+            f'<{tag} style="text-align:{align}">{html.escape(cell)}</{tag.split(maxsplit=1)[0]}>'
+        )
+    return "".join(cells)
+
+
+#: Letters of an id that tell campaigns of one name apart.
+_TAIL: Final = 4
+
+
+def campaign_names(campaigns: pd.DataFrame) -> dict[str, str]:
+    """Campaign id to what people call it; campaigns of one name keep the end of their id.
+
+    Args:
+        campaigns: Frame of the campaigns table: `id`, `name`. A campaign without a name is left out.
+    """
+    known = campaigns.dropna(subset=["id", "name"])
+    known = known[known["name"].str.strip() != ""]
+    twice = known["name"].duplicated(keep=False)
+    return {
+        str(i): f"{name} ({str(i)[-_TAIL:]})" if again else str(name)
+        for i, name, again in zip(known["id"], known["name"], twice, strict=True)
+    }
+
+
+def with_names(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """The table with ids replaced wherever a text column has them, alone or among others."""
+    ids = "|".join(map(re.escape, names))
+    changed = {}
+    for name in table.columns:
+        column = table[name]
+        if pd.api.types.is_string_dtype(column.dtype) and column.str.contains(ids).any():
+            changed[name] = column.str.replace(ids, lambda found: names[found[0]], regex=True)
+    return table.assign(**changed)

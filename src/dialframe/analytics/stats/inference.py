@@ -1,0 +1,181 @@
+"""Tests and their errors: tails, power, many tests at once, shrinkage, looks at running data.
+
+Closed forms with their sources, so that the base install needs no statistics library; the tests hold
+each of them to scipy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialframe.analytics.attempt.arrays import Floats
+
+#: Power at which an effect counts as one that would have been seen.
+POWER: Final = 0.8
+
+_NORMAL: Final = NormalDist()
+
+
+def normal_quantile(probability: float) -> float:
+    """The standard normal value below which a share of the distribution lies."""
+    return _NORMAL.inv_cdf(probability)
+
+
+def two_sided_p(z: float) -> float:
+    """The chance of a standard normal value at least as far from 0; NaN stays."""
+    return math.erfc(abs(z) / math.sqrt(2)) if not math.isnan(z) else z
+
+
+def chi2_tail(statistic: float, df: int) -> float:
+    """The chance that a chi-squared variable exceeds a statistic.
+
+    Finite series of Abramowitz and Stegun (1964), 26.4.4 and 26.4.5.
+    """
+    if df <= 0 or statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    if df % 2:
+        total = math.erfc(math.sqrt(half))
+        term = math.sqrt(half) * math.exp(-half) / math.gamma(1.5)
+        first = 1.5
+    else:
+        total, term, first = 0.0, math.exp(-half), 1.0
+    for i in range((df - df % 2) // 2):
+        total += term
+        term *= half / (first + i)
+    return min(total, 1.0)
+
+
+def chi2_limit(df: int, alpha: float) -> float:
+    """The statistic that a chi-squared variable exceeds with probability `alpha`."""
+    low, high = 0.0, 10.0 * (df + 10)
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chi2_tail(middle, df) > alpha else (low, middle)
+    return high
+
+
+def needed_noncentrality(df: int, alpha: float, power: float = POWER) -> float:
+    """How far apart groups must be, in units of their errors squared, to be seen so often.
+
+    The noncentral chi-squared tail is a Poisson mixture of central ones; its noncentrality is found
+    by bisection.
+    """
+    limit = chi2_limit(df, alpha)
+    low, high = 0.0, 200.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if _noncentral_tail(limit, df, middle) < power else (low, middle)
+        )
+    return high
+
+
+def _noncentral_tail(limit: float, df: int, noncentrality: float) -> float:
+    weight, total, half = math.exp(-noncentrality / 2), 0.0, noncentrality / 2
+    for j in range(400):
+        total += weight * chi2_tail(limit, df + 2 * j)
+        weight *= half / (j + 1)
+        if weight < 1e-12 and j > half:
+            break
+    return total
+
+
+def detectable_effect(error: float, alpha: float, power: float = POWER) -> float:
+    """The smallest effect that a two-sided test with this standard error sees so often."""
+    return (normal_quantile(1 - alpha / 2) + normal_quantile(power)) * error
+
+
+def holm(p: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Values of p for several tests together: each below the level by chance that often in all.
+
+    Args:
+        p: One per test; NaN stays and counts for none.
+
+    Returns:
+        As many, none smaller. Source: Holm, Scand. J. Stat. 6 (1979) 65-70.
+    """
+    given, order = _known(p)
+    adjusted = np.full(len(given), np.nan)
+    steps = given[order] * (len(order) - np.arange(len(order)))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
+    return adjusted
+
+
+def false_discovery(p: Sequence[float] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Values of p such that of those below a level at most that share is false, on average.
+
+    Where nothing is there to be found, the chance of any finding is the level too.
+
+    Args:
+        p: One per test; NaN stays and counts for none.
+
+    Returns:
+        As many, none smaller. Source: Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995) 289-300.
+    """
+    given, order = _known(p)
+    adjusted = np.full(len(given), np.nan)
+    steps = given[order] * len(order) / (1 + np.arange(len(order)))
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def shrunk_effects(
+    effects: Floats, covariance: npt.NDArray[np.float64], weights: Floats
+) -> tuple[Floats, float]:
+    """Effects pulled towards their mean as far as their errors ask for, and their true spread.
+
+    The effects are taken for normal around their weighted mean, with a variance fitted by moments
+    (DerSimonian and Laird, Control. Clin. Trials 7 (1986) 177-188; the posterior mean is that of
+    Efron and Morris, J. Am. Stat. Assoc. 70 (1975) 311-319).
+
+    Args:
+        effects: One per level.
+        covariance: Of their errors.
+        weights: How much each level counts towards the mean, trials for instance.
+
+    Returns:
+        Shrunk effects, and the standard deviation between levels.
+    """
+    share = weights / weights.sum()
+    centering = np.eye(len(effects)) - share[None, :]
+    centered = centering @ effects
+    errors = centering @ covariance @ centering.T
+    # E[sum of w (b - mean)^2] = tau^2 (1 - sum w^2) + trace(W errors)
+    spread = float(share @ centered**2 - share @ np.diag(errors)) / max(
+        1 - float((share**2).sum()), 1e-12
+    )
+    variance = max(spread, 0.0)
+    if variance == 0:
+        return np.zeros(len(effects)), 0.0
+    prior = variance * centering @ centering.T
+    pulled = prior @ np.linalg.pinv(prior + errors, rcond=1e-9) @ centered
+    return pulled, math.sqrt(variance)
+
+
+def sequential_level(alpha: float, information: float) -> float:
+    """The level at which to test when only a part of the planned data is there.
+
+    O'Brien and Fleming's spending function in the form of Lan and DeMets (Biometrika 70 (1983)
+    659-663): somebody who looks every day spends little early, and at the end has spent `alpha`.
+
+    Args:
+        alpha: Level over all looks.
+        information: Part of the planned information that is there, above 0 to 1.
+    """
+    part = min(max(information, 1e-9), 1.0)
+    return 2 - 2 * _NORMAL.cdf(normal_quantile(1 - alpha / 2) / math.sqrt(part))
+
+
+def _known(
+    p: Sequence[float] | npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
+    given = np.asarray(p, dtype=float)
+    known = np.flatnonzero(~np.isnan(given))
+    return given, known[np.argsort(given[known], kind="stable")]

@@ -1,0 +1,384 @@
+"""Adjusted effects on the chance of a hit: rate ratios within strata, with errors clustered by lead.
+
+The chance of a trial is `exp(stratum + sum of the levels of its factors)`. Strata are profiled out
+exactly, so that there may be thousands of them; the factors are fitted by Newton's method. The model
+is a modified Poisson regression (Zou, Am. J. Epidemiol. 159 (2004) 702-706): rate ratios, unlike
+odds ratios, do not change when something unrelated to the factor is left out, which matters because
+how easily a lead is reached is never known. With one factor of two levels the estimate is that of
+a stratified analysis (Mantel and Haenszel, J. Natl. Cancer Inst. 22 (1959) 719-748) with weights of
+its own. Errors are those of the sandwich, summed by cluster (Liang and Zeger, Biometrika 73 (1986)
+13-22), with the residuals of small strata widened by n / (n - 1).
+
+What it cannot say: a confounder that is neither a stratum nor a factor stays in the effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.stats.inference import chi2_tail, shrunk_effects, two_sided_p
+
+_STEPS: Final = 30
+_RIDGE: Final = 1e-6
+#: Trials that are worked on at a time where errors are summed by cluster.
+_BLOCK: Final = 1 << 17
+#: Part of the greatest variance below which a direction does not vary but by rounding.
+_SINGULAR: Final = 1e-9
+_MOST_LOG: Final = 6.0
+#: Precision of the prior that keeps a level without hits finite: a standard deviation of ten.
+_HELD: Final = 0.01
+#: Hits that a level has to be meant to have, at the overall rate, before it is compared.
+_LEAST_MEANT: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """What the levels of one factor do, with everything else held still.
+
+    Attributes:
+        log_ratio: Logarithm of each level's rate ratio to the mean over all trials; NaN for levels
+            without trials or that no stratum can compare.
+        covariance: Of the errors of the levels that are compared, in their order.
+        compared: Which levels are compared.
+        trials: Trials of each level.
+        base: Mean chance over all trials with the factor taken out.
+        spread: Standard deviation of the true effects between levels, by moments.
+        shrunk: `log_ratio` pulled to the mean as far as its errors ask for.
+        clusters: How many leads (or numbers) the errors rest on.
+    """
+
+    log_ratio: Floats
+    covariance: npt.NDArray[np.float64]
+    compared: Mask
+    trials: Ints
+    base: float
+    spread: float
+    shrunk: Floats
+    clusters: int
+
+    @property
+    def df(self) -> int:
+        """Directions in which the compared levels can differ."""
+        return max(int(self.compared.sum()) - 1, 0)
+
+    def rates(self, *, shrink: bool = False) -> Floats:
+        """Mean chance if every trial were of a level."""
+        return self.base * np.exp(self.shrunk if shrink else self.log_ratio)
+
+    def test(self) -> tuple[float, int, float]:
+        """Wald test that no level differs from another: statistic, degrees of freedom, p."""
+        effects = self.log_ratio[self.compared]
+        if len(effects) < 2:
+            return 0.0, 0, float("nan")
+        variance, axes = np.linalg.eigh(self.covariance)
+        keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
+        df = int(keep.sum())
+        if not df:
+            return 0.0, 0, float("nan")
+        statistic = float((((effects @ axes)[keep]) ** 2 / variance[keep]).sum())
+        # Few clusters make the estimated errors vary: Hotelling's correction of the statistic.
+        spare = max(self.clusters - df, 1)
+        statistic *= spare / (self.clusters + df) if self.clusters > 3 * df else 0.5
+        return statistic, df, chi2_tail(statistic, df)
+
+    def against_rest(self) -> tuple[Floats, Floats]:
+        """Each level against all others together: log ratio and its standard error, NaN without."""
+        share = np.where(self.compared, self.trials, 0) / max(self.trials[self.compared].sum(), 1)
+        rest = np.where(share < 1, 1 - share, np.nan)
+        error = np.full(len(self.log_ratio), np.nan)
+        error[self.compared] = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return self.log_ratio / rest, error / rest
+
+    def rest_p(self) -> Floats:
+        """Of each level, the chance of so much a difference from the others where there is none.
+
+        By the signed root of the binomial deviance of as many trials as the error is worth, which is
+        near to normal for counts that are far too small for the estimate itself to be.
+        """
+        log_ratio, error = self.against_rest()
+        share = np.where(self.compared, self.trials, 0) / max(self.trials[self.compared].sum(), 1)
+        p = np.full(len(log_ratio), np.nan)
+        for i in np.flatnonzero((error > 0) & ~np.isnan(log_ratio)):
+            x = float(np.clip(log_ratio[i], -20, 20))
+            rate = float(np.clip(self.base * np.exp((1 - share[i]) * x), 1e-9, 0.999))
+            rest = float(np.clip(self.base * np.exp(-share[i] * x), 1e-9, 0.999))
+            trials = (1 - rate) / (rate * float(error[i]) ** 2)
+            # An error estimated from few hits is too small one time in two: its leverage is 1 / hits.
+            trials *= 1 - 1 / max(min(trials * rate, trials * rest), 2.0)
+            apart = rate * np.log(rate / rest) + (1 - rate) * np.log((1 - rate) / (1 - rest))
+            p[i] = two_sided_p(float(np.sqrt(max(2 * trials * apart, 0.0))))
+        return p
+
+    def rest_difference(self, level: int, log_ratio: float | None = None) -> float:
+        """Rate of a level less the rate of the others together, shrunk unless a ratio is given."""
+        trials = np.where(self.compared, self.trials, 0)
+        share = trials[level] / max(trials.sum(), 1)
+        if log_ratio is None:
+            log_ratio = float(self.shrunk[level] / max(1 - share, 1e-9))
+        own = (1 - share) * log_ratio
+        return float(self.base * (np.exp(own) - np.exp(own - log_ratio)))
+
+    def between(self, one: int, other: int) -> tuple[float, float]:
+        """Standard error of the log ratio of two levels, and the log ratio."""
+        places = np.flatnonzero(self.compared)
+        i, j = np.searchsorted(places, one), np.searchsorted(places, other)
+        v = self.covariance
+        error = float(np.sqrt(max(v[i, i] + v[j, j] - 2 * v[i, j], 0.0)))
+        return error, float(self.log_ratio[one] - self.log_ratio[other])
+
+    def step_precision(self) -> float:
+        """How well a step of one log unit between two parts of the levels would be seen.
+
+        The noncentrality of the test, for the cut in the order of the levels that splits the trials
+        most evenly; 0 where nothing is compared.
+        """
+        if self.df < 1:
+            return 0.0
+        trials = self.trials[self.compared].astype(float)
+        share = trials / trials.sum()
+        cut = int(np.argmin(np.abs(np.cumsum(share)[:-1] - 0.5)))
+        step = np.where(np.arange(len(share)) <= cut, 1.0, 0.0)
+        step -= share @ step
+        variance, axes = np.linalg.eigh(self.covariance)
+        keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
+        return float((((step @ axes)[keep]) ** 2 / variance[keep]).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RateRatios:
+    """A fitted model.
+
+    Attributes:
+        expected: Chance of each trial by the model.
+        relative: The same without what its stratum multiplies it by.
+        stratum: Stratum of each trial.
+        effects: What the levels of each factor asked for do.
+    """
+
+    expected: Floats
+    relative: Floats
+    stratum: Ints
+    effects: Mapping[str, Effects]
+
+
+def rate_ratios(
+    hit: Mask,
+    strata: Sequence[Ints],
+    factors: Mapping[str, Ints],
+    cluster: Ints,
+    *,
+    wanted: Sequence[str],
+) -> RateRatios:
+    """Fit the effects of factors on the chance of a hit, within strata.
+
+    Args:
+        hit: Whether each trial hit.
+        strata: Codes from 0 up; trials that agree in all of them are one stratum.
+        factors: Level of each trial from 0 up, by name of the factor.
+        cluster: What each trial is of, from 0 up.
+        wanted: Factors whose effects are wanted, with errors.
+    """
+    stratum = joined(strata, len(hit))
+    cells = _cells(hit, stratum, factors)
+    beta = _fitted(cells)
+    mu, inverse = _information(cells, beta)
+    scale = _scale(cells, beta)
+    chance = scale[cells.stratum] * np.exp(_score(cells, beta))
+    expected = chance[cells.cell]
+    effects = {
+        name: _effects(cells, name, beta, mu, inverse, hit, expected, cluster, chance)
+        for name in wanted
+    }
+    return RateRatios(expected, np.exp(_score(cells, beta))[cells.cell], stratum, effects)
+
+
+def joined(codes: Sequence[Ints], size: int) -> Ints:
+    """One code for every combination of codes that occurs, from 0 up."""
+    joint = np.zeros(size, dtype=np.int64)
+    for code in codes:
+        span = int(code.max(initial=0)) + 1
+        if (int(joint.max(initial=0)) + 1) * span > 2**62:
+            joint = _dense(joint)
+        joint = joint * span + code
+    return _dense(joint)
+
+
+def _dense(code: Ints) -> Ints:
+    """The same codes without gaps."""
+    top = int(code.max(initial=-1)) + 1
+    if top <= max(4 * len(code), 1 << 16):
+        used = np.zeros(top + 1, dtype=bool)
+        used[code] = True
+        place = np.cumsum(used) - 1
+        return place[code].astype(np.int64)
+    return np.unique(code, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Trials that agree in stratum and all levels, as one row each."""
+
+    cell: Ints
+    stratum: Ints
+    levels: Mapping[str, Ints]
+    start: Mapping[str, int]
+    sizes: Mapping[str, int]
+    trials: Floats
+    hits: Floats
+    strata: int
+    hits_of: Floats
+    trials_of: Floats
+
+    @property
+    def width(self) -> int:
+        """Levels of all factors."""
+        return sum(self.sizes.values())
+
+
+def _cells(hit: Mask, stratum: Ints, factors: Mapping[str, Ints]) -> _Cells:
+    cell = joined([stratum, *factors.values()], len(hit))
+    size = int(cell.max(initial=-1)) + 1
+    first = np.zeros(size, dtype=np.int64)
+    first[cell] = np.arange(len(hit))
+    trials = np.bincount(cell, minlength=size).astype(float)
+    hits = np.bincount(cell, weights=hit, minlength=size).astype(float)
+    sizes = {name: int(code.max(initial=0)) + 1 for name, code in factors.items()}
+    start, at = {}, 0
+    for name, width in sizes.items():
+        start[name], at = at, at + width
+    of = stratum[first]
+    strata = int(stratum.max(initial=-1)) + 1
+    return _Cells(
+        cell, of, {name: code[first] for name, code in factors.items()}, start, sizes, trials, hits,
+        strata, np.bincount(of, hits, strata).astype(float),
+        np.bincount(of, trials, strata).astype(float),
+    )  # fmt: skip
+
+
+def _score(cells: _Cells, beta: Floats) -> Floats:
+    total = np.zeros(len(cells.trials))
+    for name, level in cells.levels.items():
+        total += beta[cells.start[name] + level]
+    return total
+
+
+def _scale(cells: _Cells, beta: Floats) -> Floats:
+    """What each stratum multiplies its chances by: its hits over what the levels give."""
+    meant = np.bincount(cells.stratum, cells.trials * np.exp(_score(cells, beta)), cells.strata)
+    return cells.hits_of / np.where(meant > 0, meant, 1.0)
+
+
+def _information(cells: _Cells, beta: Floats) -> tuple[Floats, npt.NDArray[np.float64]]:
+    """Expected hits of each cell, and the inverse of the information on the levels."""
+    mu = cells.trials * np.exp(_score(cells, beta)) * _scale(cells, beta)[cells.stratum]
+    information = np.zeros((cells.width, cells.width))
+    tables = np.zeros((cells.strata, cells.width))
+    names = list(cells.levels)
+    for i, one in enumerate(names):
+        a, size_a, level_a = cells.start[one], cells.sizes[one], cells.levels[one]
+        flat = np.bincount(cells.stratum * size_a + level_a, mu, cells.strata * size_a)
+        tables[:, a : a + size_a] = flat.reshape(cells.strata, size_a)
+        for other in names[i:]:
+            b, size_b, level_b = cells.start[other], cells.sizes[other], cells.levels[other]
+            block = np.bincount(level_a * size_b + level_b, mu, size_a * size_b)
+            information[a : a + size_a, b : b + size_b] = block.reshape(size_a, size_b)
+            information[b : b + size_b, a : a + size_a] = block.reshape(size_a, size_b).T
+    within = cells.hits_of > 0
+    root = tables[within] / np.sqrt(cells.hits_of[within])[:, None]
+    information -= root.T @ root
+    # A level that never hits would go to minus infinity: half a hit spread over all holds it.
+    held = np.diag(np.full(cells.width, _RIDGE + _HELD))
+    return mu, np.asarray(np.linalg.inv(information + held), dtype=np.float64)
+
+
+def _fitted(cells: _Cells) -> Floats:
+    beta = np.zeros(cells.width)
+    if not cells.hits.sum():
+        return beta
+    for _ in range(_STEPS):
+        mu, inverse = _information(cells, beta)
+        gap = cells.hits - mu
+        gradient = np.zeros(cells.width)
+        for name, level in cells.levels.items():
+            a, size = cells.start[name], cells.sizes[name]
+            gradient[a : a + size] = np.bincount(level, gap, size)
+        gradient -= _HELD * beta
+        step = np.clip(inverse @ gradient, -1.5, 1.5)
+        beta = np.clip(beta + step, -_MOST_LOG, _MOST_LOG)
+        if np.abs(step).max(initial=0.0) < 1e-6:
+            break
+    return beta
+
+
+def _effects(
+    cells: _Cells, name: str, beta: Floats, mu: Floats, inverse: npt.NDArray[np.float64],
+    hit: Mask, expected: Floats, cluster: Ints, chance: Floats,
+) -> Effects:  # fmt: skip
+    a, size = cells.start[name], cells.sizes[name]
+    trials = np.bincount(cells.levels[name], cells.trials, size)
+    tables = np.bincount(cells.stratum * size + cells.levels[name], mu, cells.strata * size)
+    tables = tables.reshape(cells.strata, size)
+    # A level that no stratum holds beside another one cannot be compared; one that should hit a few
+    # times only has a residual, and so an error, that is anything.
+    several = (tables > 0).sum(axis=1) > 1
+    rate = cells.hits.sum() / max(cells.trials.sum(), 1.0)
+    compared = (trials * rate >= _LEAST_MEANT) & (tables[several].sum(axis=0) > 0)
+    share = np.where(compared, trials, 0.0)
+    share = share / max(share.sum(), 1.0)
+    own = beta[a : a + size]
+    mean = float(share @ own)
+    keep = np.flatnonzero(compared)
+    centering = (np.eye(size) - share[None, :])[keep]
+    covariance, clusters = _errors(cells, a, size, centering, mu, inverse, hit, expected, cluster)
+    effects = np.full(size, np.nan)
+    effects[keep] = own[keep] - mean
+    shrunk, spread = np.full(size, np.nan), 0.0
+    if len(keep) > 1:
+        shrunk[keep], spread = shrunk_effects(
+            effects[keep], covariance, trials[keep].astype(float)
+        )
+    without = chance * np.exp(-(own - mean))[cells.levels[name]]
+    base = float(cells.trials @ without) / max(float(cells.trials.sum()), 1.0)
+    return Effects(effects, covariance, compared, trials.astype(np.int64), base, spread, shrunk,
+                   clusters)  # fmt: skip
+
+
+def _errors(
+    cells: _Cells, a: int, size: int, centering: npt.NDArray[np.float64], mu: Floats,
+    inverse: npt.NDArray[np.float64], hit: Mask, expected: Floats, cluster: Ints,
+) -> tuple[npt.NDArray[np.float64], int]:  # fmt: skip
+    """Covariance of contrasts of one factor's levels: influences of trials summed by cluster."""
+    weight = inverse[:, a : a + size] @ centering.T
+    pulled = np.zeros((cells.strata, weight.shape[1]))
+    for name, level in cells.levels.items():
+        b, width = cells.start[name], cells.sizes[name]
+        table = np.bincount(cells.stratum * width + level, mu, cells.strata * width)
+        pulled += table.reshape(cells.strata, width) @ weight[b : b + width]
+    pulled /= np.where(cells.hits_of > 0, cells.hits_of, 1.0)[:, None]
+    of_cell = -pulled[cells.stratum]
+    for name, level in cells.levels.items():
+        of_cell += weight[cells.start[name] + level]
+    n = cells.trials_of[cells.stratum]
+    of_cell *= np.sqrt(n / np.maximum(n - 1, 1))[:, None]
+    residual = hit - expected
+    order = np.argsort(cluster, kind="stable")
+    sorted_cluster = cluster[order]
+    edges = np.flatnonzero(np.append(True, sorted_cluster[1:] != sorted_cluster[:-1]))
+    meat = np.zeros((weight.shape[1], weight.shape[1]))
+    clusters, begin = len(edges) if len(hit) else 0, 0
+    while begin < clusters:
+        first = int(edges[begin])
+        end = max(int(np.searchsorted(edges, first + _BLOCK)), begin + 1)
+        last = int(edges[end]) if end < clusters else len(order)
+        rows = order[first:last]
+        influence = of_cell[cells.cell[rows]] * residual[rows, None]
+        summed = np.add.reduceat(influence, edges[begin:end] - first, axis=0)
+        meat += summed.T @ summed
+        begin = end
+    return meat * clusters / max(clusters - 1, 1), clusters

@@ -1,0 +1,1 @@
+"""Worlds whose truth is known, and what the analyses claim of them."""

@@ -1,0 +1,176 @@
+"""The bench: every claiming analysis on worlds without an effect and on worlds with one.
+
+A row names an analysis, the worlds in which nothing is there to be found, a world with an effect, and
+what is true of it. False claims are counted per account; the effect that is stated is held to the
+truth; the power is measured at the effect that the negative answers say would have been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from claims.worlds import Switches, World, made
+from dialframe import analytics
+from dialframe.analytics import Claim, Result
+
+#: What merely looks like an effect, all at once.
+CONFOUNDED: Final = Switches(
+    frailty=0.8, shifts=True, ladders=True, source_spread=0.4, campaign_spread=0.4, season=0.5,
+    staggered=True, late=0.2,
+)  # fmt: skip
+CLAIMING: Final = frozenset({"difference", "best", "advice", "alarm"})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claiming analysis on the bench.
+
+    Attributes:
+        name: The claim.
+        ask: What gives a result of a world.
+        nulls: Worlds without the effect.
+        effect: A world with it.
+        truth: What the claim should state of it, or None where only a name can be right.
+        subject: Whether a claim is about the effect.
+        right: Whether what is named is right, of a world with the effect.
+        kind: Kind of the claim whose effect is held to the truth.
+        every_claim: Count false claims in worlds with the effect too.
+    """
+
+    name: str
+    ask: Callable[[World], Result]
+    nulls: tuple[Switches, ...]
+    effect: Switches
+    truth: Callable[[World], float] | None = None
+    subject: Callable[[Claim], bool] = lambda claim: True
+    right: Callable[[Claim, World], bool] | None = None
+    kind: str = "difference"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a row.
+
+    Attributes:
+        null_rate: Part of the accounts without the effect in which it is claimed, the worst world.
+        stated: Mean effect stated over the true one; NaN without a truth.
+        power: Part of the accounts with the effect in which it is claimed.
+        wrong: Part of the accounts with the effect in which something false is claimed.
+        without_size: Negative answers that do not say what would have been seen.
+        detectable: Mean of what would have been seen.
+        true: Mean of the true effect.
+    """
+
+    null_rate: float
+    stated: float
+    power: float
+    wrong: float
+    without_size: int
+    detectable: float
+    true: float
+
+
+def run(row: Row, times: int, first: int = 1) -> Outcome:
+    """Ask an analysis of so many accounts of each world.
+
+    Args:
+        row: The row.
+        times: Accounts of each world.
+        first: Seed of the first.
+    """
+    null_rate, silent, seen = 0.0, 0, []
+    for place, switches in enumerate(row.nulls):
+        hits = 0
+        for i in range(times):
+            claims = _claims(row, made(first + 10_000 * place + i, switches))
+            hits += any(c.kind in CLAIMING for c in claims)
+            negative = [c for c in claims if c.kind == "none"]
+            silent += sum(c.detectable is None for c in negative)
+            seen += [c.detectable for c in negative if c.detectable is not None]
+        null_rate = max(null_rate, hits / times)
+    power, stated, true, wrong = 0, [], [], 0
+    for i in range(times):
+        world = made(first + 500_000 + i, row.effect)
+        claims = _claims(row, world)
+        positive = [c for c in claims if c.kind in CLAIMING]
+        power += bool(positive)
+        if row.right is not None:
+            wrong += any(not row.right(c, world) for c in positive)
+        mine = [c for c in positive if c.kind == row.kind and c.effect is not None]
+        if mine and row.truth is not None:
+            stated.append(abs(float(mine[0].effect or 0)))
+            true.append(abs(row.truth(world)))
+    ratio = float(np.mean(stated) / np.mean(true)) if stated else float("nan")
+    return Outcome(
+        null_rate, ratio, power / times, wrong / times, silent,
+        float(np.mean(seen)) if seen else float("nan"),
+        float(np.mean(true)) if true else float("nan"),
+    )  # fmt: skip
+
+
+def _claims(row: Row, world: World) -> list[Claim]:
+    return [claim for claim in row.ask(world).claims if row.subject(claim)]
+
+
+def _evening(claim: Claim, world: World) -> bool:
+    return claim.kind != "best" or claim.subject in {"17:00", "18:00", "19:00", "20:00"}
+
+
+ROWS: Final[tuple[Row, ...]] = (
+    Row(
+        "hours: the hour", lambda w: analytics.hours(w.calls, w.leads),
+        (Switches(), CONFOUNDED), replace(CONFOUNDED, hour=1.7), lambda w: w.truth["hour"],
+        lambda c: c.subject == "hour" or ":" in c.subject, _evening,
+    ),
+    Row(
+        "best_time: the weekday", lambda w: analytics.best_time(w.calls, w.leads),
+        (Switches(), CONFOUNDED), Switches(weekday=1.8), lambda w: w.truth["weekday"],
+        lambda c: c.subject == "weekday" or len(c.subject) == 3,
+        lambda c, w: c.kind != "best" or c.subject == "Sat",
+    ),
+    Row(
+        "recycle: the gap", lambda w: analytics.recycle(w.calls, w.leads),
+        (Switches(), CONFOUNDED), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
+        right=lambda c, w: "1 d" in c.subject or "2 d" in c.subject or "4 d" in c.subject,
+        kind="advice",
+    ),
+    Row(
+        "speed_to_lead: the wait",
+        lambda w: analytics.speed_to_lead(w.calls, w.leads, goal="human"),
+        (Switches(), replace(CONFOUNDED, web_first=True)), Switches(wait=0.55, leads=3200),
+        lambda w: w.truth["wait"], lambda c: c.subject == "wait",
+    ),
+    Row(
+        "local_presence", lambda w: analytics.local_presence(w.calls, w.leads),
+        (Switches(), CONFOUNDED, replace(CONFOUNDED, sick=0.1)), replace(CONFOUNDED, local=1.4, sick=0.1),
+        lambda w: w.truth["local"],
+    ),
+    Row(
+        "caller_ids", lambda w: analytics.caller_ids(w.calls, w.leads, min_calls=100),
+        (Switches(), CONFOUNDED, replace(CONFOUNDED, bound=True)),
+        replace(CONFOUNDED, sick=0.5, leads=3000), lambda w: w.truth["sick"],
+        right=lambda c, w: c.subject in w.sick, kind="alarm",
+    ),
+    Row(
+        "scorecard, 60 sources", lambda w: analytics.scorecard(w.calls, w.leads),
+        (Switches(sources=60, leads=3000), replace(CONFOUNDED, sources=60, leads=3000, source_spread=0)),
+        Switches(sources=6, source_effect=1.7), lambda w: w.truth["source"],
+        right=lambda c, w: c.subject == "source 00" or (c.effect or 0) < 0,
+    ),
+    Row(
+        "compare", lambda w: analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1"),
+        (Switches(), replace(CONFOUNDED, campaign_spread=0, staggered=False, hour=1.5)),
+        Switches(campaign_effect=1.5), lambda w: w.truth["campaign"],
+    ),
+    Row(
+        "changes", lambda w: analytics.changes(
+            w.calls, w.leads, alpha=0.05, as_of="2026-02-20", recent="14d", min_calls=60
+        ),
+        (Switches(), Switches(shifts=True, ladders=True, frailty=0.8, hour=1.5, source_spread=0.4)),
+        Switches(season=3.0), kind="alarm",
+    ),
+)  # fmt: skip

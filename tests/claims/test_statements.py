@@ -1,0 +1,221 @@
+"""What analyses must not say: each a statement that an earlier version made of an account without it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from claims.worlds import START_US, Switches, World, made
+from dialframe import analytics
+from dialframe.analytics import metrics
+from dialframe.errors import ConfigError
+
+WEB_FIRST = Switches(web_first=True, source_effect=3.0, ladders=True)
+MIDDLE = datetime.fromtimestamp(START_US / 1e6 + 4 * 7 * 86_400, UTC)
+
+
+def _kinds(result: analytics.Result) -> set[str]:
+    return {claim.kind for claim in result.claims}
+
+
+def test_waiting_costs_nothing_where_only_the_web_form_is_dialed_fast() -> None:
+    """A fall of the raw rate with the wait is the source, and is not stated as the cost of waiting."""
+    fell, stated = 0, 0
+    for seed in range(8):
+        world = made(seed, WEB_FIRST)
+        result = analytics.speed_to_lead(world.calls, world.leads, goal="human")
+        table = result.table[result.table["denominator"] > 100]
+        fell += float(table["rate"].iloc[0]) > 1.3 * float(table["rate"].iloc[-1])
+        stated += any(c.kind == "difference" and (c.effect or 0) > 0 for c in result.claims)
+    assert fell == 8
+    assert stated <= 1
+
+
+def test_a_negative_answer_says_what_would_have_been_seen() -> None:
+    """`no difference` alone is not an answer: the claim carries a size, and the sentence says it."""
+    world = made(1, Switches(hour=1.14))
+    result = analytics.best_time(world.calls, world.leads)
+    for claim in result.claims:
+        assert claim.kind == "none"
+        assert claim.detectable is not None
+        assert claim.detectable > 0
+        assert "would have been seen" in claim.text
+
+
+def test_hours_names_no_best_hour_by_the_raw_maximum() -> None:
+    """Without any effect, hardly an account has a best hour."""
+    best = sum("best" in _kinds(analytics.hours(w.calls, w.leads)) for w in _null(10))
+    assert best <= 1
+
+
+def test_two_lists_on_different_shifts_make_no_difference_of_hours() -> None:
+    """The campaign is held still."""
+    worlds = (made(s, Switches(shifts=True, campaign_effect=2.5)) for s in range(10))
+    found = sum("difference" in _kinds(analytics.best_time(w.calls, w.leads)) for w in worlds)
+    assert found <= 2
+
+
+def test_recycle_advises_nothing_where_the_gap_does_nothing() -> None:
+    """Attempt numbers go with gaps on a ladder, and are held still."""
+    worlds = (made(s, Switches(ladders=True, frailty=1.0, attempt=0.85)) for s in range(10))
+    assert sum("advice" in _kinds(analytics.recycle(w.calls, w.leads)) for w in worlds) <= 1
+
+
+def test_a_hundred_like_sources_are_neither_better_nor_worse() -> None:
+    """Verdicts are corrected for the number of sources."""
+    worlds = (made(s, Switches(sources=80, leads=3000)) for s in range(6))
+    found = sum("difference" in _kinds(analytics.scorecard(w.calls, w.leads)) for w in worlds)
+    assert found <= 1
+
+
+def test_numbers_bound_to_campaigns_are_not_accused_for_their_campaign() -> None:
+    """A poor campaign does not make its numbers sick."""
+    worlds = (made(s, Switches(bound=True, campaign_effect=0.4, leads=2400)) for s in range(6))
+    alarms = [analytics.caller_ids(w.calls, w.leads, min_calls=100).claims for w in worlds]
+    assert sum(any(c.kind == "alarm" for c in claims) for claims in alarms) <= 1
+
+
+def test_half_the_pool_sick_hides_no_sick_number() -> None:
+    """The baseline is made of the healthy ones."""
+    hit = total = wrong = 0
+    for seed in range(4):
+        world = made(seed, Switches(sick=0.5, leads=3000))
+        accused = {c.subject for c in
+                   analytics.caller_ids(world.calls, world.leads, min_calls=100).claims
+                   if c.kind == "alarm"}  # fmt: skip
+        hit += len(accused & world.sick)
+        wrong += len(accused - world.sick)
+        total += len(world.sick)
+    assert hit >= 0.6 * total
+    assert wrong <= 1
+
+
+def test_reached_is_what_was_where_dead_numbers_compete() -> None:
+    """The curve drawn is the incidence; one minus Kaplan-Meier stands beside it and is higher."""
+    world = made(1, Switches(dead=0.3))
+    result = analytics.time_to_contact(world.calls, world.leads)
+    last = result.table.iloc[-1]
+    share = result.tables["groups"].iloc[0]
+    assert last["reached"] < last["without_other_ends"]
+    assert last["reached"] == pytest.approx(share["contact"] / share["leads"], abs=0.03)
+
+
+def test_leads_that_nobody_dials_any_more_are_not_waiting() -> None:
+    """Those idle for long are given up, and the sentence says how many."""
+    world = made(1, Switches())
+    later = pd.Timestamp(world.calls["created_at"].max()) + pd.Timedelta(days=90)
+    groups = analytics.time_to_contact(world.calls, world.leads, as_of=later).tables["groups"]
+    assert int(groups["waiting"].sum()) == 0
+    assert int(groups["given_up"].sum()) > 0
+
+
+ASKED = {
+    "summary": lambda w, at: analytics.summary(w.calls, as_of=at),
+    "hours": lambda w, at: analytics.hours(w.calls, w.leads, as_of=at),
+    "attempts": lambda w, at: analytics.attempts(w.calls, w.leads, as_of=at),
+    "caller_load": lambda w, at: analytics.caller_load(w.calls, as_of=at),
+    "carriers": lambda w, at: analytics.carriers(w.calls, as_of=at),
+    "causes": lambda w, at: analytics.causes(w.calls, as_of=at),
+    "scorecard": lambda w, at: analytics.scorecard(w.calls, w.leads, as_of=at),
+    "outcome_mix": lambda w, at: analytics.outcome_mix(w.calls, as_of=at),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(
+    "at", [MIDDLE, MIDDLE.isoformat(), MIDDLE.date()], ids=["at", "text", "day"]
+)
+def test_a_past_as_of_does_not_count_the_future(name: str, at: object) -> None:
+    """The same as if the later calls and leads were not there."""
+    world = made(1, Switches(leads=400))
+    instant = MIDDLE if isinstance(at, (str, datetime)) else pd.Timestamp(at, tz="UTC")
+    known = World(world.calls[world.calls["ended_at"] <= instant],
+                  world.leads[world.leads["created_at"] <= instant], world.chance, {})  # fmt: skip
+    assert 0 < len(known.calls) < len(world.calls)
+    got, expected = ASKED[name](world, at), ASKED[name](known, at)
+    pd.testing.assert_frame_equal(got.table, expected.table)
+
+
+def test_a_window_numbers_attempts_over_the_whole_history() -> None:
+    """The first attempt in a window is not attempt 1 of a lead that was tried before."""
+    world = made(1, Switches())
+    whole = analytics.attempts_frame(world.calls, world.leads).set_index("call_id")["attempt"]
+    part = analytics.attempts_frame(world.calls, world.leads, since=MIDDLE).set_index("call_id")
+    assert (part["attempt"] == whole.loc[part.index]).all()
+    assert (part["attempt"] > 1).mean() > 0.5
+    table = analytics.attempts(world.calls, world.leads, since=MIDDLE).table
+    assert table["attempts"].tolist() == part["attempt"].value_counts().sort_index().tolist()
+
+
+def test_dayparts_rate_is_of_leads_not_reached_before() -> None:
+    """As its documentation says."""
+    world = made(3, Switches(hour=3.0, leads=3000))
+    result = analytics.dayparts(world.calls, world.leads)
+    frame = analytics.attempts_frame(world.calls, world.leads).sort_values(["lead_id", "attempt"])
+    person = frame["human"].fillna(value=False).astype(bool)
+    before = person.groupby(frame["lead_id"]).cumsum() - person.astype(int)
+    mine = frame[(before == 0) & (frame["attempt"] > 1) & (frame["local_hour"] >= 17)]
+    row = result.table[(result.table["other"] == "evening").fillna(value=False)].iloc[0]
+    assert float(row["rate"]) == pytest.approx(float(mine["human"].mean()))
+
+
+def test_one_number_has_one_name_and_one_interval() -> None:
+    """Headline rates are the metrics of their names, bounds and all."""
+    world = made(1, Switches(leads=500))
+    table = analytics.summary(world.calls, world.leads).table.set_index("metric")
+    for name, row in table.iterrows():
+        metric = metrics.metric(str(name))(world.calls, world.leads)
+        assert (metric.value, metric.low, metric.high) == pytest.approx(
+            (row["rate"], row["low"], row["high"])
+        )
+
+
+def test_a_title_is_made_of_claims() -> None:
+    """The answer is the claims' texts and nothing else, in the picture too."""
+    world = made(1, Switches(leads=500))
+    result = analytics.best_time(world.calls, world.leads)
+    assert result.answer == ". ".join(claim.text for claim in result.claims)
+    assert result.to_dict()["claims"][0]["kind"] == result.claims[0].kind
+    axes = Figure().subplots()
+    drawn = result.plot(ax=axes)
+    assert drawn.alt.startswith(result.answer)
+    assert axes.has_data()
+
+
+def test_looking_every_day_keeps_the_level() -> None:
+    """With the planned number of calls an early look needs far more than 5 %."""
+    world = made(1, Switches())
+    names = sorted(world.calls["campaign_id"].unique())[:2]
+    early = analytics.compare(
+        world.calls, world.leads, a=names[0], b=names[1], planned_calls=20_000
+    )
+    assert float(str(early.parameters["level"])) < 0.005
+
+
+def test_frames_of_others_are_taken_and_wrong_ones_refused_in_words() -> None:
+    """Polars and Arrow give the same; leads in the place of calls are named."""
+    pl = pytest.importorskip("polars")
+    import pyarrow as pa
+
+    world = made(1, Switches(leads=300))
+    expected = analytics.hours(world.calls, world.leads).table
+    for given in (
+        (pl.from_pandas(world.calls), pl.from_pandas(world.leads)),
+        tuple(pa.Table.from_pandas(f, preserve_index=False) for f in (world.calls, world.leads)),
+    ):
+        pd.testing.assert_frame_equal(analytics.hours(*given).table, expected)
+    with pytest.raises(ConfigError, match=r"\(calls, leads\)"):
+        analytics.funnel(world.leads, world.calls)
+    with pytest.raises(ConfigError, match="not a frame"):
+        analytics.hours([1, 2])  # type: ignore[arg-type]
+    numbers = world.calls.assign(to_number=np.arange(len(world.calls)))
+    with pytest.raises(ConfigError, match=r"E\.164"):
+        analytics.attempts(numbers, world.leads)
+
+
+def _null(times: int) -> list[World]:
+    return [made(seed, Switches()) for seed in range(times)]
