@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
 from hypothesis import strategies as st
 
-from dialframe import frames
+from dialframe import compliance, frames
+from dialframe.compliance.practice import Cover, Practice
+from dialframe.compliance.rules import rulebook
+from dialframe.compliance.rules.rule_model import FreshnessRule
+from dialframe.compliance.rules.rulebook import RuleBook
 
 NEW_YORK = "+12125550142"
 CHICAGO = "+13125550142"
@@ -91,3 +96,44 @@ def callbacks(*rows: Mapping[str, Any]) -> pd.DataFrame:
 def missing(values: Iterable[object]) -> list[object]:
     """Values with None for every null."""
     return [None if pd.isna(value) else value for value in values]
+
+
+def declared(
+    practice: Practice | None = None,
+    book: RuleBook | None = None,
+    covered_by: Sequence[str] = ("check", "screen"),
+) -> Practice:
+    """A firm that says that the service's check and import screen cover every list that there is."""
+    rules = (book or rulebook.load()).of_kind(FreshnessRule)
+    names = dict.fromkeys(rule.parameters.registry for rule in rules)
+    covers = tuple(Cover(name, by) for name in names for by in covered_by)  # type: ignore[arg-type]
+    return dataclasses.replace(practice or Practice(), covers=covers)
+
+
+def audit(
+    leads: pd.DataFrame,
+    calls: pd.DataFrame,
+    checks: pd.DataFrame,
+    callbacks: pd.DataFrame | None = None,
+    *,
+    rules: Sequence[str] | None = None,
+    book: RuleBook | None = None,
+    practice: Practice | None = None,
+    covered_by: Sequence[str] = ("check", "screen"),
+    **more: Any,
+) -> compliance.Audit:
+    """An audit by a book of the rules that are asked alone, of a firm that declared what its checks cover."""
+    whole = book or rulebook.load()
+    return compliance.audit(
+        leads, calls, checks, callbacks, rulebook=whole.select(rules),
+        practice=declared(practice, whole, covered_by), **more,
+    )  # fmt: skip
+
+
+def trusted(book: RuleBook) -> RuleBook:
+    """The book without doubts about its own reading, so that each rule grades by what it asks alone."""
+    sure = {"confidence": "medium", "conflicts": ()}
+    return dataclasses.replace(
+        book,
+        rules=tuple(r.model_copy(update=sure) if r.ceiling_reason else r for r in book.rules),
+    )

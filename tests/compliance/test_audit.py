@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from datetime import datetime, timedelta
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import pandas as pd
@@ -15,8 +14,8 @@ from hypothesis import strategies as st
 
 from compliance import hand
 from dialframe import compliance, frames
-from dialframe.compliance import rulebook
 from dialframe.compliance.result import CHECKS, FINDINGS, sentence
+from dialframe.compliance.rules import rulebook
 from dialframe.errors import ConfigError
 
 DAY = timedelta(days=1)
@@ -35,7 +34,7 @@ def _audit(
     now: datetime = NOW,
     **further: Any,
 ) -> compliance.Audit:
-    return compliance.audit(
+    return hand.audit(
         hand.leads(*(leads or [])),
         hand.calls(*calls),
         hand.checks(*(checks or [])),
@@ -109,15 +108,16 @@ def test_every_check_counts_and_says_so() -> None:
         ],
         [
             "scrub_at_call",
-            "7 calls checked, 0 violations, 0 uncertain, 3 not evaluable because a Do-Not-Call "
+            "7 calls checked, 0 violations, 3 uncertain, 3 not evaluable because a Do-Not-Call "
             "check at or before the call (2) or a rule on Do-Not-Call lists for the place of the "
             "number (1) is missing",
         ],
         ["scrub_coverage", "3 numbers checked, 0 violations, 3 uncertain, 0 not evaluable"],
         [
             "listed_number",
-            "7 calls checked, 1 violation, 1 uncertain, 3 not evaluable because a recent "
-            "Do-Not-Call check before the call, or any after it, is missing",
+            "7 calls checked, 1 violation, 3 uncertain, 3 not evaluable because a recent "
+            "Do-Not-Call check before the call, or soon after it, (2) or a rule on Do-Not-Call "
+            "lists for the place of the number (1) is missing",
         ],
     ]
     assert audit.excluded == {
@@ -146,6 +146,9 @@ def test_findings_name_call_lead_rule_and_evidence() -> None:
     assert listed["grade"].to_dict() == {
         "call_listed": "violation",
         "call_between": "uncertain",
+        # Screened at import and never checked: evidence of its own, and no pass.
+        "call_day": "uncertain",
+        "call_night": "uncertain",
         "call_mixed": "not evaluable",
         "call_free": "not evaluable",
         "call_uk": "not evaluable",
@@ -153,8 +156,10 @@ def test_findings_name_call_lead_rule_and_evidence() -> None:
     assert listed["detail"].dropna().to_dict() == {
         "call_listed": "proven",
         "call_between": "indeterminate",
+        "call_day": "indeterminate",
+        "call_night": "indeterminate",
     }
-    assert set(listed["rule_id"]) == {"us-dnc-listed-call", ""}
+    assert set(listed["rule_id"].fillna("")) == {"us-dnc-listed-call", ""}
     assert listed.loc["call_listed", "evidence"].startswith("check req_1416 said listed at ")
     assert listed.loc["call_listed", "local_times"] == "2026-06-15T11:00:00-05:00 America/Chicago"
 
@@ -163,8 +168,7 @@ def test_numbers_that_may_be_called_are_findings_of_their_own() -> None:
     """A stale number is uncertain, one that was never checked not evaluable."""
     audit = _audit(
         [],
-        [hand.lead(), hand.lead(hand.CHICAGO)],
-        import_screen_counts=False,
+        [hand.lead(created_at=None), hand.lead(hand.CHICAGO, created_at=None)],
         checks=[hand.check(NOW - 40 * DAY, phone=hand.CHICAGO)],
     )
     found = _of(audit, "scrub_coverage").set_index("phone")
@@ -186,8 +190,10 @@ def test_numbers_that_may_be_called_are_findings_of_their_own() -> None:
         ([], [1, 0, 0, 0, 1]),
         ([hand.check(NOON - DAY)], [1, 1, 0, 0, 0]),
         ([hand.check(NOON - 32 * DAY)], [1, 0, 0, 0, 1]),
-        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 90 * DAY)], [1, 1, 0, 0, 0]),
-        ([hand.check(NOON + 90 * DAY)], [1, 1, 0, 0, 0]),
+        # A later "not listed" clears the gap only within the rule's own limit of age.
+        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 31 * DAY)], [1, 1, 0, 0, 0]),
+        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 90 * DAY)], [1, 0, 0, 1, 0]),
+        ([hand.check(NOON + 90 * DAY)], [1, 0, 0, 1, 0]),
         ([hand.check(NOON - DAY), hand.check(NOON + DAY, listed=True)], [1, 0, 0, 1, 0]),
         ([hand.check(NOON - DAY, listed=True)], [1, 0, 1, 0, 0]),
         ([hand.check(NOON - DAY, listed=True), hand.check(NOON + DAY)], [1, 0, 1, 0, 0]),
@@ -272,14 +278,14 @@ def test_an_audit_never_calls_anything_compliant() -> None:
     """With findings, without any, and with nothing to check."""
     asked = ["us-tsr-hours", "us-tcpa-hours", "us-tsr-dnc-31", "us-dnc-listed-call"]
     lead = hand.lead(status="completed", created_at=NOON - DAY)
-    clean = _audit([hand.call(at=NOON)], [lead], rules=asked)
+    clean = _audit([hand.call(at=NOON)], [lead], [hand.check(NOON - DAY)], rules=asked)
     assert len(clean.findings) == 0
     assert clean.verdict == (
         "No violation found, 0 uncertain and 0 not evaluable in 3 tests of 4 checks; "
         "what is not flagged was not shown to be lawful."
     )
     dirty, nothing = _everything(), _audit([], rules=asked)
-    assert dirty.verdict.startswith("2 violations found, 5 uncertain and ")
+    assert dirty.verdict.startswith("2 violations found, 10 uncertain and ")
     assert nothing.verdict.startswith("Nothing was checked")
     for audit in (clean, dirty, nothing):
         assert "complian" not in (str(audit) + audit._repr_html_()).lower()
@@ -319,11 +325,10 @@ def test_what_cannot_be_known_is_said_with_every_audit() -> None:
     notes = "\n".join(_everything().notes)
     for words in (
         "not legal advice",
-        "State rules",
         "line type, consent, business relationship or the purpose",
         "An area code is evidence of a place",
         "names no list",
-        "Rule book 2026.11.21, facts of 2026-11-21",
+        f"Rule book {rulebook.load().version}, facts of {rulebook.load().generated_on}",
         "For 3 calls the newest record is the service's screen at import",
         "1 call outside the hours in some zone may have been asked for",
         "1 row of the ledger",
@@ -332,7 +337,10 @@ def test_what_cannot_be_known_is_said_with_every_audit() -> None:
         assert words in notes
     assert "more than 180" not in notes
     old = _audit([], now=hand.utc("2027-12-01"))
-    assert "The rule book 2026.11.21 is 375 days old, more than 180" in "\n".join(old.notes)
+    book = rulebook.load()
+    days = book.age_days(hand.utc("2027-12-01").date())
+    said = f"The rule book {book.version} is {days} days old, more than 180"
+    assert said in "\n".join(old.notes)
 
 
 def test_an_audit_names_its_book_and_its_moment() -> None:
@@ -345,13 +353,13 @@ def test_an_audit_names_its_book_and_its_moment() -> None:
 
 def test_the_book_that_is_given_is_the_book_that_is_used() -> None:
     """The strictest age of its rules, and its hours."""
-    text = (resources.files("dialframe.compliance") / "data" / "rules.toml").read_text("utf-8")
+    text = rulebook.packaged_text()
     book = rulebook.parse(
         text.replace("max_age_days = 31", "max_age_days = 15", 1).replace(
             "start = 08:00:00", "start = 14:00:00", 1
         )
     )
-    audit = _audit([hand.call(at=NOON)], checks=[hand.check(NOON - 16 * DAY)], rulebook=book)
+    audit = _audit([hand.call(at=NOON)], checks=[hand.check(NOON - 16 * DAY)], book=book)
     assert _count(audit, "scrub_at_call") == [1, 0, 0, 1, 0]
     assert _count(audit, "calling_hours") == [1, 0, 1, 0, 0]
     assert audit.coverage.max_age_days == 15
@@ -359,7 +367,7 @@ def test_the_book_that_is_given_is_the_book_that_is_used() -> None:
 
 def test_empty_frames_give_an_audit_with_the_same_columns() -> None:
     """Schema and dtypes do not depend on the data."""
-    empty = compliance.audit(
+    empty = hand.audit(
         frames.empty(frames.LEADS),
         frames.empty(frames.CALLS),
         frames.empty(frames.DNC_CHECKS),
@@ -379,7 +387,7 @@ def test_an_audit_survives_pickling_and_leaves_its_inputs_alone() -> None:
     calls, leads = hand.calls(*EVERYTHING["calls"]), hand.leads(*EVERYTHING["leads"])
     checks = hand.checks(*EVERYTHING["checks"])
     before = [frame.copy() for frame in (calls, leads, checks)]
-    audit = compliance.audit(leads, calls, checks, now=NOW)
+    audit = hand.audit(leads, calls, checks, now=NOW)
     for frame, copy in zip((calls, leads, checks), before, strict=True):
         pd.testing.assert_frame_equal(frame, copy)
     again = pickle.loads(pickle.dumps(audit))  # noqa: S301 - it is our own

@@ -11,8 +11,9 @@ import pytest
 
 from compliance import hand
 from dialframe import compliance
-from dialframe.compliance import hours, rulebook
+from dialframe.compliance import hours
 from dialframe.compliance.practice import Practice
+from dialframe.compliance.rules import rulebook
 
 BOOK = rulebook.load()
 EAST, CENTRAL, PACIFIC = "America/New_York", "America/Chicago", "America/Los_Angeles"
@@ -42,9 +43,10 @@ EXAMPLES: list[tuple[str, str, str, str | None, str, str]] = [
     ("us,us-pa", "+12155550142", EAST, None, "2026-10-19 18:59:59", "pass"),
     ("us,us-pa", "+12155550142", EAST, None, "2026-11-26 12:00", "violation"),  # Thanksgiving
     # Miss. Code 77-3-723(1): 8-20 Central STANDARD time, so 21:00 on a summer clock is the end.
-    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 08:30", "violation"),
-    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 09:00", "pass"),
-    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 20:30", "pass"),
+    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 07:59", "violation"),
+    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 08:30", "pass"),
+    # In summer the advanced time is the standard time of the zone: 15 U.S.C. 260a(a).
+    ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-06 20:30", "violation"),
     ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-01-05 08:00", "pass"),
     ("us-ms", "+16015550142", CENTRAL, "wireless", "2026-07-05 12:00", "violation"),
     # California has no hours for live calls: the federal ones hold.
@@ -53,7 +55,9 @@ EXAMPLES: list[tuple[str, str, str, str | None, str, str]] = [
     # Conn. Gen. Stat. 42-288a(c): 9-20 since 2023-10-01.
     ("us,us-ct", "+12035550142", EAST, None, "2026-07-06 08:30", "violation"),
     ("us,us-ct", "+12035550142", EAST, None, "2026-07-06 20:00", "violation"),
-    ("us,us-ct", "+12035550142", EAST, None, "2023-09-30 08:30", "pass"),
+    ("us,us-ct", "+12035550142", EAST, None, "2023-09-30 08:30", "violation"),
+    ("us,us-ct", "+12035550142", EAST, None, "2023-09-30 20:30", "pass"),
+    ("us,us-ct", "+12035550142", EAST, None, "2023-10-01 20:30", "violation"),
     # CRTC: weekdays 9-21:30, weekends 10-18.
     ("ca", hand.TORONTO, "America/Toronto", None, "2026-07-06 21:29:59", "pass"),
     ("ca", hand.TORONTO, "America/Toronto", None, "2026-07-06 21:30", "violation"),
@@ -103,7 +107,7 @@ def _audit(
     calls: list[dict[str, Any]], *checks: dict[str, Any], **further: Any
 ) -> compliance.Audit:
     given = {"now": hand.utc("2026-12-31"), **further}
-    return compliance.audit(hand.leads(), hand.calls(*calls), hand.checks(*checks), **given)
+    return hand.audit(hand.leads(), hand.calls(*calls), hand.checks(*checks), **given)
 
 
 def test_the_fourth_call_in_24_hours_to_florida() -> None:

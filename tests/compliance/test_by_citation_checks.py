@@ -12,6 +12,7 @@ import pytest
 from compliance import hand
 from dialframe import compliance
 from dialframe.compliance.practice import Practice
+from dialframe.compliance.rules import rulebook
 
 EAST, PARIS, LONDON = "America/New_York", "Europe/Paris", "Europe/London"
 TEXAS, PENNSYLVANIA, FLORIDA = "+15125550142", "+12155550142", "+14075550142"
@@ -28,7 +29,7 @@ def _audit(
     calls: list[dict[str, Any]], *checks: dict[str, Any], **further: Any
 ) -> compliance.Audit:
     given = {"now": hand.utc("2026-12-31"), **further}
-    return compliance.audit(hand.leads(), hand.calls(*calls), hand.checks(*checks), **given)
+    return hand.audit(hand.leads(), hand.calls(*calls), hand.checks(*checks), **given)
 
 
 @pytest.mark.parametrize(
@@ -207,32 +208,36 @@ def test_recorded_messages_without_consent_are_three_in_30_days_and_on_health_on
 
 def test_the_united_kingdom_waited_72_hours_after_a_dropped_call_until_2017() -> None:
     """Ofcom 2008 to 2017-02-28: 72 hours after an abandoned call, 24 after a machine; an operator may be promised."""
+    # The reading of these old rules is in doubt: what they ask is tested apart from that.
+    book = hand.trusted(rulebook.load())
     firm = Practice(dialing="predictive", line_types={hand.LONDON: "residential"})
     first = _at("2016-06-06 10:00", LONDON)
     times = [first, first + timedelta(hours=23), first + timedelta(hours=71)]
     times.append(first + timedelta(hours=72))
     talked = {f"c{n}": "live" for n in range(1, 4)}
     told = {"c0": "dropped", **talked, "other": "machine"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
         "pass", "violation", "violation", "pass",
     ]  # fmt: skip
     # Nobody says what came of the answered calls between.
     told = {"c0": "dropped", "other": "machine"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
         "pass", "violation", "violation", "not evaluable",
     ]  # fmt: skip
     told = {"c0": "machine", **talked, "other": "dropped"}
-    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told) == [
+    assert _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, book=book) == [
         "pass", "violation", "pass", "pass",
     ]  # fmt: skip
     record = pd.DataFrame(
         {"code": ["guaranteed_live_operator"], "phone": [hand.LONDON], "record": ["roster"]}
     )
     told = {"c0": "dropped"}
-    grades = _attempts(["gb"], hand.LONDON, times, firm, outcomes=told, exemptions=record)
+    grades = _attempts(
+        ["gb"], hand.LONDON, times, firm, outcomes=told, exemptions=record, book=book
+    )
     assert "violation" not in grades
     now = [t + 3650 * DAY for t in times]
-    assert "violation" not in _attempts(["gb"], hand.LONDON, now, firm, outcomes=told)
+    assert "violation" not in _attempts(["gb"], hand.LONDON, now, firm, outcomes=told, book=book)
 
 
 @pytest.mark.parametrize(
@@ -363,8 +368,13 @@ DAYS: list[tuple[str, str, str, Practice, str, str]] = [
     ("ca", hand.TORONTO, "America/Toronto", Practice(), "2026-12-25 12:00", "pass"),
     ("us,us-fl", FLORIDA, EAST, Practice(), "2026-12-25 12:00", "pass"),
     # 73 P.S. 2245(a)(10) since 2019-12-03: the day after Thanksgiving is a holiday of the state.
-    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2026-11-27 12:00", "violation"),
-    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2025-12-15 12:00", "violation"),  # Bill of Rights
+    # 44 P.S. 11 has Flag Day, Good Friday and Election Day, and no Day after Thanksgiving.
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2026-11-27 12:00", "pass"),
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2024-06-14 12:00", "violation"),
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2026-04-03 12:00", "violation"),
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2026-11-03 12:00", "violation"),
+    # Bill of Rights Day is in one vendor's list and not in the Act.
+    ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2025-12-15 12:00", "uncertain"),
     ("us,us-pa", PENNSYLVANIA, EAST, Practice(), "2019-11-28 12:00", "pass"),
     # 39 Miss. Admin. Code Pt. I R. 1:28 closed holidays until it was repealed in 2024.
     ("us-ms", MISSISSIPPI, "America/Chicago", Practice(line_types={MISSISSIPPI: "residential"}),

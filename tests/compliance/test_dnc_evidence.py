@@ -1,4 +1,4 @@
-"""What counts as a record, and of what."""
+"""What counts as a record of a number, and of what: at the face of `listed_calls` and `coverage`."""
 
 from __future__ import annotations
 
@@ -9,30 +9,60 @@ import pandas as pd
 import pytest
 
 from compliance import hand
-from dialframe.compliance.dnc.evidence import REQUEST_CODES, flags, nearest, records, requests
-from dialframe.compliance.intake import moment, take_calls, take_checks, take_leads
+from dialframe.compliance import dnc
 
 DAY = timedelta(days=1)
 NOON = hand.utc("2026-06-15T12:00")
-NOW = moment(hand.utc("2026-07-01"))
+NOW = hand.utc("2026-07-01")
 
 
-def _records(*leads: dict[str, Any], screen: bool = True) -> pd.DataFrame:
-    return records(
-        take_leads(hand.leads(*leads)),
-        take_checks(hand.checks(hand.check(NOON))),
-        import_screen_counts=screen,
+def _after(*rows: dict[str, Any], phone: str = hand.NEW_YORK, **further: Any) -> pd.DataFrame:
+    """A call a week later to the number, graded by what is on record."""
+    later = hand.call(phone, NOON + 7 * DAY, id="later")
+    found = dnc.listed_calls(
+        hand.calls(*rows, later), hand.leads(), hand.checks(), now=NOW, **further
     )
+    return found[found["call_id"] == "later"]
 
 
-def test_checks_and_import_screens_are_kept_apart() -> None:
-    """Each record says where it is from; the screen can be left out."""
-    found = _records(hand.lead())
-    assert found[["source", "ref", "listed"]].to_numpy().tolist() == [
-        ["import screen", f"lead_{hand.NEW_YORK}", False],
-        ["check", "req_1512", False],
-    ]
-    assert _records(hand.lead(), screen=False)["source"].tolist() == ["check"]
+@pytest.mark.parametrize(
+    ("code", "counts"),
+    [
+        ("DNC", True), ("dnc", True), ("Do Not Call", True), ("do-not-call", True),
+        ("do_not_call", True), ("REMOVE", True), ("Stop", True), ("opt-out", True),
+        ("DNCL", False), ("NI", False), ("", False), (None, False),
+    ],
+)  # fmt: skip
+def test_requests_are_read_by_their_code(code: str | None, counts: bool) -> None:
+    """Spelling does not matter; a number that the dialer held back made no request."""
+    assert len(_after(hand.call(at=NOON, disposition=code))) == counts
+
+
+def test_the_account_names_its_own_codes() -> None:
+    """What is not named is not taken."""
+    row = hand.call(at=NOON, disposition="Bitte nicht mehr anrufen")
+    assert len(_after(row)) == 0
+    assert len(_after(row, dnc_codes=("bitte_nicht_mehr_anrufen",))) == 1
+
+
+def test_a_request_belongs_to_the_customer_on_either_direction() -> None:
+    """Who calls in to be left alone is the caller."""
+    inbound = hand.call(
+        "+16465550180", NOON, direction="inbound", from_number=hand.PHOENIX, disposition="DNC"
+    )
+    assert _after(inbound, phone=hand.PHOENIX)["grade"].tolist() == ["proven"]
+    assert len(_after(inbound, phone=hand.CHICAGO)) == 0
+
+
+@pytest.mark.parametrize("ended_at", [None, NOON - DAY])
+def test_a_missing_or_impossible_end_falls_back_on_the_start(ended_at: Any) -> None:
+    """The request counts from the end of its call."""
+    found = _after(hand.call(at=NOON, ended_at=ended_at, disposition="DNC"))
+    assert found["requested_at"].tolist() == [NOON]
+    end = NOON + timedelta(minutes=3)
+    assert _after(hand.call(at=NOON, ended_at=end, disposition="DNC"))[
+        "requested_at"
+    ].tolist() == [end]
 
 
 @pytest.mark.parametrize(
@@ -48,135 +78,36 @@ def test_checks_and_import_screens_are_kept_apart() -> None:
 def test_a_lead_that_was_dnc_from_the_start_was_not_screened_clean(
     fields: dict[str, Any], counts: bool
 ) -> None:
-    """Only a lead that came in as callable says "not listed"."""
-    assert ("import screen" in _records(hand.lead(**fields))["source"].tolist()) == counts
-
-
-def _requests(*rows: dict[str, Any], codes: tuple[str, ...] = REQUEST_CODES) -> pd.DataFrame:
-    return requests(take_calls(hand.calls(*rows)).every, codes)
-
-
-@pytest.mark.parametrize(
-    ("code", "counts"),
-    [
-        ("DNC", True),
-        ("dnc", True),
-        ("Do Not Call", True),
-        ("do-not-call", True),
-        ("do_not_call", True),
-        ("REMOVE", True),
-        ("Stop", True),
-        ("opt-out", True),
-        ("DNCL", False),
-        ("NI", False),
-        ("", False),
-        (None, False),
-    ],
-)
-def test_requests_are_read_by_their_code(code: str | None, counts: bool) -> None:
-    """Spelling does not matter; a number that the dialer held back made no request."""
-    assert len(_requests(hand.call(at=NOON, disposition=code))) == counts
-
-
-def test_the_account_names_its_own_codes() -> None:
-    """What is not named is not taken."""
-    row = hand.call(at=NOON, disposition="Bitte nicht mehr anrufen")
-    assert len(_requests(row)) == 0
-    assert len(_requests(row, codes=("bitte_nicht_mehr_anrufen",))) == 1
-
-
-def test_a_request_belongs_to_the_customer_on_either_direction() -> None:
-    """Who calls in to be left alone is the caller."""
-    found = _requests(
-        hand.call(hand.CHICAGO, NOON, disposition="DNC"),
-        hand.call(
-            "+16465550180", NOON, direction="inbound", from_number=hand.PHOENIX, disposition="DNC"
-        ),
-    )
-    assert set(found["phone"]) == {hand.CHICAGO, hand.PHOENIX}
-
-
-def test_the_first_request_counts_from_the_end_of_its_call() -> None:
-    """A missing or impossible end falls back on the start."""
-    later, end = NOON + DAY, NOON + timedelta(minutes=3)
-    found = _requests(
-        hand.call(at=later, id="call_2", disposition="DNC"),
-        hand.call(at=NOON, id="call_1", ended_at=end, disposition="DNC"),
-        hand.call(hand.CHICAGO, NOON, ended_at=None, disposition="DNC"),
-        hand.call(hand.PHOENIX, NOON, ended_at=NOON - DAY, disposition="DNC"),
-        hand.call(hand.HONOLULU, None, disposition="DNC"),
-    ).set_index("phone")
-    assert found.loc[hand.NEW_YORK, ["call_id", "began_at", "at"]].tolist() == [
-        "call_1",
-        NOON,
-        end,
-    ]
-    assert found.loc[[hand.CHICAGO, hand.PHOENIX], "at"].tolist() == [NOON, NOON]
-    assert hand.HONOLULU not in found.index
+    """Only a lead that came in as callable was screened at import."""
+    lead = hand.lead(**fields)
+    found = dnc.coverage(hand.leads(lead), hand.calls(hand.call(at=NOON)), hand.checks(), now=NOW)
+    assert (found.numbers["source"] == "import screen").tolist() == [counts]
 
 
 @pytest.mark.parametrize(
-    ("updated_at", "at"),
+    ("updated_at", "basis"),
     [
-        (NOON - DAY, NOON - DAY),
-        (NOON, None),
-        (NOON + DAY, None),
-        (None, None),
+        (NOON - DAY, "request + lead status"),
+        (NOON, "request"),
+        (NOON + DAY, "request"),
+        (None, "request"),
     ],
 )
-def test_a_request_explains_a_flag_that_was_set_with_it_or_later(updated_at: Any, at: Any) -> None:
-    """A flag from before the request has another reason."""
-    asked = _requests(hand.call(at=NOON, disposition="DNC"))
-    people = take_leads(hand.leads(hand.lead(status="dnc", updated_at=updated_at)))
-    assert flags(people, asked, now=NOW)["at"].tolist() == ([] if at is None else [at])
-
-
-def test_a_flag_without_a_request_holds_from_its_last_change() -> None:
-    """Of several leads the earliest counts; without a time it holds from now."""
-    people = take_leads(
-        hand.leads(
-            hand.lead(id="lead_1", status="dnc", updated_at=NOON),
-            hand.lead(id="lead_2", status="dnc", updated_at=NOON - DAY),
-            hand.lead(hand.CHICAGO, status="dnc", updated_at=None),
-            hand.lead(hand.PHOENIX),
-        )
-    )
-    found = flags(people, _requests(), now=NOW).set_index("phone")
-    assert found.loc[hand.NEW_YORK, "lead_id"] == "lead_2"
-    assert found.loc[hand.CHICAGO, "at"] == NOW
-    assert hand.PHOENIX not in found.index
-
-
-@pytest.mark.parametrize(
-    ("direction", "exact", "refs"),
-    [
-        ("backward", True, ["b", "d", None, None]),
-        ("backward", False, ["a", "d", None, None]),
-        ("forward", True, ["b", None, None, None]),
-        ("forward", False, ["d", None, None, None]),
-    ],
-)
-def test_the_nearest_record_is_of_the_same_number(
-    direction: Any, exact: bool, refs: list[str | None]
+def test_a_request_explains_a_flag_that_was_set_with_it_or_later(
+    updated_at: Any, basis: str
 ) -> None:
-    """Of two at one instant the one that says listed is taken, from both sides."""
-    table = records(
-        take_leads(None),
-        take_checks(
-            hand.checks(
-                hand.check(NOON - DAY, request_id="a"),
-                hand.check(NOON, listed=True, request_id="b"),
-                hand.check(NOON, request_id="c"),
-                hand.check(NOON + DAY, request_id="d"),
-            )
-        ),
-        import_screen_counts=False,
-    )
-    calls = hand.calls(
-        hand.call(at=NOON),
-        hand.call(at=NOON + 9 * DAY),
-        hand.call(hand.CHICAGO, NOON),
-        hand.call(),
-    )
-    found = nearest(calls, table, direction, exact=exact)
-    assert hand.missing(found["ref"]) == refs
+    """A flag from before the request has another reason."""
+    rows = [hand.call(at=NOON, disposition="DNC"), hand.call(at=NOON + 7 * DAY, id="later")]
+    lead = hand.lead(status="dnc", updated_at=updated_at)
+    found = dnc.listed_calls(hand.calls(*rows), hand.leads(lead), hand.checks(), now=NOW)
+    assert found.set_index("call_id").loc["later", "basis"] == basis
+
+
+def test_of_two_answers_at_one_instant_the_listed_one_counts() -> None:
+    """Whatever their order."""
+    for order in ((True, False), (False, True)):
+        told = [hand.check(NOON, listed=said, request_id=f"r{n}") for n, said in enumerate(order)]
+        found = dnc.listed_calls(
+            hand.calls(hand.call(at=NOON + DAY)), hand.leads(), hand.checks(*told), now=NOW
+        )
+        assert found["grade"].tolist() == ["proven"]

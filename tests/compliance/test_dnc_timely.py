@@ -21,6 +21,7 @@ def _calls(
 ) -> pd.DataFrame:
     given = hand.call(at=AT) if row is None else row
     leads = further.pop("leads", hand.leads())
+    further = {"max_age_days": 31, **further}
     return dnc.coverage(leads, hand.calls(given), hand.checks(*checks), now=NOW, **further).calls
 
 
@@ -56,18 +57,18 @@ def test_a_check_without_an_answer_does_not_count() -> None:
     assert _calls(hand.check(AT, listed=None))["state"].item() == "never"
 
 
-def test_an_import_screen_counts_until_it_is_switched_off() -> None:
-    """It is labelled, and gives way to a newer check."""
+def test_an_import_screen_is_a_grade_of_its_own_and_no_check() -> None:
+    """Screened at import never passes; a newer check takes its place."""
     leads = hand.leads(hand.lead(created_at=AT - 5 * DAY))
     found = _calls(leads=leads)
-    assert found[["state", "source", "ref"]].iloc[0].tolist() == [
-        "checked in time",
-        "import screen",
-        f"lead_{hand.NEW_YORK}",
-    ]
-    assert found["reason"].item() == "import screen 5.00 days before the call, within 31 days"
-    assert _calls(leads=leads, import_screen_counts=False)["state"].item() == "never"
-    assert _calls(hand.check(AT - DAY), leads=leads)["source"].item() == "check"
+    assert found[["state", "grade", "source", "ref"]].iloc[0].tolist() == [
+        "screened at import", "uncertain", "import screen", f"lead_{hand.NEW_YORK}",
+    ]  # fmt: skip
+    assert found["reason"].item() == (
+        "screened at import 5.00 days before the call, not checked; within 31 days"
+    )
+    checked = _calls(hand.check(AT - DAY), leads=leads)
+    assert checked[["source", "grade"]].iloc[0].tolist() == ["check", "pass"]
 
 
 def test_another_age_may_be_asked_for() -> None:

@@ -13,8 +13,10 @@ from datetime import UTC, date, datetime, time, timedelta
 import pandas as pd
 import pytest
 
+from compliance import hand
 from dialframe import compliance, frames
-from dialframe.compliance import own, rulebook
+from dialframe.analytics import DEFAULT
+from dialframe.compliance.rules import overrides, rulebook
 from dialframe.sandbox.seed import generate
 
 AFTER_DNC = "call_after_dnc_disposition"
@@ -63,7 +65,7 @@ window_hours = 24
 counts = "all_attempts"
 scope = ["called_number"]
 """
-BOOK = own.apply(rulebook.load(), HOUSE)
+BOOK = overrides.apply(rulebook.load(), HOUSE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,16 +141,22 @@ def account(request: pytest.FixtureRequest) -> Account:
         callbacks,
         dnc.assign(listed_at=_instants(dnc["listed_at"])),
         pd.DataFrame(values("ground_truth")),
-        compliance.audit(
+        hand.audit(
             leads,
             calls,
             frames.empty(frames.DNC_CHECKS),
             callbacks,
             now=now,
-            rulebook=BOOK,
+            book=BOOK,
             rules=["us"],
+            covered_by=("check",),
+            known_codes=_is_known,
         ),
     )
+
+
+def _is_known(code: str) -> bool:
+    return DEFAULT.outcome("disposition", code) is not None
 
 
 def _instants(microseconds: object) -> pd.Series:
@@ -156,20 +164,24 @@ def _instants(microseconds: object) -> pd.Series:
 
 
 def _audit(account: Account, checks: pd.DataFrame) -> compliance.Audit:
-    return compliance.audit(
+    return hand.audit(
         account.leads,
         account.calls,
         checks,
         account.callbacks,
         now=account.now,
-        rulebook=BOOK,
+        book=BOOK,
         rules=["us"],
+        covered_by=("check",),
+        known_codes=_is_known,
     )
 
 
 def _told(audit: compliance.Audit, check: str) -> dict[str, str]:
     rows = audit.findings[audit.findings["check"] == check]
     rows = rows[rows["grade"] != "not evaluable"]
+    # A check long after a call says little of it: uncertain by the age of the check, not by a fault.
+    rows = rows[~rows["reason"].str.contains("later than the rule's limit of age")]
     return dict(zip(rows["call_id"], rows["detail"].fillna(rows["grade"]), strict=True))
 
 

@@ -1,26 +1,32 @@
-"""Compliance: calls and numbers held against telemarketing rules; knows frames, not where they come from.
+"""Compliance: calls and numbers held against telemarketing rules.
 
 Every call or number is graded pass, violation, uncertain or not evaluable (with what is missing);
 calls to listed numbers are proven, indeterminate or clear beside that. Nothing here says that
 calling was lawful.
 
-    book = rulebook.load()                          # 134 rules of 50 jurisdictions
+    book = rulebook.load()
     hours.audit(calls, leads, rules=book.select(["us", "us-fl"]), callbacks=callbacks)
     dnc.coverage(leads, calls, checks, now=now)
     dnc.listed_calls(calls, leads, checks, now=now)
     audit(leads, calls, checks, callbacks, now=now, rules=["us", "us-*"])
 """
 
-from dialframe.compliance import calendars, changes, dnc, hours, own, rulebook, zones
+from dialframe.compliance import changes, dnc, hours, zones
 from dialframe.compliance.auditing import audit
-from dialframe.compliance.calendars import Declared
 from dialframe.compliance.dnc import Coverage
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Audit
-from dialframe.compliance.rulebook import RuleBook
+from dialframe.compliance.rules import calendars, overrides, rulebook
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.zones import Zones
 
 __all__ = [
     "Audit", "Coverage", "Declared", "Practice", "RuleBook", "Zones", "audit", "calendars",
-    "changes", "dnc", "hours", "own", "rulebook", "zones",
+    "changes", "dnc", "hours", "overrides", "rulebook", "zones",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

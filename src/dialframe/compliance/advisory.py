@@ -1,4 +1,4 @@
-"""Voluntary codes: evaluated like rules and told apart from them; knows no law and grades nothing itself.
+"""Voluntary codes: evaluated like rules and kept apart from them.
 
 A code binds the firms that joined it. So it is evaluated for every call that it reaches, and what
 is found stands in tables of its own (`advisory`, `advisory_checks`) whose column `force` says
@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
-from dialframe.compliance.cases import Cases, reached
-from dialframe.compliance.intake import Intake, shaped
+from dialframe.compliance.checks.reading import View, shaped
 from dialframe.compliance.result import CHECKS, FINDINGS, Audit, counted
-from dialframe.compliance.rulebook import RuleBook
+from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.frames import Column
 
 FORCE: Final = "voluntary code"
@@ -32,8 +30,7 @@ _COUNTS: Final = ["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
 def evaluate(
     book: RuleBook,
     calls: pd.DataFrame,
-    taken: Intake,
-    cases: Cases,
+    view: View,
     audit: Callable[[RuleBook, pd.DataFrame], Audit],
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
     """What the voluntary codes of a book say of the calls that they reach.
@@ -41,8 +38,7 @@ def evaluate(
     Args:
         book: The rules that are asked.
         calls: Every call, of both directions.
-        taken: The calls at the door; `cases` sorts those that count in windows.
-        cases: Their cases.
+        view: The tables of the audit.
         audit: The audit of some calls by a book.
 
     Returns:
@@ -50,12 +46,16 @@ def evaluate(
         `ADVISORY_CHECKS`); calls of each code by grade; and notes.
     """
     codes = book.codes()
-    mine = [bool(reached(case, codes.rules)) for case in cases.kinds]
-    rows = np.array(mine, dtype=bool)[cases.codes] if mine else np.zeros(0, dtype=bool)
-    if not rows.any():
+    places = [rule.jurisdiction for rule in codes.rules]
+    numbers = view.con.execute(
+        """select distinct c.to_number from calls c join places p using (place)
+        where c.missing_input is null and list_has_any(p.regions, ?::varchar[])""",
+        [places],
+    ).fetchall()
+    if not numbers:
         return (*_told(None, codes), [])
-    numbers = taken.rows["to_number"].iloc[taken.earlier[rows]].dropna().unique()
-    near = calls["to_number"].isin(numbers) | calls["from_number"].isin(numbers)
+    reached = {number for (number,) in numbers}
+    near = calls["to_number"].isin(reached) | calls["from_number"].isin(reached)
     found = audit(codes, calls[near.to_numpy(dtype=bool)])
     parts, counts = _told(found, codes)
     return parts, counts, _notes(parts, codes)
@@ -65,8 +65,8 @@ def _told(found: Audit | None, codes: RuleBook) -> tuple[dict[str, pd.DataFrame]
     """The tables of an audit by the codes, without the checks that no code asks for."""
     if found is None:
         parts = {
-            "advisory": shaped({c.name: [] for c in ADVISORY}, ADVISORY),
-            "advisory_checks": shaped({c.name: [] for c in ADVISORY_CHECKS}, ADVISORY_CHECKS),
+            "advisory": shaped(pd.DataFrame(), ADVISORY),
+            "advisory_checks": shaped(pd.DataFrame(), ADVISORY_CHECKS),
         }
         empty = pd.DataFrame({name: [] for name in _COUNTS})
         return parts, empty.astype(dict.fromkeys(_COUNTS[1:], "int64") | {"rule_id": "str"})
@@ -83,7 +83,7 @@ def _told(found: Audit | None, codes: RuleBook) -> tuple[dict[str, pd.DataFrame]
 
 def _with_force(rows: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
     told = rows.assign(force=FORCE).reset_index(drop=True)
-    return shaped({c.name: told[c.name] for c in columns}, columns)
+    return shaped(told, columns)
 
 
 def _notes(parts: dict[str, pd.DataFrame], codes: RuleBook) -> list[str]:

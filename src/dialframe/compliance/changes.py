@@ -1,4 +1,4 @@
-"""What differs between two rule books, or two audits, as rows; says nothing of which is right."""
+"""Compares the findings of two audits, as rows."""
 
 from __future__ import annotations
 
@@ -7,28 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.rulebook import RuleBook
-
-COLUMNS: Final = ["rule_id", "change", "field", "before", "after"]
 KEYS: Final = ["check", "call_id", "phone", "rule_id", "campaign_id", "at"]
-
-
-def of_books(before: RuleBook, after: RuleBook) -> pd.DataFrame:
-    """Rules that were added, dropped or changed, one row per field: `COLUMNS`."""
-    old = {rule.id: rule.model_dump(mode="json") for rule in before.rules}
-    new = {rule.id: rule.model_dump(mode="json") for rule in after.rules}
-    rows = []
-    for rule_id in dict.fromkeys([*old, *new]):
-        if rule_id not in new:
-            rows.append((rule_id, "dropped", "", old[rule_id]["title"], ""))
-        elif rule_id not in old:
-            rows.append((rule_id, "added", "", "", new[rule_id]["title"]))
-        else:
-            rows += [
-                (rule_id, "changed", field, said, now)
-                for field, said, now in _fields(old[rule_id], new[rule_id])
-            ]
-    return pd.DataFrame(rows, columns=COLUMNS).astype("str")
 
 
 def of_audits(
@@ -81,17 +60,3 @@ def _keyed(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         made[key] = made[key].astype("str").fillna("")
     made["turn"] = made.groupby(keys).cumcount()
     return made
-
-
-def _fields(old: object, new: object, path: str = "") -> list[tuple[str, str, str]]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        found = []
-        for name in dict.fromkeys([*old, *new]):
-            inner = f"{path}.{name}" if path else str(name)
-            found += _fields(old.get(name), new.get(name), inner)
-        return found
-    return [] if old == new else [(path, _words(old), _words(new))]
-
-
-def _words(value: object) -> str:
-    return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The words in which a call or a number is graded; knows no data.
+"""The words in which a call or a number is graded.
 
 A grade speaks of one check on one row, in the light of the data that was given. There is no grade
 that says more than `pass`.
@@ -14,6 +14,8 @@ PASSED: Final = "pass"
 VIOLATION: Final = "violation"
 #: Met in one reading of the data and not in another.
 UNCERTAIN: Final = "uncertain"
+#: A rule that would reach it was left out of the audit.
+NOT_ASKED: Final = "not asked"
 #: An input is missing; the reason names it.
 NOT_EVALUABLE: Final = "not evaluable"
 

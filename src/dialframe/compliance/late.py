@@ -1,4 +1,4 @@
-"""Values that are made when they are first asked for, and then kept; knows not what they are."""
+"""Values that are made when they are first asked for, and then kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be read with the counts of an audit, in sentences; counts nothing itself."""
+"""What must be read with the counts of an audit, in sentences."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.calendars import Declared
-from dialframe.compliance.facts import HolidayRule
+from dialframe.compliance.checks.reading import View
 from dialframe.compliance.result import counted
-from dialframe.compliance.rulebook import RuleBook
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rule_model import HolidayRule
+from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.zones import unknown_states
 
 #: What an audit of this data can never know, said with every result.
@@ -33,8 +34,6 @@ def about_book(book: RuleBook, at: pd.Timestamp) -> list[str]:
         f"Rule book {book.version}, facts of {book.generated_on}, {counted(days, 'day')} old on the "
         f"day of the audit; {counted(len(book.rules), 'rule')} asked, of {asked}."
     ]
-    if "US" in book.jurisdictions and not any(j.startswith("US-") for j in book.jurisdictions):
-        said.append("State rules, which can be narrower than the federal ones, were not asked.")
     said += [] if age is None else [f"{age[0].upper()}{age[1:]}."]
     asked_ids = {rule.id for rule in book.rules}
     said += [
@@ -55,31 +54,62 @@ def about_declared(book: RuleBook, declared: Declared) -> list[str]:
     ]
 
 
-def about_data(*, silent: int, asked: int, unanswered: int) -> list[str]:
-    """What stands behind the records.
-
-    Args:
-        silent: Calls whose newest record is an import screen.
-        asked: Calls outside the hours near a callback that was due.
-        unanswered: Rows of the ledger that count for nothing.
-    """
+def about_data(view: View, rows: int) -> list[str]:
+    """What stands behind the records: import screens, callbacks that were due, rows that count for nothing."""
+    screened, due, used = view.con.execute(
+        """
+        select (select count(*) from scrub_at_call where screen_at is not null and (check_at is null or screen_at > check_at)),
+          (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
+            asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
+            join calling_hours_graded g on g.call = c.call
+            where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2),
+          (select count(*) from checks_in cross join settings s
+            where phone is not null and listed is not null and checked_at <= s.as_of)
+        """
+    ).fetchone() or (0, 0, 0)
     notes = []
-    if silent:
+    if screened:
         notes.append(
-            f"For {counted(silent, 'call')} the newest record is the service's screen at import, "
-            "which leaves no answer of its own."
+            f"For {counted(screened, 'call')} the newest record is the service's screen at import, "
+            "which leaves no answer of its own and is never a check."
         )
-    if asked:
+    if due:
         notes.append(
-            f"{counted(asked, 'call')} outside the hours in some zone may have been asked for "
+            f"{counted(due, 'call')} outside the hours in some zone may have been asked for "
             "by the customer: a callback was due."
         )
-    if unanswered:
+    if rows - used:
         notes.append(
-            f"{counted(unanswered, 'row')} of the ledger of checks count for nothing: later than "
+            f"{counted(rows - used, 'row')} of the ledger of checks count for nothing: later than "
             "the audit, or without number, answer or time."
         )
     return notes
+
+
+def about_not_asked(table: pd.DataFrame) -> list[str]:
+    """Jurisdictions that were left out, with the calls that their rules would reach."""
+    if table.empty:
+        return []
+    first = [
+        f"{j.lower()} ({n:,})" for j, n in zip(table["jurisdiction"], table["calls"], strict=True)
+    ][:8]
+    more = f" and {len(table) - len(first)} more" if len(table) > len(first) else ""
+    return [
+        f"Not asked: rules of {counted(len(table), 'place')} that calls went to: {', '.join(first)}{more}. "
+        "What is not asked is not passed."
+    ]
+
+
+def about_unmapped(table: pd.DataFrame) -> list[str]:
+    """Dispositions that read like a refusal and that nobody mapped."""
+    like = table[table["like_refusal"].fillna(value=False).to_numpy(dtype=bool)]
+    if like.empty:
+        return []
+    names = ", ".join(repr(name) for name in like["disposition"].head(5))
+    return [
+        f"{counted(len(like), 'disposition')} read like a request not to be called and are not mapped ({names}): "
+        "calls after them are uncertain until a file of codes (`--codes`) says what they mean."
+    ]
 
 
 def about_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a firm says of its own calling, and what lifts a rule for a call; knows no law and no clock.
+"""What a firm says of its own calling, and what lifts a rule for a call.
 
 The service tells neither the purpose of a call nor how it was dialled, and no consent. A firm that
 knows says so here; what is not said is not assumed away: a rule that depends on it is not evaluable.
@@ -6,18 +6,25 @@ knows says so here; what is not said is not assumed away: a rule that depends on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
-from dialframe.compliance.facts import Rule
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from dialframe.compliance.rules.rule_model import Rule
+from dialframe.errors import ConfigError
 
 SALES: Final = "telemarketing_sales"
-PURPOSES: Final = (
-    SALES, "telecom_sales", "payroll_credit_sales", "informational", "debt_collection", "survey",
-    "charity", "political",
+#: Purposes that sell: a rule on sales reaches each of them, a rule on one branch that branch alone.
+SELLING: Final = (
+    SALES, "telecom_sales", "payroll_credit_sales", "claims_management_sales", "pension_sales",
+    "energy_renovation_sales", "home_adaptation_sales", "training_account_sales",
 )  # fmt: skip
+PURPOSES: Final = (*SELLING, "informational", "debt_collection", "survey", "charity", "political")
 DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")
 
 LINE_TYPE: Final = "the line type of the number"
@@ -42,13 +49,10 @@ _MODES: Final = {
 
 #: What `applies_to` asks of the purpose; the others ask of the dialing, which has its own field.
 _BY_PURPOSE: Final = {
-    SALES: frozenset({SALES, "telecom_sales", "payroll_credit_sales"}),
-    "live_marketing": frozenset({SALES, "telecom_sales", "payroll_credit_sales"}),
-    "telecom_sales": frozenset({"telecom_sales"}),
-    "payroll_credit_sales": frozenset({"payroll_credit_sales"}),
-    "informational": frozenset({"informational"}),
+    SALES: frozenset(SELLING),
+    "live_marketing": frozenset(SELLING),
     "informational_prerecorded": frozenset({"informational"}),
-    "debt_collection": frozenset({"debt_collection"}),
+    "any_call": frozenset(PURPOSES),
     "prerecorded": frozenset(PURPOSES),
     "autodialed": frozenset(PURPOSES),
     "any_outbound_dialer": frozenset(PURPOSES),
@@ -65,6 +69,23 @@ _REACHED_BY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Cover:
+    """A list that the service's answer covers, as the firm declares it.
+
+    Attributes:
+        registry: The list, by the name that a rule gives it (`registry`).
+        by: Whether the service's check covers it, or its screen at import.
+        since: First day on which it did; None: always.
+        refreshed_days: How old the service's copy of the list is at most, in days.
+    """
+
+    registry: str
+    by: Literal["check", "screen"] = "check"
+    since: date | None = None
+    refreshed_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Practice:
     """What a firm says of its calling.
 
@@ -74,6 +95,8 @@ class Practice:
         dialing: How calls are dialled, one of `DIALING`; None where nobody says.
         dialings: Campaign id to how it is dialled.
         line_types: Number (E.164) to `residential`, `wireless` or `business`, where it is known.
+        covers: Lists that the service's check and its screen at import cover. Of a list that is not
+            named here an answer of the service proves nothing.
     """
 
     purpose: str = SALES
@@ -81,6 +104,14 @@ class Practice:
     dialing: str | None = None
     dialings: Mapping[str, str] = field(default_factory=dict)
     line_types: Mapping[str, str] = field(default_factory=dict)
+    covers: tuple[Cover, ...] = ()
+
+    def cover(self, registry: str, by: str) -> Cover | None:
+        """What the firm declares of one list; None where it declares nothing."""
+        for each in self.covers:
+            if each.by == by and each.registry.casefold() == registry.casefold():
+                return each
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +167,104 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
 def frozen(practice: Practice | None) -> Practice:
     """The practice, or one that says nothing, with its mappings closed."""
     given = practice or Practice()
-    return Practice(
-        given.purpose,
-        MappingProxyType(dict(given.purposes)),
-        given.dialing,
-        MappingProxyType(dict(given.dialings)),
-        MappingProxyType(dict(given.line_types)),
+    return replace(
+        given,
+        purposes=MappingProxyType(dict(given.purposes)),
+        dialings=MappingProxyType(dict(given.dialings)),
+        line_types=MappingProxyType(dict(given.line_types)),
     )
+
+
+class _Campaign(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    purpose: str | None = None
+    dialing: str | None = None
+
+
+class _Covers(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    registry: str = Field(min_length=1)
+    check: bool = False
+    screen: bool = False
+    since: date | None = None
+    refreshed_days: int = Field(ge=0)
+    by: str = Field(min_length=1)
+    on: date
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    purpose: str = SALES
+    dialing: str | None = None
+    campaigns: dict[str, _Campaign] = Field(default_factory=dict)
+    line_types: dict[str, Literal["residential", "wireless", "business"]] = Field(
+        default_factory=dict
+    )
+    covers: tuple[_Covers, ...] = Field(default=(), strict=False)
+
+
+_FILE: Final = TypeAdapter(_File)
+
+
+def read_practice(
+    text: str, registries: Collection[str], *, name: str = "practice file"
+) -> Practice:
+    """What a firm declares of its calling, from TOML text; `dialframe audit practice` writes it.
+
+    Args:
+        text: The text. `[[covers]]` names a list (`registry`), whether the service's `check` or its
+            `screen` at import covers it, `since` when, how old its copy is at most
+            (`refreshed_days`), and who says so (`by`, `on`).
+        registries: Names of the lists that the rules speak of.
+        name: What errors call the file.
+
+    Raises:
+        ConfigError: The text is not TOML, has an unknown field, or names no list of the rules.
+    """
+    try:
+        given = _FILE.validate_python(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise ConfigError(f"{name}: {where}: {first['msg']}; correct the text") from error
+    known = {each.casefold() for each in registries}
+    covers = []
+    for each in given.covers:
+        if each.registry.casefold() not in known:
+            raise ConfigError(
+                f"{name}: {each.registry!r} is no list of the rules; use one of {', '.join(sorted(registries))}"
+            )
+        for by, is_covered in (("check", each.check), ("screen", each.screen)):
+            if is_covered:
+                covers.append(Cover(each.registry, by, each.since, each.refreshed_days))  # type: ignore[arg-type]
+    purposes = {c: v.purpose for c, v in given.campaigns.items() if v.purpose is not None}
+    dialings = {c: v.dialing for c, v in given.campaigns.items() if v.dialing is not None}
+    for value, allowed, what in (
+        *((p, PURPOSES, "purpose") for p in (given.purpose, *purposes.values())),
+        *((d, DIALING, "dialing") for d in (given.dialing, *dialings.values()) if d is not None),
+    ):
+        if value not in allowed:
+            raise ConfigError(f"{name}: {value!r} is no {what}; use one of {', '.join(allowed)}")
+    return Practice(
+        given.purpose, purposes, given.dialing, dialings, dict(given.line_types), tuple(covers)
+    )
+
+
+def practice_text(covers: Collection[tuple[str, bool, bool, int]], *, by: str, on: date) -> str:
+    """Text of a practice file from answers: list, whether check and screen cover it, age of the copy in days."""
+    parts = [
+        "# What this firm says of its calling. An answer of the service proves nothing of a list that is not here.\n"
+        f'purpose = "{SALES}"\n'
+    ]
+    parts += [
+        f"\n[[covers]]\nregistry = {_quoted(registry)}\ncheck = {str(check).lower()}\nscreen = {str(screen).lower()}\n"
+        f"refreshed_days = {days}\nby = {_quoted(by)}\non = {on}\n"
+        for registry, check, screen, days in covers
+    ]
+    return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -6,17 +6,17 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pandas as pd
 
-from dialframe.compliance.dnc import Coverage
+from dialframe.compliance.dnc.coverage import Coverage
 from dialframe.compliance.late import Late, Parts, settled, unmade
 from dialframe.frames import Column
-from dialframe.privacy import mask_phone, redact
+from dialframe.privacy import mask, redact
 
 FINDINGS: Final = (
     Column("check", "text", "name of the check, as in `CHECKS`"),
@@ -44,6 +44,7 @@ CHECKS: Final = (
     Column("violation", "integer", "the data shows that it was not (proven)"),
     Column("uncertain", "integer", "it depends (indeterminate)"),
     Column("not_evaluable", "integer", "an input is missing"),
+    Column("not_asked", "integer", "a rule that would reach it was left out of the audit"),
     Column("rule_id", "text", "rules of the check"),
     Column("citation", "text", "their citations"),
     Column("sentence", "text", "the counts as a sentence"),
@@ -78,6 +79,9 @@ class Audit:
         until: First instant after it; None: the moment of the audit.
         taxonomy: Version and hash of the taxonomy that told the outcomes, empty where none did.
         data_version: What the calls were read from, in words.
+        gaps: Why the audit says less than it seems to: no call in the period, a table that was
+            never read, a store that ends before the period does.
+        inputs: Name of every file that was given to the SHA-256 of its content.
     """
 
     findings: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
@@ -95,14 +99,35 @@ class Audit:
     until: datetime | None = None
     taxonomy: str = ""
     data_version: str = ""
+    gaps: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+    #: The tables behind the audit, for an evidence pack; they do not travel to another process.
+    engine: ClassVar[Any] = None
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return settled(self)
 
+    def held_by(self, engine: object) -> Audit:
+        """The same audit, with the tables that it stands on."""
+        object.__setattr__(self, "engine", engine)
+        return self
+
+    def _like(self, **changed: Any) -> Audit:
+        return Audit(**{**unmade(self), **changed}).held_by(self.engine)
+
     def joined(self, more: Mapping[str, pd.DataFrame]) -> Audit:
         """The same audit with further parts."""
         parts = self.parts if isinstance(self.parts, Parts) else Parts(self.parts)
-        return Audit(**{**unmade(self), "parts": parts.joined(more)})
+        return self._like(parts=parts.joined(more))
+
+    def with_inputs(self, gaps: tuple[str, ...], inputs: Mapping[str, str]) -> Audit:
+        """The same audit with why it says less than it seems to, and the files that it was given."""
+        return self._like(gaps=gaps, inputs=dict(inputs))
+
+    def with_findings(self, findings: pd.DataFrame) -> Audit:
+        """The same audit with other findings."""
+        return self._like(findings=findings)
 
     @property
     def calls(self) -> int:
@@ -120,7 +145,7 @@ class Audit:
         """The audit in one sentence; what was not found is not called lawful."""
         total = self.checks[["checked", "violation", "uncertain", "not_evaluable"]].sum()
         checked, violation, uncertain, missing = (int(count) for count in total)
-        if missing == checked:
+        if missing + int(self.checks["not_asked"].sum()) == checked:
             return (
                 "Nothing was checked: there is no outbound call and no callable number, or what "
                 "the checks need is missing."
@@ -144,7 +169,7 @@ class Audit:
         shown = self.findings.copy()
         for name in ("evidence", "reason"):
             shown[name] = shown[name].map(redact, na_action="ignore").astype("str")
-        shown["phone"] = shown["phone"].map(mask_phone, na_action="ignore").astype("str")
+        shown["phone"] = shown["phone"].map(mask, na_action="ignore").astype("str")
         return shown
 
     def __str__(self) -> str:
@@ -208,11 +233,12 @@ def in_words(unit: str, counts: Mapping[str, int], inputs: pd.Series) -> str:
         f"{counted(counts['violation'], 'violation')}, {counts['uncertain']:,} uncertain, "
         f"{counts['not_evaluable']:,} not evaluable"
     )
-    if not len(inputs):
-        return words
-    names = [f"{name} ({count:,})" for name, count in inputs.items()]
-    named = str(inputs.index[0]) if len(names) == 1 else " or ".join(names)
-    return f"{words} because {named} is missing"
+    if len(inputs):
+        names = [f"{name} ({count:,})" for name, count in inputs.items()]
+        named = str(inputs.index[0]) if len(names) == 1 else " or ".join(names)
+        words = f"{words} because {named} is missing"
+    left = counts.get("not_asked", 0)
+    return f"{words}; {left:,} not asked" if left else words
 
 
 def counted(number: int, noun: str) -> str:
@@ -224,4 +250,4 @@ def _first(audit: Audit) -> Audit:
     """The same audit with its gravest findings alone."""
     order = {"violation": 0, "uncertain": 1, "not evaluable": 2}
     rank = audit.findings["grade"].map(order).argsort(kind="stable")
-    return replace(audit, findings=audit.findings.iloc[rank[:_SHOWN]])
+    return audit.with_findings(audit.findings.iloc[rank[:_SHOWN]])

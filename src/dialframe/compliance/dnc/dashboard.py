@@ -13,8 +13,8 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.dnc.scrub import FRESH, OLD, Coverage
-from dialframe.compliance.intake import shaped
+from dialframe.compliance.checks.reading import shaped
+from dialframe.compliance.dnc.coverage import FRESH, OLD, SCREENED, Coverage
 from dialframe.frames import Column, custom_field
 from dialframe.phones.placing import place
 
@@ -28,14 +28,15 @@ BY_COLUMNS: Final = (
     Column("view", "text", "campaign, source, state or week"),
     Column("group", "text", "which one; `several`: more than one, `none`: nothing known"),
     Column("numbers", "integer", "distinct numbers: the denominator"),
-    Column("fresh", "integer", "with a record that is recent enough for their place"),
+    Column("fresh", "integer", "with a check that is recent enough for their place"),
+    Column("screened", "integer", "screened at import alone"),
     Column("stale", "integer", "with a record that is too old"),
     Column("never", "integer", "with no record"),
     Column("share", "number", "fresh / numbers"),
 )
 NEXT_COLUMNS: Final = (
     Column("phone", "text", "number to check, E.164"),
-    Column("state", "text", "stale or never checked"),
+    Column("state", "text", "screened at import, stale or never checked"),
     Column("callable", "boolean", "a lead of it is open, so it may be called next"),
     Column("age_days", "number", "age of its newest record; null: none"),
     Column("max_age_days", "integer", "age that the rules of its place allow"),
@@ -48,7 +49,7 @@ class Dashboard:
 
     Attributes:
         by: Counts of each view and group, columns `BY_COLUMNS`.
-        next: Stale and unchecked numbers, those that may be called first, columns `NEXT_COLUMNS`;
+        next: Numbers without a fresh check, those that may be called first, columns `NEXT_COLUMNS`;
             `account.check_dnc(dashboard.next["phone"])` closes the gap.
         requests: Requests that checking them takes.
         minutes: Minutes that it takes at the service's rate for one key.
@@ -103,10 +104,8 @@ def dashboard(
     )
     requests, minutes = cost(len(todo))
     return Dashboard(
-        by=shaped({c.name: whole[c.name] for c in BY_COLUMNS}, BY_COLUMNS),
-        next=shaped(
-            {c.name: todo[c.name].reset_index(drop=True) for c in NEXT_COLUMNS}, NEXT_COLUMNS
-        ),
+        by=shaped(whole, BY_COLUMNS),
+        next=shaped(todo, NEXT_COLUMNS),
         requests=requests,
         minutes=minutes,
     )
@@ -147,10 +146,13 @@ def _count(view: str, numbers: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
             "group": group,
             "numbers": 1,
             "fresh": (state == FRESH).astype("int64"),
+            "screened": (state == SCREENED).astype("int64"),
             "stale": (state == OLD).astype("int64"),
         }
     )
     counted = table.groupby("group", sort=True).sum().reset_index()
-    counted["never"] = counted["numbers"] - counted["fresh"] - counted["stale"]
+    counted["never"] = (
+        counted["numbers"] - counted["fresh"] - counted["screened"] - counted["stale"]
+    )
     counted["share"] = counted["fresh"] / counted["numbers"]
     return counted.assign(view=view)

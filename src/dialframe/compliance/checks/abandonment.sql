@@ -1,0 +1,41 @@
+-- Abandoned calls: the days summed to the periods of each rule. Runs once, over the days of all partitions.
+
+create or replace table abandonment as
+with bounds as (
+  select rule, campaign_id, min(day) as first_day, max(day) as last_day, max(missing) as missing
+  from abandonment_days group by all
+), placed as (
+  select d.*, b.period_type, b.period_days, b.by_live_calls, b.max_rate, b.comparison, b.safe_harbour,
+    f.first_day, f.last_day,
+    case when b.period_type = 'calendar_month' then date_trunc('month', d.day)::date
+      else f.first_day + ((d.day - f.first_day) // b.period_days * b.period_days)::int end as from_day
+  from abandonment_days d join abandonment_rules b using (rule)
+  join bounds f on f.rule = d.rule and f.campaign_id is not distinct from d.campaign_id
+), periods as (
+  select rule, campaign_id, from_day,
+    case when any_value(period_type) = 'calendar_month' then (from_day + interval 1 month)::date
+      -- A campaign shorter than its period is judged on its own days.
+      when any_value(period_type) = 'successive_30_day_or_campaign' and any_value(last_day - first_day) < any_value(period_days)
+        then any_value(last_day) + 1
+      else from_day + any_value(period_days)::int end as until_day,
+    sum(dropped)::bigint as dropped, sum(live)::bigint as live, sum(machines)::bigint as machines,
+    any_value(by_live_calls) as by_live_calls, any_value(max_rate) as max_rate, any_value(comparison) as comparison,
+    any_value(safe_harbour) as safe_harbour
+  from placed group by rule, campaign_id, from_day
+), rated as (
+  select p.*, (select max(missing) from bounds b where b.rule = p.rule) as reach_missing,
+    case when not by_live_calls then dropped / nullif(dropped + live, 0)
+      else dropped * (1 - coalesce(machines / nullif(live + machines, 0), 0))
+        / nullif(dropped * (1 - coalesce(machines / nullif(live + machines, 0), 0)) + live, 0) end as share,
+    (select count(*) > 0 from known_outcomes where outcome = 'dropped') as mapped
+  from periods p
+)
+select rule, [rule] as rules, campaign_id, from_day, until_day, dropped, live, machines, max_rate, comparison, safe_harbour,
+  case when mapped then share end as rate,
+  case when not mapped or share is null then 2
+    when (comparison = '<=' and share <= max_rate) or (comparison = '<' and share < max_rate) then 0
+    when reach_missing <> '' then 2 when not safe_harbour then 3 else 4 end as severity,
+  case when not mapped then 'an outcome that says that a call was dropped'
+    when share is null then 'a call that a person answered'
+    when severity = 2 then reach_missing end as missing
+from rated;

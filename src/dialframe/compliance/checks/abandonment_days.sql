@@ -1,0 +1,14 @@
+-- Abandoned calls by campaign and period, against the limits of the rules.
+--
+-- FTC and FCC (16 CFR 310.4(b)(4), 47 CFR 64.1200(a)(7)): dropped / answered by a person, machines on
+-- neither side, per campaign and 30 days, or the campaign's own days where they are fewer.
+-- Ofcom (persistent misuse, 2006 to 2017, an indicator since): dropped calls, less the share that
+-- machines took of the answers that agents heard, over those and the live calls, per 24 hours.
+
+create or replace table abandonment_days as
+-- Calls of each rule, campaign and day (UTC); days of partitions add up.
+select k.rule, case when not b.by_caller then c.campaign_id end as campaign_id, c.at_utc::date as day,
+  count(*) as calls, count(*) filter (outcome = 'dropped') as dropped, count(*) filter (outcome = 'live') as live,
+  count(*) filter (outcome = 'machine') as machines, max(k.missing) as missing
+from calls c join case_rules k using (case_id) join abandonment_rules b using (rule)
+where c.graded and c.is_outbound and c.at_utc is not null and not k.lifted group by all;

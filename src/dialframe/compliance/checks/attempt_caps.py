@@ -1,0 +1,67 @@
+"""Caps on attempts in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import Check, View, basic_words
+from dialframe.compliance.rules.rule_model import CapRule
+from dialframe.frames import Column
+
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column(
+        "attempts", "integer", "attempts in the window that the grade rests on, this one included"
+    ),
+    Column("allowed", "integer", "attempts that the rule allows"),
+    Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
+    Column("rule_id", "text", "rules that the grade rests on"),
+    Column("citation", "text", "their citations"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+_OPEN, _UNCERTAIN = 2, 3
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """How many attempts there were in which window."""
+    reasons = []
+    names = ["severity", "rules", "attempts", "allowed", "within", "missing"]
+    for row in rows[names].itertuples(index=False):
+        law = next(iter(view.rules(row.rules)), None)
+        if row.severity <= 1:
+            reasons.append("no more attempts than the rules allow")
+        elif not isinstance(law, CapRule):
+            reasons.append("")
+        else:
+            reasons.append(_one(law, row))
+    told = rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
+    told["evidence"] = told["attempts"].astype("Int64").astype("str") + " attempts"
+    return basic_words(told)
+
+
+def _one(law: CapRule, row: object) -> str:
+    p = law.parameters
+    severity, attempts, allowed, within, missing = (
+        getattr(row, name) for name in ("severity", "attempts", "allowed", "within", "missing")
+    )
+    said = f"perhaps within {within}"
+    if attempts:
+        said = f"attempt {int(attempts)} within {within}, {int(allowed)} allowed"
+    said += f", counted by {', '.join(p.scope).replace('_', ' ')}"
+    if severity == _UNCERTAIN and p.subject_proxy:
+        said += "; over several campaigns, whose subject may be the same"
+    if p.nature == "rebuttable_presumption":
+        said += "; a presumption, which can be rebutted"
+    return f"{said}; {missing} is missing" if severity == _OPEN else said
+
+
+CHECK: Final = Check(
+    "attempt_caps", "Calls within the permitted number of attempts", "call", words,
+    attempts_only=True,
+)  # fmt: skip

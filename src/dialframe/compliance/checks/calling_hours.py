@@ -1,0 +1,176 @@
+"""Calling hours and holidays in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import Check, View, basic_words
+from dialframe.compliance.rules.rule_model import DAYS, HolidayRule, HoursRule, Rule
+from dialframe.frames import Column
+
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column("zones", "text", "candidate zones, `; ` between them"),
+    Column("zone_source", "text", "what the zones rest on"),
+    Column("zone_confidence", "text", "high, medium, low or none"),
+    Column("local_times", "text", "start of the call in each zone, `; ` between them"),
+    Column("local_minute", "integer", "minute of the local day in the most exposed zone, 0-1439"),
+    Column("grade", "text", "pass, violation, uncertain, not evaluable or not asked"),
+    Column("rule_id", "text", "rules that the grade rests on"),
+    Column("citation", "text", "their citations"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+
+_OPEN, _UNCERTAIN = 2, 3
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """Why each call is graded so, in the hours of the rule that decides."""
+    memory: dict[tuple[Any, ...], str] = {}
+    reasons = []
+    columns = ["rules", "severity", "zones_inside", "zones_outside", "doubtful", "holidays",
+               "local_times", "place_reason", "regions", "lifted", "zones"]  # fmt: skip
+    for row in rows[columns].itertuples(index=False):
+        day = None if not isinstance(row.local_times, str) else _weekday(row.local_times)
+        key = (
+            _key(row.rules), int(row.severity), _key(row.zones_inside), _key(row.zones_outside),
+            bool(row.doubtful), _key(row.holidays), day, row.place_reason, _key(row.regions), _key(row.lifted),
+        )  # fmt: skip
+        if key not in memory:
+            memory[key] = _reason(view, *key)
+        reasons.append(memory[key])
+    told = rows.assign(
+        reason=pd.Series(reasons, index=rows.index, dtype="object"), evidence=rows["zone_source"]
+    )
+    told = basic_words(told)
+    due = view.frame("""
+        select c.call, d.callback, d.scheduled_at
+        from (select call, campaign_id, phone, at_utc from calls where graded and missing_input is null) c
+        asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
+        where c.at_utc <= d.scheduled_at + interval 60 minute""")
+    if len(due):
+        named = due.set_index("call")
+        hit = told["call"].isin(named.index) & (told["severity"] >= _UNCERTAIN)
+        mine = named.loc[told.loc[hit, "call"]]
+        times = mine["scheduled_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ")
+        said = (
+            "; exempt candidate: callback " + mine["callback"] + " was due at " + times
+        ).to_numpy()
+        told.loc[hit, "reason"] = told.loc[hit, "reason"] + said
+    return told
+
+
+CHECK: Final = Check(
+    "calling_hours", "Calls inside the permitted hours and days of the called party", "call", words
+)
+
+
+def _key(values: Any) -> tuple[Any, ...]:
+    return (
+        ()
+        if values is None or (not hasattr(values, "__len__") and pd.isna(values))
+        else tuple(values)
+    )
+
+
+def _weekday(local_times: str) -> int:
+    return date.fromisoformat(local_times[:10]).weekday()
+
+
+def _reason(
+    view: View, numbers: tuple[int, ...], severity: int, inside: tuple[str, ...],
+    outside: tuple[str, ...], doubtful: bool, holidays: tuple[str, ...], day: int | None,  # noqa: FBT001
+    place_reason: Any, regions: tuple[str, ...], lifted: tuple[str, ...],
+) -> str:  # fmt: skip
+    codes = ", ".join(sorted(lifted))
+    if not numbers:
+        return _without_rule(severity, day, place_reason, regions, codes)
+    rules = view.rules(numbers)
+    said = [_where(severity, _hours(rules, severity, day), inside, outside)]
+    if severity == _OPEN:
+        said[0] += ", if the rule reaches the call"
+    elif any(isinstance(r, HoursRule) and r.parameters.area_code_reliance for r in rules):
+        said.append("a caller may rely on the area code of a mobile number")
+    if severity == _UNCERTAIN and doubtful:
+        said.append(_doubt(view.law.by_number[int(numbers[0])], inside))
+    if severity > 1:
+        said.append(", ".join(holidays))
+    said.append(place_reason if isinstance(place_reason, str) else "")
+    if codes:
+        said.append(f"a record shows {codes}: rules that name it were left out, no others")
+    return "; ".join(part for part in said if part)
+
+
+def _without_rule(
+    severity: int, day: int | None, place_reason: Any, regions: tuple[str, ...], codes: str
+) -> str:
+    if day is None:
+        known = isinstance(place_reason, str) and place_reason
+        return str(place_reason) if known else "the number has no time zone"
+    if severity == 0:
+        return f"exempt by record: {codes}"
+    where = " and ".join(regions) or "an unknown country"
+    return f"the rules asked have none on calling hours for {where} that was in force on that day"
+
+
+def _doubt(law: Rule, inside: tuple[str, ...]) -> str:
+    """Why a call outside the hours is no violation for certain."""
+    if isinstance(law, HolidayRule) and law.parameters.type == "regional":
+        return f"a holiday in a part of {law.jurisdiction} alone"
+    return law.ceiling_reason or ("" if inside else "only the area code speaks for that state")
+
+
+def _where(severity: int, hours: str, inside: Sequence[str], outside: Sequence[str]) -> str:
+    if inside and outside:
+        return f"inside {hours} in {', '.join(inside)}, outside in {', '.join(outside)}"
+    zones = [*inside, *outside]
+    where = zones[0] if len(zones) == 1 else "every candidate zone"
+    return f"{'outside' if severity > 1 and not inside else 'inside'} {hours} in {where}"
+
+
+def _hours(rules: Sequence[Rule], severity: int, day: int | None) -> str:
+    """Hours of the rule that decides: the first of the worst, the narrowest of those that are kept."""
+    if severity <= 1:
+        spans = [
+            (length, text)
+            for rule in rules
+            if (length := _length(rule, day)) and (text := _span(rule, day))
+        ]
+        if spans:
+            return min(spans)[1]
+    rule = rules[0]
+    if isinstance(rule, HolidayRule):
+        return "the days on which calls are permitted"
+    if not isinstance(rule, HoursRule):
+        return "the permitted hours"
+    other = rule.parameters.sunday_and_holiday
+    if other is not None:
+        source = f", Sundays and holidays by {other.citation}" if other.citation else ""
+        return f"the permitted hours of {rule.jurisdiction}{source}"
+    return _span(rule, day) or f"the permitted hours of {rule.jurisdiction}"
+
+
+def _span(rule: Rule, day: int | None) -> str:
+    """Hours of a rule on a weekday, where they are the same on it whatever else the day is."""
+    if not isinstance(rule, HoursRule) or day is None:
+        return ""
+    p = rule.parameters
+    if p.before_holiday is not None or p.sunday_and_holiday is not None or p.timezone is not None:
+        return ""
+    mine = sorted((w.start, w.end) for w in p.windows if DAYS[day] in w.days)
+    return " and ".join(f"{start:%H:%M}-{end:%H:%M}" for start, end in mine)
+
+
+def _length(rule: Rule, day: int | None) -> int:
+    if not isinstance(rule, HoursRule) or day is None:
+        return 0
+    mine = [w for w in rule.parameters.windows if DAYS[day] in w.days]
+    return sum((w.end.hour - w.start.hour) * 60 + w.end.minute - w.start.minute for w in mine)

@@ -1,0 +1,51 @@
+"""Declared emergencies in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import Check, View
+from dialframe.compliance.rules.rule_model import HolidayRule
+from dialframe.frames import Column
+
+NO_DECLARED: Final = "the file of declared emergencies"
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
+    Column("rule_id", "text", "the rule"),
+    Column("citation", "text", "its citation"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+_OPEN, _UNCERTAIN = 2, 3
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """Whether an emergency was declared for the day of each call."""
+    reasons = []
+    for numbers, severity in zip(rows["rules"], rows["severity"], strict=True):
+        law = next(iter(view.rules(numbers)), None)
+        area = law.parameters.area if isinstance(law, HolidayRule) else ""
+        url = law.parameters.url if isinstance(law, HolidayRule) else ""
+        if severity == _OPEN:
+            said = "no file says whether an emergency was declared"
+            said += f"; declarations: {url}" if url else ""
+        elif severity <= 1:
+            said = "no emergency was declared for that day"
+        else:
+            said = "an emergency was declared for that day"
+            if severity == _UNCERTAIN:
+                said += (
+                    f", for {area}; whether the number is there is not known"
+                    if area
+                    else ", in some zone"
+                )
+        reasons.append(said)
+    return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
+
+
+CHECK: Final = Check(
+    "emergency", "Calls outside of declared emergencies", "call", words, whole=(NO_DECLARED,)
+)

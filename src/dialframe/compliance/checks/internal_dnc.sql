@@ -1,0 +1,59 @@
+-- Requests not to be called: was each number put on the list in the time that the rules allow?
+--
+-- That a request was honored shows in a check that says listed, in a lead that is dnc, or in an entry
+-- of the firm's own list; when, is known only within an interval. Every request of a number counts.
+
+create or replace table request_days as
+select q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
+from requests q join numbers n using (phone) join situation_rules k using (situation)
+join request_rules b using (rule) join rules r on r.rule = k.rule and r.asked
+join place_clocks z on z.place = n.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
+where not k.lifted;
+
+create or replace table request_law as
+with in_force as (
+  select distinct d.request, d.rule from request_days d join rules r using (rule)
+  where (r.effective_from is null or d.day >= r.effective_from) and (r.effective_to is null or d.day <= r.effective_to)
+), spans as (
+  select i.request, i.rule,
+    case when any_value(b.has_days) then max(e.ends_at) else any_value(d.asked_at) end as starts_at
+  from in_force i join request_days d using (request, rule) join request_rules b using (rule)
+  left join deadlines e on e.rule = i.rule and e.zone = d.zone and e.day = d.day
+  group by i.request, i.rule
+)
+select request, list(rule order by rule) as rules, arg_min(rule, (starts_at, rule)) as first_rule, min(starts_at) as starts_at
+from spans group by request;
+
+create or replace table request_proofs as
+-- What shows after each request that it was honored, and what shows that it was not yet.
+with proofs as (
+  select q.request, k.at_utc as honored_at from requests q join checks k on k.phone = q.phone and k.listed and k.at_utc > q.at_utc
+  union all
+  select q.request, greatest(l.updated_at, q.at_utc) from requests q join leads l on l.phone = q.phone and l.status = 'dnc'
+  where l.updated_at is not null
+  union all
+  select q.request, o.at_utc from requests q join requests o on o.phone = q.phone
+    and o.source in ('dnc.add', 'suppression') and o.at_utc >= q.at_utc
+), first_proof as (
+  select request, min(honored_at) as honored_at from proofs group by request
+)
+select q.request, f.honored_at,
+  max(k.at_utc) filter (not k.listed and k.at_utc > q.at_utc and (f.honored_at is null or k.at_utc < f.honored_at)) as unlisted_at
+from requests q left join first_proof f using (request) left join checks k on k.phone = q.phone
+group by q.request, f.honored_at;
+
+create or replace table internal_dnc as
+with due as (
+  -- A rule without days still leaves the day of the request to write it down.
+  select q.*, w.rules, w.first_rule, greatest(w.starts_at, q.at_utc + interval 1 day) as due_at, p.honored_at, p.unlisted_at
+  from requests q cross join settings s left join request_law w using (request) join request_proofs p using (request)
+  where (s.since is null or q.at_utc >= s.since) and (s.until is null or q.at_utc < s.until)
+)
+select request, phone, at_utc, ref, code, source, coalesce(rules, []) as rules, first_rule, due_at, honored_at, unlisted_at,
+  case when rules is null then 2 when honored_at <= due_at then 0 when unlisted_at > due_at then 4
+    when honored_at is not null then 3 else 2 end as severity,
+  case when rules is null then 'a rule on requests for the place of the number'
+    when honored_at is not null or unlisted_at > due_at then null
+    when s.as_of <= due_at then 'the end of the time allowed'
+    else 'a Do-Not-Call check of the number after the request' end as missing
+from due cross join settings s;

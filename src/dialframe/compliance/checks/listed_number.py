@@ -1,0 +1,281 @@
+"""Calls to listed numbers and after requests in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.compliance.checks.reading import UNDECLARED, Check, View, basic_words
+from dialframe.compliance.checks.scrub_at_call import lists_of
+from dialframe.compliance.grades import CLEAR, INDETERMINATE, NOT_EVALUABLE, PROVEN
+from dialframe.compliance.rules.rule_model import HonourRule
+from dialframe.frames import Column
+
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column("grade", "text", "proven, indeterminate, clear or not evaluable"),
+    Column("basis", "text", "what decides: check, request, lead status (or several), nothing"),
+    Column("evidence", "text", "the records that decide, with their ids and times"),
+    Column("listed_after", "instant", "last record that said not listed, UTC; null: none"),
+    Column("listed_by", "instant", "record by which it was listed or asked for, UTC"),
+    Column("requested_at", "instant", "first request of the number not to be called, UTC"),
+    Column("days_after_request", "number", "from the request to the call, days of 24 hours"),
+    Column("weekdays_after_request", "integer", "Mondays to Fridays between, holidays included"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+NO_RECORD: Final = "a recent Do-Not-Call check before the call, or soon after it,"
+
+_FLAGS: Final = (
+    "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
+    "following_listed", "check_listed",
+)  # fmt: skip
+_PASSED, _OPEN, _UNCERTAIN, _VIOLATION = 0, 2, 3, 4
+_DAY: Final = pd.Timedelta(days=1)
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """The records that decide each call, and what they say together."""
+    for name in _FLAGS:
+        rows[name] = [value is True or value is np.True_ for value in rows[name].astype("object")]
+    clean = _clean_before(rows, view)
+    requests = view.frame("select * from requests").set_index("request")
+    told = rows.assign(
+        clean_at=clean["at_utc"].to_numpy(),
+        clean_ref=clean["ref"].to_numpy(),
+        clean_source=clean["source"].to_numpy(),
+    )
+    answers = [_one(row, view, requests) for row in told.itertuples(index=False)]
+    names = ("reason", "evidence", "listed_after", "listed_by")
+    for number, name in enumerate(names):
+        told[name] = pd.Series(
+            [each[number] for each in answers], index=told.index, dtype="object"
+        )
+    for name in ("listed_after", "listed_by"):
+        told[name] = pd.to_datetime(told[name], utc=True).astype("datetime64[us, UTC]")
+    told["detail"] = [
+        {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE}.get(int(s)) for s in told["severity"]
+    ]
+    return basic_words(told)
+
+
+def frame_of(told: pd.DataFrame) -> pd.DataFrame:
+    """Rows of calls to numbers that something speaks against, columns `COLUMNS`."""
+    grade = [
+        {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE}.get(int(s), CLEAR)
+        if i is None or pd.isna(i)
+        else NOT_EVALUABLE
+        for s, i in zip(told["severity"], told["missing_input"], strict=True)
+    ]
+    later = told["requested_at"].where(told["requested_at"] < told["created_at"])
+    # A listing after a request is the request's doing: the service lists who asked.
+    explained = (told["following_at"] > told["requested_at"]) & told["following_listed"]
+    return told.assign(
+        grade=grade,
+        basis=told["basis"].mask(explained & (told["basis"] == "nothing"), "request"),
+        days_after_request=(told["created_at"] - later) / _DAY,
+        weekdays_after_request=[
+            None if pd.isna(asked) else weekdays(asked, at)
+            for asked, at in zip(later, told["created_at"], strict=True)
+        ],
+        missing=told["missing_input"],
+    )
+
+
+def weekdays(start: datetime, end: datetime) -> int:
+    """Mondays to Fridays after the UTC day of `start`, up to that of `end`; holidays count."""
+    first = np.datetime64(start.date(), "D") + 1
+    return int(np.busday_count(first, np.datetime64(end.date(), "D") + 1))
+
+
+def _clean_before(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """The newest record that said "not listed" before the one that decides."""
+    ends = rows["check_at"].where(rows["check_listed"])
+    ends = ends.fillna(rows["flag_at"].where(rows["flag_at"] < rows["created_at"]))
+    # A record at or after the call does not bound when the number became listed.
+    ends = ends.fillna(rows["created_at"].where(rows["following_at"].notna()))
+    asked = pd.DataFrame({"place_": range(len(rows)), "phone": rows["phone_key"].astype("Int64").to_numpy(),
+                          "ends_at": ends.dt.tz_localize(None).to_numpy()})  # fmt: skip
+    view.con.register("asked_ends", asked)
+    found = view.frame("""
+        with clean as (
+          select phone, at_utc, ref, 'check' as source from checks where not listed
+          union all select phone, at_utc, ref, 'import screen' from screens
+        )
+        select a.place_, k.at_utc, k.ref, k.source from asked_ends a
+        asof left join (select phone, at_utc, arg_min(ref, source) as ref, min(source) as source from clean group by phone, at_utc) k
+          on k.phone = a.phone and k.at_utc < a.ends_at order by a.place_""")
+    view.con.unregister("asked_ends")
+    return found
+
+
+def _stamp(at: Any) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _record(source: str, ref: Any, at: Any, *, listed: bool) -> str:
+    name = ref if isinstance(ref, str) else "(no id)"
+    if source == "lead status":
+        return f"lead {name} has status dnc and was last changed at {_stamp(at)}"
+    return f"{source} {name} said{'' if listed else ' not'} listed at {_stamp(at)}"
+
+
+def request_words(request: Any) -> str:
+    """A request in words, with where it came from."""
+    ref = request.ref if isinstance(request.ref, str) else "(no id)"
+    if request.source in ("call", "event"):
+        return f"disposition {request.code} on {'call' if request.source == 'call' else 'event'} {ref} that ended at {_stamp(request.at_utc)}"
+    return f"{request.source} {ref} ({request.code}) at {_stamp(request.at_utc)}"
+
+
+def _one(row: Any, view: View, requests: pd.DataFrame) -> tuple[str, str | None, Any, Any]:
+    """Reason, evidence, and the interval in which the number became listed."""
+    clean = None if pd.isna(row.clean_at) else row.clean_at
+    clean_words = (
+        [] if clean is None else [_record(row.clean_source, row.clean_ref, clean, listed=False)]
+    )
+    request = None if pd.isna(row.request) else requests.loc[int(row.request)]
+    lists = lists_of(view.rules(row.listing_rules))
+    grounds = list(_grounds(row, view, request))
+    basis = row.basis if isinstance(row.basis, str) else "nothing"
+    if grounds and row.severity >= _UNCERTAIN and not (basis == "request" and row.asked):
+        by_list = row.by_check or row.by_flag
+        reason = "; ".join(text for _, text, _ in grounds)
+        if row.by_check and row.severity == _UNCERTAIN and not (row.by_request or row.by_flag):
+            reason += _doubt(row)
+        if row.by_request and row.severity == _UNCERTAIN:
+            reason += "; no rule of those asked speaks of requests there"
+        reason += lists if row.by_check else ""
+        evidence = [proof for _, _, proof in grounds] + (clean_words if by_list else [])
+        return (
+            reason,
+            "; ".join(evidence),
+            clean if by_list else None,
+            min(at for at, _, _ in grounds),
+        )
+    if row.asked and request is not None and row.severity == _UNCERTAIN:
+        ended = _stamp(request.at_utc)
+        if row.during:
+            reason = f"during the call that the request was made on, which ended at {ended}"
+        else:
+            reason = (
+                "the time for which the request binds is over" if row.over_ else "inside the grace"
+            )
+        return reason, request_words(request), None, request.at_utc
+    if basis == "exempt":
+        codes = ", ".join(sorted(row.lifted))
+        laws = "; ".join(r.id for r in view.rules(row.lifted_rules))
+        return f"exempt by record: {codes} lifts {laws}", None, None, None
+    if row.may_be_listed and row.severity == _UNCERTAIN:
+        since = "at an unknown time" if clean is None else f"after {_stamp(clean)}"
+        reason = f"the number became listed {since} and by {_stamp(row.following_at)}; the call is between{lists}"
+        proof = _record(row.following_source, row.following_ref, row.following_at, listed=True)
+        return reason, "; ".join([proof, *clean_words]), clean, row.following_at
+    if basis == "unmapped disposition":
+        ref = row.refused_ref if isinstance(row.refused_ref, str) else "(no id)"
+        said = f"the disposition {row.refused_code!r} of call {ref} reads like a refusal and nobody mapped it; say what it means in a file of codes"
+        return (
+            said,
+            f"disposition {row.refused_code} on call {ref} at {_stamp(row.refused_at)}",
+            None,
+            row.refused_at,
+        )
+    return _without_ground(row, requests, lists)
+
+
+def _without_ground(
+    row: Any, requests: pd.DataFrame, lists: str
+) -> tuple[str, str | None, Any, Any]:
+    """Words of a call that nothing speaks against."""
+    first = None if pd.isna(row.first_request) else requests.loc[int(row.first_request)]
+    if row.basis == "late check":
+        said = f"the next check, of {_stamp(row.next_at)}, said not listed, later than the rule's limit of age{lists}"
+        return said, None, None, None
+    if row.basis == "screened at import":
+        said = f"screened at import at {_stamp(row.screen_at)} and not checked since{lists}"
+        return (
+            said,
+            _record("import screen", row.screen_ref, row.screen_at, listed=False),
+            None,
+            None,
+        )
+    if row.severity == _OPEN:
+        if row.missing == UNDECLARED:
+            return (
+                f"the service did not list it; which lists its answers cover nobody declared{lists}",
+                None,
+                None,
+                None,
+            )
+        known = first is not None and not row.following_listed
+        return (
+            "no record shows that the number was not listed when it was called",
+            None,
+            None,
+            first.at_utc if known and first is not None else None,
+        )
+    if not pd.isna(row.following_at) and not row.following_listed:
+        at = row.following_at
+        return (
+            f"a record of {_stamp(at)}, after the call, said not listed",
+            _record(row.following_source, row.following_ref, at, listed=False),
+            None,
+            None,
+        )
+    if first is not None:
+        said = "the request not to be called came on this call or later, and explains the rest"
+        return said, request_words(first), None, first.at_utc
+    if not pd.isna(row.at_check_at):
+        said = f"the newest check before the call, of {_stamp(row.at_check_at)}, said not listed"
+        return said, _record("check", row.check_ref, row.at_check_at, listed=False), None, None
+    return "nothing on record bears on the time of this call", None, None, None
+
+
+def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str]]:
+    """Instant, words and proof of everything that speaks against a call."""
+    if row.by_check:
+        said = f"the newest check before the call, of {_stamp(row.check_at)}, said listed"
+        yield row.check_at, said, _record("check", row.check_ref, row.check_at, listed=True)
+    if row.by_request and request is not None:
+        days, counted = (
+            (row.created_at - request.at_utc) / _DAY,
+            weekdays(request.at_utc, row.created_at),
+        )
+        said = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
+        laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonourRule)]
+        said += "".join(
+            f"{', ' if n == 0 else '; '}{law.id} allows {allowed(law)}"
+            for n, law in enumerate(laws)
+        )
+        yield request.at_utc, said, request_words(request)
+    if row.by_flag:
+        said = f"the lead was marked dnc by {_stamp(row.flag_at)}"
+        yield row.flag_at, said, _record("lead status", row.flag_ref, row.flag_at, listed=True)
+
+
+def allowed(law: HonourRule) -> str:
+    """Days that a rule on requests allows, in words."""
+    p = law.parameters
+    said = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
+    said += " until it is withdrawn" if p.until_withdrawn else ""
+    said += f", for {p.scope}" if p.scope else ""
+    return said + (f", for affiliates {p.affiliates}" if p.affiliates else "")
+
+
+def _doubt(row: Any) -> str:
+    if not row.declared:
+        return "; which lists the service's check covers nobody declared"
+    days = row.listed_grace // _DAY
+    return f", but listed for less than {days} days as far as is known"
+
+
+CHECK: Final = Check(
+    "listed_number", "Calls to numbers on a Do-Not-Call list, or after a request", "call", words
+)

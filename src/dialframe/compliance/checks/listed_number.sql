@@ -1,0 +1,229 @@
+-- Calls to numbers on a Do-Not-Call list, or after a request not to be called.
+--
+-- When a number was listed is known only within an interval: after the last record that said "not
+-- listed", by the first that said "listed". A call inside the interval is uncertain. A call passes
+-- only on a check that names, through what the firm declared, the lists that its rules speak of.
+--
+-- | what is on record around the call                                    | grade         |
+-- |----------------------------------------------------------------------|---------------|
+-- | it came after a request, and the time allowed was over               | violation     |
+-- | it came after the lead was marked dnc                                | violation     |
+-- | the newest check before it said listed, on a list that was declared  | violation     |
+-- | the same, the list not declared or the listing a few days old        | uncertain     |
+-- | during the requesting call, within the time allowed, or later on     | uncertain     |
+-- | after a disposition that reads like a refusal and was never mapped   | uncertain     |
+-- | the next check after it said listed, and no request explains that    | uncertain     |
+-- | a check in time before it, or soon after it, said not listed         | pass          |
+-- | the next check said not listed, later than the rule's limit of age   | uncertain     |
+-- | only the screen at import said not listed                            | uncertain     |
+-- | anything else                                                        | not evaluable |
+
+create or replace table listing_rules as
+-- Rules on numbers on a list; where a jurisdiction has none of its own, the one on the age of its list.
+with in_force as (
+  select distinct c.case_id, r.jurisdiction
+  from cases c join rules r on r.asked join registries g using (rule)
+  join turns lo on lo.stretch = c.first_stretch join turns hi on hi.stretch = c.last_stretch
+  where g.asks = 'listed_number_called' and (r.effective_from is null or hi.starts_on >= r.effective_from)
+    and (r.effective_to is null or lo.starts_on <= r.effective_to)
+)
+select k.case_id, k.rule, k.lifted, g.*exclude(rule)
+from case_rules k join rules r using (rule) join registries g using (rule)
+where r.asked and (g.asks = 'listed_number_called'
+  or not exists (select 1 from in_force f where f.case_id = k.case_id and f.jurisdiction = r.jurisdiction));
+
+create or replace table listing_law as
+-- What the rules of a case ask together: the strictest age, and whether every list is covered by the service's check.
+select case_id,
+  list(rule order by rule) filter (not lifted) as rules,
+  min(max_age - coalesce(refreshed, interval 0 day)) filter (not lifted) as max_age,
+  min(listed_grace) filter (not lifted) as listed_grace,
+  coalesce(bool_and(check_since is not null) filter (not lifted), false) as declared,
+  max(check_since) filter (not lifted) as since,
+  coalesce(bool_and(screen_since is not null) filter (not lifted), false) as screen_declared,
+  bool_and(lifted) as exempt,
+  list(rule order by rule) filter (lifted) as lifted_rules
+from listing_rules group by case_id;
+
+create or replace table own_list_law as
+select k.case_id, list(k.rule order by k.rule) as rules
+from case_rules k join request_rules q using (rule) join rules r using (rule)
+where r.asked and not k.lifted group by k.case_id;
+
+create or replace table spoken as
+-- Numbers that anything on record speaks against.
+select phone from checks where listed union select phone from requests union select phone from refusals
+union select phone from leads where status = 'dnc' and phone is not null;
+
+create or replace table listed_asked as
+-- Calls that need a look: to such a number, or without a fresh check that said not listed.
+select l.* from last_checks l cross join settings s
+where s.every_row or l.phone in (select phone from spoken)
+  or l.call not in (select call from scrub_settled where not listed)
+  or l.case_id not in (select case_id from listing_law where declared and not exempt);
+
+create or replace table checks_before as
+-- The newest check strictly before the call: an answer at its very instant came too late to be known.
+select call, check_at, listed, ref from listed_asked where check_at is distinct from at_utc
+union all
+select l.call, k.at_utc, k.listed, k.ref
+from (select * from listed_asked where check_at = at_utc) l asof left join checks k on k.phone = l.phone and k.at_utc < l.at_utc;
+
+create or replace table records_after as
+-- The oldest check, or mark of a lead, at or after the call. An import after the call clears nothing.
+with marks as (
+  select phone, at_utc, listed, ref, 'check' as source from checks
+  union all select phone, at_utc, true, ref, 'lead status' from flags
+), once as (
+  select phone, at_utc, bool_or(listed) as listed, arg_max(ref, listed::int) as ref, arg_max(source, listed::int) as source
+  from marks group by phone, at_utc
+)
+select l.call, k.at_utc as following_at, k.listed as following_listed, k.ref as following_ref, k.source as following_source
+from listed_asked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc;
+
+create or replace table checks_after as
+select l.call, k.at_utc as next_at, k.listed as next_listed
+from listed_asked l asof left join checks k on k.phone = l.phone and k.at_utc >= l.at_utc;
+
+create or replace table screens_before as
+select l.call, k.at_utc as screen_at, k.ref as screen_ref
+from listed_asked l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
+
+create or replace table listed_runs as
+-- For each check that said listed, the oldest one since the last that did not.
+with turns as (
+  select phone, at_utc, listed, count(*) filter (not listed) over (partition by phone order by at_utc) as turn from checks
+)
+select phone, at_utc, min(at_utc) over (partition by phone, turn) as listed_since from turns where listed;
+
+create or replace table request_spans as
+-- When calls break a rule on requests: from the end of the time allowed, for as long as the request binds.
+with days as (
+  select c.call, q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
+  from listed_asked c join calls a using (call) join requests q on q.phone = c.phone and q.began_at < c.at_utc
+  join situation_rules k on k.situation = a.situation and not k.lifted
+  join request_rules b on b.rule = k.rule join rules r on r.rule = k.rule and r.asked
+  join place_clocks z on z.place = a.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
+), in_force as (
+  select d.* from days d join rules r using (rule)
+  where (r.effective_from is null or d.day >= r.effective_from) and (r.effective_to is null or d.day <= r.effective_to)
+)
+select d.call, d.request, d.rule,
+  -- By the latest clock, so that no call is late that is not late in every zone.
+  case when any_value(b.has_days) then max(e.ends_at) else any_value(d.asked_at) end as starts_at,
+  any_value(d.asked_at) + any_value(b.binds_for) as ends_at
+from (select distinct call, request, rule from in_force) i
+join days d using (call, request, rule) join request_rules b using (rule)
+left join deadlines e on e.rule = d.rule and e.zone = d.zone and e.day = d.day
+group by d.call, d.request, d.rule;
+
+create or replace table requests_before as
+-- What each earlier request means for a call: 2 broken, 1 not over or over for good.
+with held as (
+  select c.call, c.at_utc, q.request, q.began_at, q.at_utc as asked_at,
+    count(p.rule) as rules,
+    coalesce(bool_or(c.at_utc > p.starts_at and (p.ends_at is null or c.at_utc <= p.ends_at)), false) as late,
+    coalesce(bool_and(p.ends_at is not null and c.at_utc > p.ends_at), false) as over_,
+    list(p.rule order by p.rule) filter (p.rule is not null) as law
+  from listed_asked c join requests q on q.phone = c.phone and q.began_at < c.at_utc
+  left join request_spans p on p.call = c.call and p.request = q.request
+  group by c.call, c.at_utc, q.request, q.began_at, q.at_utc
+), judged as (
+  select h.*, case when rules = 0 then h.at_utc > asked_at + s.grace else late end as broken from held h cross join settings s
+)
+select call, bool_or(broken) as broken, arg_min(request, (not broken, began_at, request)) as request,
+  arg_min(law, (not broken, began_at, request)) as rules,
+  arg_min(asked_at, (not broken, began_at, request)) as asked_at,
+  arg_min(at_utc <= asked_at, (not broken, began_at, request)) as during,
+  arg_min(rules > 0 and over_, (not broken, began_at, request)) as over_
+from judged group by call;
+
+create or replace table first_requests as
+select phone, min(at_utc) as requested_at, arg_min(request, (began_at, request)) as request from requests group by phone;
+
+create or replace table refused_before as
+select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as ref, arg_min(f.code, f.at_utc) as code
+from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
+
+create or replace table listed_evidence as
+-- Everything on record around each of these calls, side by side.
+select l.call, l.at_utc, l.phone, l.case_id, b.check_at, b.listed as check_listed, b.ref as check_ref,
+  l.check_at as at_check_at, l.listed as at_check_listed,
+  a.following_at, a.following_listed, a.following_ref, a.following_source,
+  n.next_at, n.next_listed, s.screen_at, s.screen_ref,
+  q.request, q.broken, q.asked_at, q.during, q.over_, q.rules as request_rules,
+  f.requested_at, f.request as first_request, g.at_utc as flag_at, g.ref as flag_ref,
+  r.refused_at, r.ref as refused_ref, r.code as refused_code, u.listed_since,
+  w.rules as listing_rules, w.max_age, w.listed_grace, coalesce(w.declared, false) as declared, w.since,
+  coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, false) as exempt, w.lifted_rules,
+  o.rules as own_rules, t.default_age, t.plain_age is not null as plain, l.phone in (select phone from spoken) as spoken
+from listed_asked l cross join settings t
+left join checks_before b using (call) left join records_after a using (call) left join checks_after n using (call)
+left join screens_before s using (call) left join requests_before q using (call)
+left join refused_before r using (call)
+left join first_requests f on f.phone = l.phone left join flags g on g.phone = l.phone
+left join listed_runs u on u.phone = l.phone and u.at_utc = b.check_at and b.listed
+left join listing_law w on w.case_id = l.case_id left join own_list_law o on o.case_id = l.case_id;
+
+create or replace table listed_decided as
+select *,
+  coalesce(check_listed, false) as by_check,
+  coalesce(at_utc > flag_at, false) as by_flag,
+  coalesce(broken, false) as by_request,
+  request is not null and not coalesce(broken, false) as asked,
+  coalesce(following_listed, false) and not coalesce(following_at > requested_at, false) as may_be_listed,
+  coalesce(listing_rules, []) <> [] as has_list,
+  coalesce(own_rules, []) <> [] as has_own,
+  coalesce(request_rules, []) <> [] as has_law,
+  -- A check in time before the call that said not listed. For the firm's own list no declaration is needed.
+  coalesce(not at_check_listed and at_utc - at_check_at <= coalesce(max_age, default_age)
+    and (listing_rules is null or (declared and at_check_at >= since)), false) as clean_before,
+  coalesce(not next_listed and next_at - at_utc <= coalesce(max_age, default_age)
+    and (listing_rules is null or (declared and next_at >= since)), false) as clean_soon,
+  coalesce(not next_listed, false) as clean_later
+from listed_evidence;
+
+create or replace table listed_number as
+select call, 
+  case when (by_request and (has_law or plain)) or by_flag then 4
+    when by_check and not exempt and (declared or plain) and not coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) then 4
+    when by_request or asked then 3
+    when exempt then 0
+    when (by_check or may_be_listed) and (has_list or has_own or plain) then 3
+    when refused_at is not null then 3
+    when (has_list or has_own) and (clean_before or clean_soon) then 0
+    when has_list and declared and clean_later then 3
+    when has_list and screen_declared and screen_at is not null and at_utc - screen_at <= max_age then 3
+    else 2 end as severity,
+  case when by_request or by_flag or by_check then concat_ws(' + ',
+      case when by_check then 'check' end, case when by_request then 'request' end, case when by_flag then 'lead status' end)
+    when asked then 'request'
+    when exempt then 'exempt'
+    when may_be_listed then following_source
+    when refused_at is not null then 'unmapped disposition'
+    when (has_list or has_own) and (clean_before or clean_soon) then 'check'
+    when has_list and declared and clean_later then 'late check'
+    when has_list and screen_declared and screen_at is not null and at_utc - screen_at <= max_age then 'screened at import'
+    else 'nothing' end as basis,
+  case when severity <> 2 then null
+    when not has_list and not has_own then 'a rule on Do-Not-Call lists for the place of the number'
+    when has_list and not declared and (at_check_at is not null or next_at is not null or screen_at is not null)
+      then 'a practice file that says which lists the service covers'
+    else 'a recent Do-Not-Call check before the call, or soon after it,' end as missing,
+  list_concat(
+    case when basis not in ('request', 'lead status', 'request + lead status') then coalesce(listing_rules, []) else [] end,
+    case when basis like '%request%' then coalesce(request_rules, [])
+      when basis like '%lead status%' or basis = 'unmapped disposition' then coalesce(own_rules, []) else [] end) as rules,
+  *exclude(call)
+from listed_decided
+union all by name
+select call, 2 as severity, 'nothing' as basis, missing_input as missing, []::integer[] as rules
+from calls where graded and missing_input is not null;
+
+create or replace table listed_number_default as
+-- Every other call had a fresh check that said not listed, on lists that the firm declared.
+select case_id, 0 as severity, rules, null::varchar as missing from listing_law;
+
+create or replace table listed_spoken as
+-- Calls to numbers that anything on record speaks against, those that cannot be placed in time among them.
+select call from calls where graded and is_outbound and phone in (select phone from spoken);

@@ -1,0 +1,252 @@
+"""Reads what a query of a check found: counts, rows in frames, and what every row is shown with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+
+from dialframe.compliance.grades import NOT_ASKED, NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
+from dialframe.compliance.tables.law import Law, citations, ids
+from dialframe.frames import Column
+from dialframe.frames.columns import DTYPES
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from dialframe.compliance.rules.rule_model import Rule
+
+#: Grades in order of severity: what a query says as a number.
+GRADES: Final = (PASSED, NOT_ASKED, NOT_EVALUABLE, UNCERTAIN, VIOLATION)
+#: Inputs without which a call cannot be placed at all, in words.
+BASIC: Final[Mapping[str, str]] = {
+    "to_number": "to_number is missing or no number",
+    "created_at": "created_at is missing, so the start of the call is unknown",
+    "direction": "direction is neither inbound nor outbound",
+}
+#: What is missing where the firm has to say which lists the service's answers cover.
+UNDECLARED: Final = "a practice file that says which lists the service covers"
+
+#: Start of a call in each zone where the number may be, with offset and zone; seconds are cut.
+_LOCAL_TIMES: Final = """
+  select r.call, string_agg(
+    strftime(r.at_utc + to_microseconds(o.offset_us), '%Y-%m-%dT%H:%M:%S')
+      || case when o.offset_us < 0 then '-' else '+' end
+      || lpad((abs(o.offset_us) // 3600000000)::varchar, 2, '0') || ':'
+      || lpad((abs(o.offset_us) // 60000000 % 60)::varchar, 2, '0') || ' ' || z.zone, '; ' order by z.ord) as local_times
+  from chosen r join place_zones z using (place)
+  join offsets o on o.zone = z.zone and r.at_utc >= o.since and r.at_utc < o.until group by r.call"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The tables of an audit, and the rules behind their numbers."""
+
+    con: duckdb.DuckDBPyConnection
+    law: Law
+
+    def rules(self, numbers: Iterable[int] | None) -> list[Rule]:
+        """Rules by their numbers, each id once."""
+        found: dict[str, Rule] = {}
+        for number in numbers if numbers is not None else ():
+            rule = self.law.by_number[int(number)]
+            found.setdefault(rule.id, rule)
+        return list(found.values())
+
+    def frame(self, query: str) -> pd.DataFrame:
+        """Rows of a query; instants are UTC, and a list is a tuple, empty where there is none."""
+        found = self.con.execute(query)
+        lists = [name for name, kind, *_ in found.description if str(kind).endswith("[]")]
+        frame = found.df()
+        for name in lists:
+            frame[name] = [tuple(v) if hasattr(v, "__len__") else () for v in frame[name]]
+        for name in frame.columns:
+            if pd.api.types.is_datetime64_dtype(frame[name]):
+                frame[name] = frame[name].dt.tz_localize("UTC").astype("datetime64[us, UTC]")
+        return frame
+
+    def run(self, name: str) -> None:
+        """Run the query of a check."""
+        self.con.execute(query(name))
+
+    def named(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The same rows with `rule_id` and `citation` from their rule numbers."""
+        keys = [tuple(int(n) for n in each) for each in rows["rules"]]
+        words = {key: (ids(self.rules(key)), citations(self.rules(key))) for key in set(keys)}
+        return rows.assign(
+            rule_id=pd.Series(
+                [words[key][0] or None for key in keys], index=rows.index, dtype="str"
+            ),
+            citation=pd.Series(
+                [words[key][1] or None for key in keys], index=rows.index, dtype="str"
+            ),
+        )
+
+
+def query(name: str) -> str:
+    """Text of a check's query."""
+    return (resources.files("dialframe.compliance.checks") / f"{name}.sql").read_text("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: its query, what it asks, what it counts, and its words.
+
+    Attributes:
+        name: Name of the query's file and of its table.
+        title: What it asks.
+        unit: What it counts, in the singular.
+        words: Adds `reason`, `evidence` and `detail` to rows.
+        by_call: Whether its rows are calls.
+        columns: Columns of its frame.
+        attempts_only: Whether calls that never reached the network are left out.
+        whole: Missing inputs that the whole audit lacks: such calls are counted, not listed.
+    """
+
+    name: str
+    title: str
+    unit: str
+    words: Callable[[pd.DataFrame, View], pd.DataFrame]
+    by_call: bool = True
+    attempts_only: bool = False
+    whole: tuple[str, ...] = ()
+
+    def settle(self, view: View) -> None:
+        """Run the query, and say of calls that it does not ask whether a rule was left out of the audit."""
+        view.run(self.name)
+        if self.by_call:
+            view.con.execute(self.settling())
+
+    def settling(self) -> str:
+        """The query that makes a pass `not asked` where a rule that would reach the call was left out."""
+        return f"""
+            create or replace table {self.name}_graded as
+            select t.call, c.case_id, t.rules, t.missing,
+              case when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
+                then 1 else t.severity end as severity
+            from {self.name} t join calls c using (call)
+            left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}';"""
+
+    def counts(self, view: View) -> pd.DataFrame:
+        """Calls, numbers or whatever it counts, by `severity` and `missing`."""
+        if not self.by_call:
+            return view.frame(
+                f"select severity, missing, count(*) as calls, min(row_) as first from (select severity, missing, row_number() over () as row_ from {self.name}) group by all"
+            )
+        only = "and attempt" if self.attempts_only else ""
+        return view.frame(f"""
+            with of_case as (
+              select case_id, count(*) as calls, min(call) as first from calls
+              where graded and missing_input is null {only} group by case_id
+            ), looked_at as (
+              select case_id, count(*) as calls from {self.name}_graded where case_id is not null group by case_id
+            ), others as (
+              select k.case_id, k.calls - coalesce(g.calls, 0) as calls, k.first, d.severity, d.missing, n.case_id is not null as left_out
+              from of_case k left join looked_at g using (case_id) left join {self.name}_default d using (case_id)
+              left join not_asked n on n.case_id = k.case_id and n.check_name = '{self.name}'
+              where d.case_id is not null or n.case_id is not null
+            ), every as (
+              select severity, missing, 1 as calls, call as first from {self.name}_graded
+              union all
+              select case when coalesce(severity, 0) = 0 and left_out then 1 else severity end, missing, calls, first
+              from others where calls > 0
+            )
+            select severity, case when severity = 2 then missing end as missing, sum(calls)::bigint as calls, min(first) as first
+            from every group by all""")
+
+    def used(self, view: View) -> list[Rule]:
+        """Rules that reach anything that was checked."""
+        if not self.by_call:
+            numbers = view.con.execute(
+                f"select distinct unnest(rules) as rule from {self.name} order by 1"
+            ).fetchall()
+            return view.rules(n for (n,) in numbers if n is not None)
+        numbers = view.con.execute(f"""
+            select distinct unnest(rules) as rule from (
+              select rules from {self.name} union all
+              select rules from {self.name}_default where case_id in (select case_id from calls where graded)) order by 1""").fetchall()
+        return view.rules(n for (n,) in numbers if n is not None)
+
+    def rows(self, view: View, where: str = "severity > 1") -> pd.DataFrame:
+        """Rows of calls in words: those of a severity, or all where every call was looked at.
+
+        Returns:
+            The query's own columns beside `call_id, lead_id, to_number, campaign_id, created_at,
+            local_times, zones, grade, rule_id, citation, reason, evidence, detail`.
+        """
+        found = view.frame(f"""
+            with chosen as (
+              select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}
+            ), times as ({_LOCAL_TIMES})
+            select t.* exclude (severity, call), g.call, g.severity, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
+              c.reached_network, c.phone as phone_key, p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason,
+              p.regions, w.local_times, l.lead_id, u.lifted
+            from chosen k join {self.name} t using (call) join {self.name}_graded g using (call) join calls c using (call)
+            left join places p on p.place = c.place left join times w using (call) left join call_leads l using (call)
+            left join situations u on u.situation = c.situation
+            order by g.call""")
+        return graded(found, view, self.words)
+
+
+def graded(
+    found: pd.DataFrame, view: View, words: Callable[[pd.DataFrame, View], pd.DataFrame]
+) -> pd.DataFrame:
+    """Rows with their grade, rules and words."""
+    found = found.assign(grade=[GRADES[int(n)] for n in found["severity"]])
+    found["missing"] = found["missing"].where(found["severity"] == 2).astype("str")
+    told = view.named(found)
+    for name in ("evidence", "detail", "reason"):
+        if name not in told.columns:
+            told[name] = pd.Series(None, index=told.index, dtype="str")
+    return words(told, view) if len(told) else told
+
+
+def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
+    """A frame of exactly these columns, in this order, with the dtypes of their kinds."""
+    made: dict[str, Any] = {}
+    for column in columns:
+        series = (
+            values[column.name]
+            if column.name in values.columns
+            else pd.Series(None, index=values.index)
+        )
+        if column.kind in ("integer", "number"):
+            series = pd.to_numeric(series, errors="coerce")
+        if column.kind == "boolean":
+            series = series.astype("object").where(series.notna(), None)
+        if column.kind == "text":
+            series = series.astype("object").where(series.notna(), None)
+        made[column.name] = series.reset_index(drop=True).astype(DTYPES[column.kind])
+    return pd.DataFrame(made)
+
+
+def stamps(at: pd.Series) -> pd.Series:
+    """Instants in words, UTC, seconds cut."""
+    return at.dt.strftime("%Y-%m-%dT%H:%M:%SZ").astype("object")
+
+
+def choose(rows: pd.DataFrame, pairs: list[tuple[Any, Any]], otherwise: Any = None) -> pd.Series:
+    """The value behind the first condition that holds for each row."""
+    chosen = pd.Series(otherwise, index=rows.index, dtype="object")
+    taken = np.zeros(len(rows), dtype=bool)
+    for condition, value in pairs:
+        hit = (
+            np.asarray(pd.Series(condition, index=rows.index).fillna(value=False), dtype=bool)
+            & ~taken
+        )
+        if hit.any():
+            chosen[hit] = value[hit] if isinstance(value, pd.Series) else value
+        taken |= hit
+    return chosen
+
+
+def basic_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """Name the input without which a call cannot be placed."""
+    lacking = rows["missing_input"].notna()
+    if lacking.any():
+        rows.loc[lacking, "reason"] = rows.loc[lacking, "missing_input"].map(BASIC)
+    return rows

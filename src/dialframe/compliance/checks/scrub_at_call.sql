@@ -1,0 +1,103 @@
+-- Which calls had a Do-Not-Call check that was recent enough when they were made.
+--
+-- A check counts for a list only from the day on which the firm declared that the service's check
+-- covers it, and its age is counted with the age of the service's copy. A lead's import is evidence
+-- of its own, `screened at import`, and never equal to a check. A check too old does not make a call
+-- wrong: the safe harbour is a defence and not a duty, so that it is uncertain.
+
+create or replace table scrub_needs as
+-- What the rules on lists ask of a case; rules that ask the same stand together.
+select k.case_id, g.max_age, g.by_quarter, g.check_since, g.refreshed, g.screen_since,
+  list(k.rule order by k.rule) as rules
+from case_rules k join rules r using (rule) join registries g using (rule)
+where r.asked and g.asks = 'age' and not k.lifted group by all
+union all
+select c.case_id, s.plain_age, false, timestamp '0001-01-01', interval 0 day, timestamp '0001-01-01', []
+from cases c cross join settings s where s.plain_age is not null;
+
+create or replace table last_checks as
+select c.call, c.phone, c.at_utc, c.case_id, k.at_utc as check_at, k.listed, k.ref
+from (select call, phone, at_utc, case_id from calls where graded and missing_input is null) c
+asof left join checks k on k.phone = c.phone and k.at_utc <= c.at_utc;
+
+create or replace table scrub_settled as
+-- Calls whose newest check is fresh by the strictest rule of their case.
+with strictest as (
+  select case_id, min(max_age - refreshed) as max_age, max(check_since) as since, bool_or(by_quarter) as by_quarter
+  from scrub_needs group by case_id having bool_and(check_since is not null)
+)
+select l.call, l.listed
+from last_checks l join strictest n using (case_id)
+where l.at_utc - l.check_at <= n.max_age and l.check_at >= n.since
+  and (not n.by_quarter or date_trunc('quarter', l.at_utc) = date_trunc('quarter', l.check_at));
+
+create or replace table scrub_doubtful as
+select l.* from last_checks l cross join settings s
+where s.every_row or l.call not in (select call from scrub_settled);
+
+create or replace table next_checks as
+select l.call, k.at_utc as next_at, k.listed as next_listed, k.ref as next_ref
+from scrub_doubtful l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
+
+create or replace table last_screens as
+select l.call, k.at_utc as screen_at, k.ref as screen_ref
+from scrub_doubtful l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
+
+create or replace table scrub_by_need as
+with held as (
+  select l.call, n.rules, n.max_age, n.by_quarter, n.check_since, n.screen_since, n.refreshed,
+    l.at_utc, l.check_at, s.screen_at, x.next_at,
+    coalesce(l.check_at >= n.check_since, false) as covered,
+    coalesce(s.screen_at >= n.screen_since, false) as screen_covered,
+    l.at_utc - l.check_at as age
+  from scrub_doubtful l join scrub_needs n using (case_id) join last_screens s using (call) join next_checks x using (call)
+)
+select *,
+  not by_quarter or date_trunc('quarter', at_utc) = date_trunc('quarter', check_at) as in_quarter,
+  case
+    when covered and age + refreshed <= max_age and in_quarter then 'checked in time'
+    when covered and age <= max_age and in_quarter then 'list may be older'
+    when screen_covered and at_utc - screen_at <= max_age
+      and (not by_quarter or date_trunc('quarter', at_utc) = date_trunc('quarter', screen_at)) then 'screened at import'
+    when covered or screen_covered then 'stale'
+    when check_at is not null and check_since is null then 'list not declared'
+    when check_at is not null then 'before the list was covered'
+    when screen_at is not null then 'screened at import, list not declared'
+    when next_at is not null then 'only after'
+    else 'never' end as state
+from held;
+
+create or replace table scrub_at_call as
+with graded as (
+  select *, case state when 'checked in time' then 0
+    when 'list may be older' then 3 when 'screened at import' then 3 when 'stale' then 3 else 2 end as severity
+  from scrub_by_need
+), worst as (
+  select call, max(severity) as severity from graded group by call
+), told as (
+  select w.call, w.severity, flatten(list(g.rules order by g.rules)) as rules, arg_min(g.state, (g.max_age, g.rules)) as state,
+    min(g.max_age) as max_age, arg_min(g.refreshed, (g.max_age, g.rules)) as refreshed
+  from worst w join graded g on g.call = w.call and g.severity = w.severity group by w.call, w.severity
+)
+select d.call,
+  case when t.call is not null then t.severity when x.case_id is not null then 0 else 2 end as severity,
+  coalesce(t.rules, []) as rules,
+  case when t.severity = 2 then case
+      when t.state in ('list not declared', 'before the list was covered', 'screened at import, list not declared')
+        then 'a practice file that says which lists the service covers'
+      else 'a Do-Not-Call check at or before the call' end
+    when t.call is null and x.case_id is null then 'a rule on Do-Not-Call lists for the place of the number' end as missing,
+  case when t.call is not null then t.state when x.case_id is not null then 'exempt'
+    when d.check_at is not null then 'no rule' when s.next_at is not null then 'only after' else 'never' end as state,
+  t.max_age, t.refreshed, d.check_at, d.listed, d.ref, n.screen_at, n.screen_ref, s.next_at, s.next_listed
+from scrub_doubtful d left join told t using (call) join last_screens n using (call) join next_checks s using (call)
+left join (
+  select distinct case_id from case_rules k join rules r using (rule) join registries g using (rule)
+  where k.lifted and r.asked and g.asks = 'age'
+) x using (case_id)
+union all
+select call, 2, [], missing_input, 'never', null, null, null, null, null, null, null, null, null
+from calls where graded and missing_input is not null;
+
+create or replace table scrub_at_call_default as
+select case_id, 0 as severity, flatten(list(rules order by rules)) as rules, null::varchar as missing from scrub_needs group by case_id;

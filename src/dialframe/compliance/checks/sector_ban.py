@@ -1,0 +1,51 @@
+"""Calls on forbidden subjects in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import Check, View, shaped
+from dialframe.compliance.grades import UNCERTAIN, VIOLATION
+from dialframe.compliance.rules.rule_model import Rule, SectorBanRule
+from dialframe.frames import Column
+
+COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column("grade", "text", "pass, violation or uncertain"),
+    Column("rule_id", "text", "the rules"),
+    Column("citation", "text", "their citations"),
+    Column("reason", "text", "why this grade"),
+)
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """On which subject nobody may be called."""
+    reasons = [
+        _reason(view.rules(numbers), grade)
+        for numbers, grade in zip(rows["rules"], rows["grade"], strict=True)
+    ]
+    return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
+
+
+def _reason(laws: list[Rule], grade: str) -> str:
+    subjects = " and ".join(r.parameters.subject for r in laws if isinstance(r, SectorBanRule))
+    if grade == VIOLATION:
+        return f"nobody may be called about {subjects}, and the practice file says that this is the call's purpose"
+    if grade == UNCERTAIN:
+        doubts = " ".join(dict.fromkeys(law.ceiling_reason for law in laws if law.ceiling_reason))
+        said = f"whether the ban on calls about {subjects} reaches this call is not certain"
+        return f"{said}: {doubts}" if doubts else said
+    return f"a record lifts the ban on calls about {subjects}"
+
+
+def table(view: View) -> pd.DataFrame:
+    """Every call that a ban reaches."""
+    return shaped(CHECK.rows(view, "true"), COLUMNS)
+
+
+CHECK: Final = Check("sector_ban", "Calls on subjects that are banned", "call", words)

@@ -1,0 +1,215 @@
+"""How far Do-Not-Call checks reach: numbers and calls by the age of their newest record.
+
+A check too old, or none, does not say that a number must not be called. It says that these records
+do not show the safe harbor's condition. A lead's import is told apart from a check: the service
+screened the number and kept no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.compliance.checks import scrub_at_call, scrub_coverage
+from dialframe.compliance.checks.reading import View, shaped
+from dialframe.compliance.engine import Engine
+from dialframe.compliance.late import Late, settled
+from dialframe.compliance.practice import Practice
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rulebook import RuleBook, load
+from dialframe.compliance.tables.intake import moment
+from dialframe.compliance.tables.law import Law
+from dialframe.compliance.tables.prepare import Asked
+from dialframe.errors import ConfigError
+from dialframe.frames import Column
+
+SUMMARY_COLUMNS: Final = (
+    Column("group", "text", "value of the column named by `by`, null without one"),
+    Column("population", "text", "callable, called, or callable or called"),
+    Column("numbers", "integer", "distinct numbers: the denominator"),
+    Column("fresh", "integer", "with a check that is recent enough: the numerator"),
+    Column("screened", "integer", "with no such check, and screened at import recently enough"),
+    Column("stale", "integer", "with a record that is too old"),
+    Column("never", "integer", "with no record"),
+    Column("listed", "integer", "whose newest record says listed"),
+    Column("share", "number", "fresh / numbers, null without numbers"),
+)
+POPULATIONS: Final = ("callable", "called", "callable or called")
+FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
+
+_CLOSED: Final = ("dnc", "completed")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Coverage:
+    """How far Do-Not-Call checks reach.
+
+    Attributes:
+        numbers: One row per number that is callable or was called, columns `scrub_coverage.NUMBERS`.
+        calls: One row per outbound call, columns `scrub_at_call.COLUMNS`.
+        summary: Counts with their denominators, columns `SUMMARY_COLUMNS`.
+        as_of: The moment at which numbers are judged, UTC.
+        max_age_days: How old a record may be where no rule of the place says.
+    """
+
+    numbers: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    calls: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    summary: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    as_of: datetime
+    max_age_days: int
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return settled(self)
+
+    def __repr__(self) -> str:
+        fresh = int((self.numbers["state"] == FRESH).sum())
+        return (
+            f"Coverage({fresh:,} of {len(self.numbers):,} numbers have a check of at most "
+            f"{self.max_age_days} days on {self.as_of:%Y-%m-%d}; {len(self.calls):,} calls)"
+        )
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(index=False, na_rep=""))
+
+
+def coverage(
+    leads: pd.DataFrame,
+    calls: pd.DataFrame,
+    checks: pd.DataFrame,
+    *,
+    now: datetime,
+    max_age_days: int | None = None,
+    by: str | None = None,
+    rulebook: RuleBook | None = None,
+    states: Mapping[str, str] | pd.Series | None = None,
+) -> Coverage:
+    """Numbers and calls held against the Do-Not-Call checks on record.
+
+    The same query as the audit's: with the same rules the two say the same.
+
+    Args:
+        leads: Frame of the leads table. A number is callable if a lead of it is neither `dnc`
+            nor `completed`.
+        calls: Frame of the calls table, of the period that is of interest.
+        checks: Ledger of checks, frame of the dnc_checks table.
+        now: The moment at which numbers are judged; later calls and checks are left out.
+        max_age_days: How old a record may be, in days of 24 hours, whatever the rules say; None:
+            as the rules of each number's place say, and 31 days where they say nothing.
+        by: Column of the leads (`campaign_id`, or one that was added) to count by.
+        rulebook: The rules; by default those of the package.
+        states: Number to US state or ZIP code, where the account knows it.
+
+    Returns:
+        Numbers, calls and counts.
+
+    Raises:
+        ConfigError: A frame lacks a column, an instant or `now` has no time zone.
+
+    Example:
+        covered = dnc.coverage(account.leads(), account.calls(), account.dnc_checks(), now=now)
+        covered.summary
+    """
+    if by is not None and by not in leads.columns:
+        raise ConfigError(f"compliance: the leads frame has no column {by}; add it first")
+    book = load() if rulebook is None else rulebook
+    age = None if max_age_days is None else timedelta(days=max_age_days)
+    rules = book if age is None else _without_rules(book)
+    law = Law(rules, rules, Practice(), Declared())
+    asked = Asked(law, moment(now).to_pydatetime(), states=states, plain_age=age, every_row=True)
+    engine = Engine(leads, calls, checks, None, asked)
+    engine.run(("scrub_at_call", "scrub_coverage"))
+    numbers = scrub_coverage.numbers(engine.view)
+    return Coverage(
+        numbers=numbers,
+        calls=in_time(engine.view),
+        summary=summary(numbers, people(leads, now, by), dialed(engine.view), by=by),
+        as_of=moment(now).to_pydatetime(),
+        max_age_days=31 if max_age_days is None else max_age_days,
+    )
+
+
+def _without_rules(book: RuleBook) -> RuleBook:
+    """The book without its rules, where the age that the caller gives stands for them all."""
+    return RuleBook(book.version, book.generated_on, book.sha256, book.scope, ())
+
+
+def in_time(view: View) -> pd.DataFrame:
+    """Every graded call against the records of its number, columns `scrub_at_call.COLUMNS`."""
+    found = scrub_at_call.CHECK.rows(view, "true")
+    return shaped(
+        found.assign(reason=found.get("plain_reason", found["reason"])), scrub_at_call.COLUMNS
+    )
+
+
+def people(leads: pd.DataFrame, now: datetime, by: str | None = None) -> pd.DataFrame:
+    """Leads that existed at the moment and have a number."""
+    names = ["phone", "status", "campaign_id"]
+    names += [by] if by is not None and by not in names else []
+    kept = leads["phone"].notna() & ~(leads["created_at"] > moment(now))
+    return leads.loc[kept.to_numpy(dtype=bool), names].reset_index(drop=True)
+
+
+def dialed(view: View) -> pd.DataFrame:
+    """Calls that went to a number: `to_number`, `campaign_id`."""
+    return view.frame("""
+        select to_number, campaign_id from calls
+        where graded and is_outbound and to_number is not null order by call""")
+
+
+def callable_leads(leads: pd.DataFrame) -> pd.Series:
+    """Whether each lead is neither dnc nor completed."""
+    return ~leads["status"].str.strip().str.lower().isin(_CLOSED)
+
+
+def summary(
+    numbers: pd.DataFrame, leads: pd.DataFrame, called: pd.DataFrame, *, by: str | None = None
+) -> pd.DataFrame:
+    """Counts with their denominators, columns `SUMMARY_COLUMNS`."""
+    pairs = _groups(leads, called, by)
+    both = pairs.assign(how="callable or called").drop_duplicates()
+    every = pd.concat([pairs, both], ignore_index=True).merge(numbers, on="phone", how="left")
+    # No group at all still gives its three rows, so that nothing counted reads as nothing.
+    groups = sorted(every["group"].dropna().unique())
+    groups += [None] if every["group"].isna().any() or not groups else []
+    rows = [_count(every, group, how) for group in groups for how in POPULATIONS]
+    values = {c.name: [row[c.name] for row in rows] for c in SUMMARY_COLUMNS}
+    return shaped(pd.DataFrame(values), SUMMARY_COLUMNS)
+
+
+def _groups(leads: pd.DataFrame, called: pd.DataFrame, by: str | None) -> pd.DataFrame:
+    """Pairs of number and group, with how the number belongs to it: columns phone, group, how."""
+    open_ = leads[callable_leads(leads).to_numpy(dtype=bool)]
+    parts = [_pairs(open_["phone"], None if by is None else open_[by], "callable")]
+    if by is None or by in called.columns:
+        parts.append(_pairs(called["to_number"], None if by is None else called[by], "called"))
+    else:
+        known = called[["to_number"]].merge(
+            leads[["phone", by]], left_on="to_number", right_on="phone", how="left"
+        )
+        parts.append(_pairs(known["to_number"], known[by], "called"))
+    return pd.concat(parts, ignore_index=True).drop_duplicates()
+
+
+def _pairs(phones: pd.Series, groups: pd.Series | None, how: str) -> pd.DataFrame:
+    names = pd.Series(None, index=phones.index, dtype="str") if groups is None else groups
+    return pd.DataFrame(
+        {"phone": phones.astype("str"), "group": names.astype("str"), "how": how}
+    ).astype({"how": "str"})
+
+
+def _count(every: pd.DataFrame, group: str | None, population: str) -> dict[str, Any]:
+    inside = every["group"].isna() if group is None else every["group"] == group
+    numbers = every[inside & (every["how"] == population)]
+    states = numbers["state"].value_counts()
+    fresh = int(states.get(FRESH, 0))
+    return {
+        "group": group, "population": population, "numbers": len(numbers), "fresh": fresh,
+        "screened": int(states.get(SCREENED, 0)), "stale": int(states.get(OLD, 0)),
+        "never": int(states.get(UNCHECKED, 0)),
+        "listed": int(numbers["listed"].fillna(value=False).sum()),
+        "share": fresh / len(numbers) if len(numbers) else None,
+    }  # fmt: skip

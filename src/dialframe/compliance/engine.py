@@ -1,0 +1,113 @@
+"""One audit in one DuckDB connection: tables built, checks run, results read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from tempfile import gettempdir
+from typing import Final
+
+import duckdb
+import pandas as pd
+
+from dialframe.compliance.checks import (
+    abandonment,
+    attempt_caps,
+    calling_hours,
+    consent,
+    emergency,
+    internal_dnc,
+    listed_number,
+    records,
+    retention,
+    scrub_at_call,
+    scrub_coverage,
+    sector_ban,
+)
+from dialframe.compliance.checks.reading import Check, View
+from dialframe.compliance.tables import prepare
+from dialframe.compliance.tables.intake import (
+    take_callbacks,
+    take_calls,
+    take_checks,
+    take_leads,
+)
+
+#: Every check, in the order of a report. The first four are told whether or not a rule asks for them.
+CHECKS: Final[tuple[Check, ...]] = tuple(
+    module.CHECK
+    for module in (
+        calling_hours, scrub_at_call, scrub_coverage, listed_number, attempt_caps, emergency,
+        internal_dnc, abandonment, consent, records, retention, sector_ban,
+    )
+)  # fmt: skip
+ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")
+_FEW: Final = 50_000
+_MEMORY: Final = "1500MB"
+BY_NAME: Final = {check.name: check for check in CHECKS}
+
+
+class Engine:
+    """The tables of an audit, and the checks that were run on them.
+
+    Args:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        checks: Ledger of Do-Not-Call checks.
+        callbacks: Frame of the callbacks table.
+        asked: What is asked.
+    """
+
+    def __init__(
+        self,
+        leads: pd.DataFrame | None,
+        calls: pd.DataFrame,
+        checks: pd.DataFrame | None,
+        callbacks: pd.DataFrame | None,
+        asked: prepare.Asked,
+    ) -> None:
+        self.con = duckdb.connect()
+        # A few calls cost more to share among threads than to count.
+        self.con.execute(f"set threads = {1 if len(calls) < _FEW else 2}")
+        # What does not fit spills to the disk of the machine, never to the folder of the caller.
+        self.con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{_MEMORY}'")
+        self.asked = asked
+        #: Checks that were run; one that no rule of the book asks for is not.
+        self.ran: set[str] = set()
+        self.view = View(self.con, asked.law)
+        for name, frame, key in (
+            ("calls_in", take_calls(calls), "call"), ("leads_in", take_leads(leads), "lead"),
+            ("checks_in", take_checks(checks), "check_no"), ("callbacks_in", take_callbacks(callbacks), "callback_no"),
+        ):  # fmt: skip
+            numbered = frame.assign(**{key: range(len(frame))})
+            self.con.register("given", prepare.arrow(numbered))
+            self.con.execute(f"create or replace table {name} as select * from given")
+            self.con.unregister("given")
+        prepare.prepare(self.con, asked)
+        self.con.execute("""
+            update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
+
+    def run(self, names: Sequence[str] | None = None) -> None:
+        """Run checks in their order; all by default."""
+        with_rules = {
+            name
+            for (name,) in self.con.execute("""
+                select distinct check_name from asked_by
+                union select 'retention' from retention_rules""").fetchall()
+        }
+        for check in CHECKS:
+            wanted = (
+                check.name in (with_rules | set(ALWAYS)) if names is None else check.name in names
+            )
+            if not wanted:
+                continue
+            self.ran.add(check.name)
+            if check.name == "abandonment":
+                self.view.run("abandonment_days")
+            check.settle(self.view)
+
+    def whole(self, name: str, *more: str) -> None:
+        """Look at every call closely from now on, and run some checks again: the grades stay."""
+        if not self.con.execute("select every_row from settings").fetchone()[0]:  # type: ignore[index]
+            self.con.execute("update settings set every_row = true")
+        for each in (*more, name):
+            BY_NAME[each].settle(self.view)

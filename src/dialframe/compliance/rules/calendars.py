@@ -1,0 +1,360 @@
+"""Finds the days on which a rule bans calls, and the last day of a number of business days.
+
+Days come from three places. A list that a statute writes out is data (`calendars.toml`). Where a
+law says no more than "public holiday", the `holidays` library serves, with what the rule adds and
+drops on top. Days that nobody can know in advance (a governor's proclamation, an emergency) come
+from a file of the firm. A day on which sources disagree bans nothing for certain: it is one of
+type `regional`, like a holiday of a part of the country, and a call on it is uncertain.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache, lru_cache
+from importlib import resources
+from importlib.metadata import version
+from typing import Final, Literal
+
+import holidays
+from dateutil.easter import easter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from dialframe.compliance.rules.rule_model import HolidayRule, HonourRule
+from dialframe.compliance.rules.rule_parameters import HolidayParameters, LocalDay, SpecialWindow
+
+_EPOCH: Final = date(1970, 1, 1)
+_SATURDAY: Final = 5
+_MONDAY: Final = 0
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTHS: Final = (
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+)  # fmt: skip
+_ON: Final = re.compile(
+    r"(?P<month>\d\d)-(?P<day>\d\d)"
+    r"|easter (?P<shift>[+-]?\d+)"
+    r"|mon near (?P<near>\d\d-\d\d)"
+    r"|(?:(?P<after>\w{3}) after )?(?P<nth>1st|2nd|3rd|4th|last) (?P<weekday>\w{3}) of (?P<of>\w{3})"
+)
+
+#: The version of the `holidays` library, whose calendars serve where a law names no list.
+HOLIDAYS_VERSION: Final = version("holidays")
+
+
+class StatutoryDay(BaseModel):
+    """A holiday of a statute: its name, its rule of the day, and since when it is law."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    name: str = Field(min_length=1)
+    on: str
+    begins: date | None = Field(default=None, alias="from")
+    ends: date | None = Field(default=None, alias="to")
+    years: Literal["", "even"] = ""
+    moves: bool = True
+    unsettled: str = ""
+
+    @model_validator(mode="after")
+    def _is_a_day(self) -> StatutoryDay:
+        if day_of(self.on, 2024) is None:
+            raise ValueError(f"{self.on!r} is no day of a year, such as 01-01 or 3rd mon of jan")
+        return self
+
+    def in_year(self, year: int) -> date | None:
+        """The day in a year; None where it is no holiday then."""
+        day = day_of(self.on, year)
+        if day is None or (self.years == "even" and year % 2):
+            return None
+        begun = self.begins is None or self.begins <= day
+        return day if begun and (self.ends is None or day <= self.ends) else None
+
+
+class StatutoryCalendar(BaseModel):
+    """The holidays of a statute, with the text that they rest on and what weekends do to them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    id: str
+    title: str
+    citation: str
+    source: str
+    quotation: str = ""
+    read_on: date | None = None
+    confidence: Literal["high", "medium", "low"]
+    note: str = ""
+    sunday: Literal["", "next_monday"]
+    saturday: Literal["", "previous_friday", "next_monday"]
+    moved_unsettled: str = ""
+    saturday_unsettled: str = ""
+    day: tuple[StatutoryDay, ...] = Field(strict=False)
+
+    def in_year(self, year: int) -> dict[date, tuple[str, str]]:
+        """Holidays of a year in order: their names, and why they are unsettled, or nothing."""
+        days: dict[date, tuple[str, str]] = {}
+        for at in (year, year + 1):  # New Year's Day may be kept on 31 December
+            for kept, name, unsettled in self._kept(at):
+                if kept.year == year and (kept not in days or days[kept][1]):
+                    days[kept] = (name, unsettled)
+        return dict(sorted(days.items()))
+
+    def _kept(self, year: int) -> Iterator[tuple[date, str, str]]:
+        for entry in self.day:
+            day = entry.in_year(year)
+            if day is None:
+                continue
+            yield day, entry.name, entry.unsettled
+            shift = {5: self.saturday, 6: self.sunday}.get(day.weekday(), "")
+            if not shift or not entry.moves:
+                continue
+            step = -1 if shift == "previous_friday" else (7 - day.weekday())
+            why = entry.unsettled or self.moved_unsettled
+            if day.weekday() == _SATURDAY:
+                why = why or self.saturday_unsettled
+            yield day + timedelta(days=step), f"{entry.name} (observed)", why
+
+
+class _Calendars(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    calendar: tuple[StatutoryCalendar, ...] = Field(strict=False)
+
+
+def day_of(on: str, year: int) -> date | None:
+    """The day of a year that a rule of the day means, by the forms that `calendars.toml` lists.
+
+    Example:
+        >>> day_of("tue after 1st mon of nov", 2026)
+        datetime.date(2026, 11, 3)
+    """
+    found = _ON.fullmatch(on)
+    if found is None:
+        return None
+    if found["month"]:
+        return date(year, int(found["month"]), int(found["day"]))
+    if found["shift"]:
+        sunday: date = easter(year)
+        return sunday + timedelta(days=int(found["shift"]))
+    if found["near"]:
+        day = date(year, int(found["near"][:2]), int(found["near"][3:]))
+        back = day.weekday() if day.weekday() < _SATURDAY else day.weekday() - 7
+        return day - timedelta(days=back)
+    if found["weekday"] not in _WEEKDAYS or found["of"] not in _MONTHS:
+        return None
+    day = _nth(
+        year, _MONTHS.index(found["of"]) + 1, _WEEKDAYS.index(found["weekday"]), found["nth"]
+    )
+    if found["after"]:
+        day += timedelta(days=(_WEEKDAYS.index(found["after"]) - day.weekday() - 1) % 7 + 1)
+    return day
+
+
+def _nth(year: int, month: int, weekday: int, nth: str) -> date:
+    if nth == "last":
+        day = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+        return day - timedelta(days=(day.weekday() - weekday) % 7)
+    first = date(year, month, 1)
+    return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (int(nth[0]) - 1))
+
+
+@cache
+def statutory_calendars() -> Mapping[str, StatutoryCalendar]:
+    """Calendars of `calendars.toml` by their ids."""
+    text = (resources.files("dialframe.compliance.rules") / "calendars.toml").read_text("utf-8")
+    read = TypeAdapter(_Calendars).validate_python(tomllib.loads(text))
+    return {calendar.id: calendar for calendar in read.calendar}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Days that were declared, from a firm's file.
+
+    Attributes:
+        days: Rule id to the days on which it bans calls, with what was declared.
+    """
+
+    days: Mapping[str, Mapping[date, str]] = field(default_factory=dict)
+
+    def of(self, rule_id: str) -> Mapping[date, str]:
+        """Days of one rule."""
+        return self.days.get(rule_id, {})
+
+    def has(self, rule_id: str) -> bool:
+        """Whether the file speaks of the rule at all; without it nobody knows of an emergency."""
+        return rule_id in self.days
+
+
+def closed_days(rule: HolidayRule, first: date, last: date, declared: Declared) -> dict[date, str]:
+    """Days between two days on which the rule bans calls, with their names."""
+    parameters = rule.parameters
+    years = range(first.year, last.year + 1)
+    given: dict[date, str] = {}
+    if parameters.type == "regional":
+        for year in years:
+            given |= _partial(parameters, year)
+    else:
+        given |= declared.of(rule.id)
+    if parameters.type == "no_calls":
+        for year in years:
+            given |= _public(parameters, year)
+    return {day: name for day, name in given.items() if first <= day <= last}
+
+
+def in_parts(rule: HolidayRule) -> tuple[HolidayRule, ...]:
+    """The rule, and beside it what holds in a part of its place alone, as a rule of type `regional`."""
+    parameters = rule.parameters
+    unsettled = (
+        parameters.regional or parameters.local_only or parameters.disputed
+        or (parameters.statutory is not None and _has_unsettled(parameters.statutory))
+    )  # fmt: skip
+    if parameters.type != "no_calls" or not unsettled:
+        return (rule,)
+    parts = parameters.model_copy(update={"type": "regional"})
+    return (rule, rule.model_copy(update={"parameters": parts}))
+
+
+def is_regional(rule: object) -> bool:
+    """Whether a rule closes days of which nobody knows whether they are a holiday where the number is."""
+    return isinstance(rule, HolidayRule) and rule.parameters.type == "regional"
+
+
+def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[date]:
+    """Public holidays that a window of special hours goes by."""
+    years = range(first.year, last.year + 2)
+    return frozenset(
+        day for year in years for day in _calendar(window.calendar, window.subdiv, year)
+    )
+
+
+def last_day(rule: HonourRule, asked_on: date) -> date:
+    """The last day on which a request made on a day is still honoured in time.
+
+    The day after the request is the first. Business days are Monday to Friday without the
+    holidays of the rule's calendar, observed days included.
+    """
+    days = rule.parameters.max_days
+    if rule.parameters.day_type != "business":
+        return asked_on + timedelta(days=days)
+    return _business_day(rule.parameters.holiday_calendar or rule.jurisdiction[:2], asked_on, days)
+
+
+@lru_cache(maxsize=4096)
+def _business_day(country: str, after: date, days: int) -> date:
+    """The last of some business days after a day."""
+    at, left = after, days
+    while left:
+        at += timedelta(days=1)
+        if at.weekday() < _SATURDAY and at not in _calendar(country, "", at.year):
+            left -= 1
+    return at
+
+
+def _has_unsettled(calendar_id: str) -> bool:
+    calendar = statutory_calendars()[calendar_id]
+    moved = calendar.moved_unsettled or calendar.saturday_unsettled
+    return bool(moved) or any(day.unsettled for day in calendar.day)
+
+
+def is_known(country: str, subdiv: str = "") -> bool:
+    """Whether there is a calendar of a country, and of a part of it."""
+    known = holidays.list_supported_countries(include_aliases=True)
+    return country in known and (not subdiv or subdiv in known[country])
+
+
+def ordinal(day: date) -> int:
+    """Days since 1970-01-01."""
+    return (day - _EPOCH).days
+
+
+def _public(parameters: HolidayParameters, year: int) -> dict[date, str]:
+    """Days of a year on which calls are banned for certain."""
+    days = _listed(parameters, year)
+    disputed = _disputed(parameters, days)
+    return {day: name for day, name in days.items() if day not in disputed}
+
+
+def _disputed(parameters: HolidayParameters, days: Mapping[date, str]) -> dict[date, str]:
+    """Days of which the rule says that sources disagree, with what they say."""
+    found: dict[date, str] = {}
+    for entry in parameters.disputed:
+        for day, name in days.items():
+            of_name = not entry.name or entry.name.casefold() in name.casefold()
+            of_weekday = entry.weekday is None or _WEEKDAYS[day.weekday()] == entry.weekday
+            if of_name and of_weekday:
+                found[day] = f"{name}; sources disagree: {'; '.join(entry.sources)}"
+    return found
+
+
+def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
+    """Holidays of a year, by a statute's list or by the library, with what the rule adds and drops."""
+    if parameters.statutory is not None:
+        listed = statutory_calendars()[parameters.statutory].in_year(year)
+        found = {day: name for day, (name, unsettled) in listed.items() if not unsettled}
+    elif parameters.calendar is not None:
+        found = dict(_calendar(parameters.calendar, parameters.subdiv, year, parameters.observed))
+    else:
+        return {}
+    dropped = [name.casefold() for name in parameters.drop]
+    found = {
+        day: name
+        for day, name in found.items()
+        if not any(drop in name.casefold() for drop in dropped)
+    }
+    for added in parameters.add:
+        month, number = (int(part) for part in added.day.split("-"))
+        try:
+            day = date(year, month, number)
+        except ValueError:
+            continue  # 29 February of a year without one
+        found.setdefault(day, added.name)
+        if added.moves and day.weekday() >= _SATURDAY:
+            shift = timedelta(days=-1 if day.weekday() == _SATURDAY else 1)
+            found.setdefault(day + shift, f"{added.name} (observed)")
+    return found
+
+
+def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
+    """Days on which calls may be banned: where, or why nobody can say for certain."""
+    everywhere = _public(parameters, year)
+    found = _disputed(parameters, _listed(parameters, year))
+    if parameters.statutory is not None:
+        found |= _unsettled(parameters.statutory, year)
+    if parameters.regional and parameters.calendar is not None:
+        for part in _subdivisions(parameters.calendar):
+            days = _calendar(parameters.calendar, part, year, parameters.observed)
+            for day, name in days.items():
+                found[day] = f"{found[day]}, {part}" if day in found else f"{name} in {part}"
+    for local in parameters.local_only:
+        found |= dict.fromkeys(_local(local, year), f"{local.name} in {local.where}")
+    return {day: name for day, name in sorted(found.items()) if day not in everywhere}
+
+
+def _unsettled(calendar_id: str, year: int) -> dict[date, str]:
+    listed = statutory_calendars()[calendar_id].in_year(year)
+    return {day: f"{name}; {why}" for day, (name, why) in listed.items() if why}
+
+
+def _local(local: LocalDay, year: int) -> list[date]:
+    """Days of a year on which a part of the place keeps the holiday."""
+    if local.on:
+        day = day_of(local.on, year)
+        return [] if day is None else [day]
+    dated = _calendar(local.calendar, local.subdiv, year)
+    return [day for day, name in dated.items() if local.name.casefold() in name.casefold()]
+
+
+@cache
+def _subdivisions(country: str) -> tuple[str, ...]:
+    return tuple(holidays.list_supported_countries(include_aliases=False)[country])
+
+
+@lru_cache(maxsize=4096)
+def _calendar(
+    country: str,
+    subdiv: str,
+    year: int,
+    observed: bool = True,  # noqa: FBT001, FBT002 - cached
+) -> Mapping[date, str]:
+    found = holidays.country_holidays(
+        country, subdiv=subdiv or None, years=year, observed=observed, language="en_US"
+    )
+    return dict(found)

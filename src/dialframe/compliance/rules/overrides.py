@@ -1,0 +1,223 @@
+"""Lays a firm's own rules over the book: changes and additions, with who decided them and why; reads declared days.
+
+The file is TOML. `[[change]]` names a rule of the book and gives new values of its `parameters`,
+other days, `drop = true`, or `adopt = true` for a voluntary code that the firm joined; `[[add]]`
+with `[add.rule]` brings a rule of the firm. Both say `by`, `why` and `on`. A change that asks less
+than the book does is refused unless it says `loosens = true`. The book's own files stay as they
+are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from datetime import date, time, timedelta
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from dialframe.compliance.rules import rulebook_lint
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rule_model import AnyRule, Change, HoursRule, OwnRules, Rule
+from dialframe.compliance.rules.rulebook import Origin, RuleBook, adopted
+from dialframe.errors import ConfigError
+
+_FILE: Final = TypeAdapter(OwnRules)
+_RULE: Final[TypeAdapter[Rule]] = TypeAdapter(AnyRule)
+
+
+def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
+    """The book with a firm's changes and rules.
+
+    Args:
+        book: The book.
+        text: TOML text of the firm's file.
+        name: What errors call it.
+
+    Raises:
+        ConfigError: The text is not TOML, does not fit its schema, changes a rule that is not in
+            the book, adds one whose id is taken, or asks less than the book does without saying
+            so; the line is named.
+    """
+    try:
+        own = _FILE.validate_python(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    rules = {rule.id: rule for rule in book.rules}
+    origins = list(book.origins)
+    for change in own.change:
+        where = f"{name}, line {rulebook_lint.of_rule(text, change.id)}"
+        if change.id not in rules:
+            raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
+        old = rules[change.id]
+        new = None if change.drop else _changed(old, change, where)
+        looser = loosened(old, new)
+        if looser and not change.loosens:
+            raise ConfigError(
+                f"{where}: this asks less than the book does ({looser}); a firm that means it "
+                "writes loosens = true, and the audit says so on its first page"
+            )
+        what = "dropped" if change.drop else "adopted" if change.adopt else "changed"
+        origins.append((change.id, _origin(change, "loosened" if looser else what)))
+        if new is None:
+            del rules[change.id]
+        else:
+            rules[change.id] = _joined(new, where) if change.adopt else new
+    for added in own.add:
+        where = f"{name}, line {rulebook_lint.of_rule(text, added.rule.id)}"
+        if added.rule.id in rules:
+            raise ConfigError(f"{where}: the id {added.rule.id!r} is taken; choose another")
+        rules[added.rule.id] = added.rule
+        origins.append((added.rule.id, Origin(added.by, added.why, added.on, "added")))
+    problem = rulebook_lint.contradiction(tuple(rules.values()))
+    if problem is not None:
+        raise ConfigError(f"{name}, line {rulebook_lint.of_rule(text, problem[0])}: {problem[1]}")
+    both = hashlib.sha256(f"{book.sha256}\n{text}".encode()).hexdigest()
+    return RuleBook(
+        f"{book.version}+own",
+        book.generated_on,
+        both,
+        book.scope,
+        tuple(rules.values()),
+        book.no_hours,
+        tuple(origins),
+    )
+
+
+#: Which way a parameter asks less: `more` where a greater value does, `less` where a smaller one does.
+_LOOSER: Final[Mapping[str, str]] = {
+    "max_attempts": "more", "max_age_days": "more", "max_days": "more", "max_rate": "more",
+    "listed_grace_days": "more", "grace_days": "more", "refresh_days": "more",
+    "grace_days_after_publication": "more", "max_consent_age_years": "more",
+    "ebr_purchase_months": "more", "ebr_inquiry_months": "more", "seconds_to_answer": "more",
+    "hipaa_max_per_day": "more", "hipaa_max_per_week": "more", "window_hours": "less",
+    "window_days": "less", "years": "less", "honour_years": "less", "honour_days": "less",
+    "cooldown_days": "less", "cooldown_after_conversation_days": "less", "min_rings": "less",
+    "min_ring_seconds": "less", "aging_days": "less",
+}  # fmt: skip
+_HOURS: Final = frozenset({"windows", "closed_days", "before_holiday", "sunday_and_holiday"})
+
+
+def loosened(old: Rule, new: Rule | None) -> str:
+    """What a change of a rule makes it ask less of the firm, in words; empty where it asks as much or more.
+
+    A change whose direction nobody can tell counts as one that asks less.
+    """
+    if old.status == "voluntary_code":
+        return ""
+    if new is None:
+        return "the rule is dropped"
+    if _begins(new) > _begins(old) or _ends(new) < _ends(old):
+        return "the rule holds on fewer days"
+    before, after = old.parameters.model_dump(), new.parameters.model_dump()
+    changed = {name for name in after if after[name] != before[name]}
+    if isinstance(old, HoursRule) and isinstance(new, HoursRule) and changed & _HOURS:
+        if _open_minutes(new) - _open_minutes(old) or changed & (
+            _HOURS - {"windows", "closed_days"}
+        ):
+            return "calls may start at more hours"
+        changed -= _HOURS
+    for name in sorted(changed):
+        direction = _LOOSER.get(name)
+        if direction is None or before[name] is None or after[name] is None:
+            return f"{name} is another"
+        if (after[name] > before[name]) == (direction == "more"):
+            return f"{name} is {after[name]} instead of {before[name]}"
+    return ""
+
+
+def _begins(rule: Rule) -> date:
+    return rule.effective_from or date.min
+
+
+def _ends(rule: Rule) -> date:
+    return rule.effective_to or date.max
+
+
+def _open_minutes(rule: HoursRule) -> set[tuple[str, int]]:
+    """Minutes of the week at which calls may start."""
+    return {
+        (day, minute)
+        for window in rule.parameters.windows
+        for day in window.days
+        for minute in range(_minute(window.start), _minute(window.end))
+    }
+
+
+def _minute(clock: time) -> int:
+    return clock.hour * 60 + clock.minute
+
+
+def _origin(change: Change, what: str) -> Origin:
+    return Origin(change.by, change.why, change.on, what)
+
+
+def _joined(rule: Rule, where: str) -> Rule:
+    if rule.status != "voluntary_code":
+        raise ConfigError(f"{where}: {rule.id} is no voluntary code, so there is nothing to adopt")
+    return adopted(rule)
+
+
+def _changed(rule: Rule, change: Change, where: str) -> Rule:
+    values = rule.model_dump()
+    values["parameters"] |= change.parameters
+    for field in ("effective_from", "effective_to"):
+        day = getattr(change, field)
+        if day is not None:
+            values[field] = day
+    try:
+        return _RULE.validate_python(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        steps = ".".join(str(step) for step in first["loc"][1:])
+        raise ConfigError(f"{where}: {steps}: {first['msg']}; correct the text") from error
+
+
+class _Spell(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    rule: str
+    first: date | None = Field(default=None)
+    last: date | None = Field(default=None)
+    what: str = ""
+    none_until: date | None = None
+
+    @model_validator(mode="after")
+    def _forward(self) -> _Spell:
+        if self.last is not None and (self.first is None or self.last < self.first):
+            raise ValueError("a spell ends on or after its first day")
+        return self
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    declared: tuple[_Spell, ...] = Field(strict=False)
+
+
+_DECLARED: Final = TypeAdapter(_File)
+
+
+def read_declared(text: str, *, name: str = "file of declared days") -> Declared:
+    """Declared days from TOML text: `[[declared]]` with `rule`, `first`, `last`, `what`.
+
+    Raises:
+        ConfigError: The text is not TOML, misses a field, has an unknown one, or ends a spell
+            before it begins; the line is named.
+    """
+    try:
+        given = _DECLARED.validate_python(tomllib.loads(text)).declared
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    found: dict[str, dict[date, str]] = {}
+    for spell in given:
+        days = found.setdefault(spell.rule, {})
+        if spell.first is None:
+            continue
+        last = spell.last or spell.first
+        for shift in range((last - spell.first).days + 1):
+            days[spell.first + timedelta(days=shift)] = spell.what
+    return Declared(found)

@@ -1,0 +1,150 @@
+"""Lays rules out as rows: one row per rule, the history of a place, and what differs between books or days."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.rules.rule_model import Rule
+from dialframe.compliance.rules.rulebook import RuleBook
+
+#: Columns of `between`.
+COLUMNS: Final = ["rule_id", "change", "field", "before", "after"]
+#: Columns of `history` and `of_days`.
+HISTORY: Final = ["rule_id", "title", "kind", "from", "to", "replaces", "citation", "confidence"]
+#: Columns of `table`.
+TABLE: Final = [
+    "rule_id", "jurisdiction", "kind", "title", "status", "from", "to", "since_reason", "replaces",
+    "applies_to", "line_types", "dialing", "parameters", "exemptions", "citation", "quotation",
+    "quoted_from", "read_on", "sources", "confidence", "confidence_reason", "grade_ceiling",
+    "conflicts", "examples", "notes",
+]  # fmt: skip
+
+
+def table(book: RuleBook) -> pd.DataFrame:
+    """One row per rule, columns `TABLE`, with its quotation and its sources.
+
+    Args:
+        book: The book.
+    """
+    return pd.DataFrame([_row(rule) for rule in book.rules], columns=TABLE).astype("str")
+
+
+def history(book: RuleBook, code: str) -> pd.DataFrame:
+    """Rules of a place, or one rule with those before and after it, in the order of their days.
+
+    Args:
+        book: The book.
+        code: A jurisdiction (`us-ct`) or the id of a rule.
+
+    Returns:
+        Columns `HISTORY`; an open end is empty, `always` a rule without a first day.
+
+    Raises:
+        ConfigError: There is no such jurisdiction and no such rule.
+    """
+    rules = book.select([code]).rules
+    if len(rules) == 1 and rules[0].id == code.lower():
+        rules = _line_of_succession(book, rules[0])
+    ordered = sorted(rules, key=lambda rule: (rule.kind, rule.effective_from or date.min, rule.id))
+    return pd.DataFrame([_dated(rule) for rule in ordered], columns=HISTORY).astype("str")
+
+
+def of_days(book: RuleBook, first: date, second: date) -> pd.DataFrame:
+    """Rules that are law on one of two days and not on the other.
+
+    Args:
+        book: The book.
+        first: The earlier day.
+        second: The later day.
+
+    Returns:
+        `change` (`begins`, `ends`) and the columns `HISTORY`.
+    """
+    rows = []
+    for rule in book.rules:
+        before, after = rule.holds_on(first), rule.holds_on(second)
+        if before != after:
+            rows.append({"change": "begins" if after else "ends", **_dated(rule)})
+    return pd.DataFrame(rows, columns=["change", *HISTORY]).astype("str")
+
+
+def between(before: RuleBook, after: RuleBook) -> pd.DataFrame:
+    """Rules that were added, dropped or changed, one row per field: `COLUMNS`.
+
+    Args:
+        before: One book.
+        after: The other.
+    """
+    old = {rule.id: rule.model_dump(mode="json") for rule in before.rules}
+    new = {rule.id: rule.model_dump(mode="json") for rule in after.rules}
+    rows = []
+    for rule_id in dict.fromkeys([*old, *new]):
+        if rule_id not in new:
+            rows.append((rule_id, "dropped", "", old[rule_id]["title"], ""))
+        elif rule_id not in old:
+            rows.append((rule_id, "added", "", "", new[rule_id]["title"]))
+        else:
+            rows += [
+                (rule_id, "changed", field, was, now)
+                for field, was, now in _fields(old[rule_id], new[rule_id])
+            ]
+    return pd.DataFrame(rows, columns=COLUMNS).astype("str")
+
+
+def _line_of_succession(book: RuleBook, rule: Rule) -> tuple[Rule, ...]:
+    """Rules of the same kind and place that end before it begins, or begin after it ends."""
+    if rule.kind == "holiday":
+        return (rule,)
+    kin = [r for r in book.rules if (r.kind, r.jurisdiction) == (rule.kind, rule.jurisdiction)]
+    dates = (rule.effective_from or date.min, rule.effective_to or date.max)
+    chosen = [
+        other
+        for other in kin
+        if (other.effective_to or date.max) < dates[0]
+        or (other.effective_from or date.min) > dates[1]
+    ]
+    return (*chosen, rule)
+
+
+def _dated(rule: Rule) -> dict[str, str]:
+    return {
+        "rule_id": rule.id, "title": rule.title, "kind": rule.kind,
+        "from": str(rule.effective_from or rule.since or ""), "to": str(rule.effective_to or ""),
+        "replaces": rule.replaces or "", "citation": rule.citation, "confidence": rule.confidence,
+    }  # fmt: skip
+
+
+def _row(rule: Rule) -> dict[str, str]:
+    parameters = rule.parameters.model_dump(mode="json", exclude_defaults=True)
+    exemptions = (f"{e.code} ({e.detail})" if e.detail else e.code for e in rule.exemptions)
+    examples = (f"{e.at.isoformat()} {e.grade}" for e in rule.examples)
+    return {
+        **_dated(rule),
+        "jurisdiction": rule.jurisdiction, "status": rule.status,
+        "since_reason": rule.since_reason, "applies_to": "; ".join(rule.applies_to),
+        "line_types": "; ".join(rule.line_types), "dialing": rule.dialing,
+        "parameters": json.dumps(parameters, ensure_ascii=False), "exemptions": "; ".join(exemptions),
+        "quotation": rule.quotation, "quoted_from": rule.quoted_from,
+        "read_on": str(rule.read_on or ""), "sources": "; ".join(rule.sources),
+        "confidence_reason": rule.confidence_reason, "grade_ceiling": rule.grade_ceiling,
+        "conflicts": "; ".join(rule.conflicts), "examples": "; ".join(examples),
+        "notes": rule.notes,
+    }  # fmt: skip
+
+
+def _fields(old: object, new: object, path: str = "") -> list[tuple[str, str, str]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        found = []
+        for name in dict.fromkeys([*old, *new]):
+            inner = f"{path}.{name}" if path else str(name)
+            found += _fields(old.get(name), new.get(name), inner)
+        return found
+    return [] if old == new else [(path, _words(old), _words(new))]
+
+
+def _words(value: object) -> str:
+    return "" if value is None else str(value)

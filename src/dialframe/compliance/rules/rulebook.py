@@ -1,0 +1,268 @@
+"""The rule book: telemarketing rules as facts with citation and source.
+
+The facts live in `book/*.toml`. A rule says what a regulation says, where it is written, how
+sure the reading is and from which day to which day it holds. It decides nothing: the grading is
+elsewhere in this room. A firm's own changes and rules come from a file of their own (`overrides.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import Final, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from dialframe.compliance.rules import rulebook_lint
+from dialframe.compliance.rules.rule_model import (
+    DAYS,
+    AbandonmentRule,
+    Book,
+    CapRule,
+    ConsentRule,
+    Day,
+    FreshnessRule,
+    HolidayRule,
+    HonourRule,
+    HoursRule,
+    NoHours,
+    RetentionRule,
+    Rule,
+    Window,
+)
+from dialframe.errors import ConfigError
+
+__all__ = [
+    "DAYS", "STALE_AFTER_DAYS", "AbandonmentRule", "CapRule", "ConsentRule", "Day",
+    "FreshnessRule", "HolidayRule", "HonourRule", "HoursRule", "RetentionRule", "Rule",
+    "RuleBook", "Window", "adopted", "citations", "ids", "load", "parse",
+]  # fmt: skip
+
+#: A rule book older than this is likely to have missed a change of the rules.
+STALE_AFTER_DAYS: Final = 180
+
+#: Files of the book, in the order in which they are read; the first says what the book is.
+FILES: Final = (
+    "meta", "us_federal", "us_states", "americas", "europe", "asia_pacific", "middle_east_africa",
+)  # fmt: skip
+
+_BOOK: Final = TypeAdapter(Book)
+_R = TypeVar("_R", bound=Rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who changed or added a rule for a firm, why and on which day."""
+
+    by: str
+    why: str
+    on: date
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBook:
+    """Every rule of one version.
+
+    Attributes:
+        version: Version of the facts, a date with dots; `+own` behind it with a firm's file.
+        generated_on: Day on which the facts were gathered.
+        sha256: Hash of the text that was read, a firm's file included, for an evidence pack.
+        scope: Which rules the book has; what is not named there is not audited.
+        rules: The rules, in the order of the text.
+        no_hours: Where no rule on hours was found.
+        origins: Rule id and who changed or added it, for rules of a firm's file.
+    """
+
+    version: str
+    generated_on: date
+    sha256: str
+    scope: str
+    rules: tuple[Rule, ...]
+    no_hours: NoHours = field(default_factory=NoHours)
+    origins: tuple[tuple[str, Origin], ...] = ()
+
+    @property
+    def jurisdictions(self) -> tuple[str, ...]:
+        """Jurisdictions that have a rule, in the order of the text."""
+        return tuple(dict.fromkeys(rule.jurisdiction for rule in self.rules))
+
+    def rule(self, rule_id: str) -> Rule:
+        """The rule of an id.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        for rule in self.rules:
+            if rule.id == rule_id:
+                return rule
+        raise ConfigError(
+            f"rule book: there is no rule {rule_id!r}; `dialframe rules list` shows them"
+        )
+
+    def select(self, names: Sequence[str] | None) -> RuleBook:
+        """The same book with the rules of some jurisdictions alone.
+
+        A rule on hours that is named by its id brings the holidays that it names. A voluntary code
+        is advice as long as its place is asked; who names the rule by its id holds his calls to it,
+        so that from then on it counts like a law (`adopted_code`).
+
+        Args:
+            names: `us` (federal), `us-fl`, `us-*` (all states), `gb`, `all`, in either case, or ids
+                of rules; None keeps everything.
+
+        Raises:
+            ConfigError: A name is no jurisdiction of the book and no rule.
+        """
+        if names is None:
+            return self
+        wanted: set[str] = set()
+        for name in names:
+            wanted |= self._named(name.strip())
+        by_id = self._with_holidays({name.strip().lower() for name in names})
+        chosen = (rule for rule in self.rules if rule.id in wanted | by_id)
+        return replace(self, rules=tuple(adopted(r) if r.id in by_id else r for r in chosen))
+
+    def codes(self) -> RuleBook:
+        """The voluntary codes of the book alone, as a firm that adopted them would hold itself to them."""
+        found = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
+        return replace(self, rules=found)
+
+    def _with_holidays(self, names: set[str]) -> set[str]:
+        """Ids of rules among some names, and of the holidays that rules on hours among them name."""
+        named = [rule for rule in self.rules if rule.id in names]
+        hours = (r.parameters.holiday_rule for r in named if isinstance(r, HoursRule))
+        return {rule.id for rule in named} | {linked for linked in hours if linked is not None}
+
+    def _named(self, name: str) -> set[str]:
+        upper = name.upper()
+        if upper == "ALL":
+            return {rule.id for rule in self.rules}
+        if upper.endswith("-*"):
+            found = {r.id for r in self.rules if r.jurisdiction.startswith(upper[:-1])}
+        else:
+            found = {r.id for r in self.rules if r.jurisdiction == upper or r.id == name.lower()}
+        if not found:
+            known = ", ".join(each.lower() for each in self.jurisdictions)
+            raise ConfigError(
+                f"rule book: {name!r} is no jurisdiction of the book and no rule; choose from {known}"
+            )
+        return found
+
+    def of_kind(self, kind: type[_R]) -> tuple[_R, ...]:
+        """Rules of one kind, of every time; voluntary codes are among them."""
+        return tuple(rule for rule in self.rules if isinstance(rule, kind))
+
+    def in_force(self, day: date) -> tuple[Rule, ...]:
+        """Rules that held on a day; voluntary codes, which bind nobody by themselves, are left out."""
+        return tuple(r for r in self.rules if r.status != "voluntary_code" and r.holds_on(day))
+
+    def hours(self) -> tuple[HoursRule, ...]:
+        """Rules on calling hours, of every time; `holds_on` says which held on a call's day."""
+        return tuple(r for r in self.of_kind(HoursRule) if r.status != "voluntary_code")
+
+    def freshness(self, day: date) -> tuple[FreshnessRule, ...]:
+        """Rules in force on a day about the age of a check."""
+        rules = (r for r in self.in_force(day) if isinstance(r, FreshnessRule))
+        return tuple(r for r in rules if r.parameters.check == "age")
+
+    def listed(self, day: date) -> tuple[FreshnessRule, ...]:
+        """Rules in force on a day about numbers on a list."""
+        rules = tuple(r for r in self.in_force(day) if isinstance(r, FreshnessRule))
+        # Where a registry has no rule of its own on listed numbers, the one on its age names it.
+        named = {r.jurisdiction for r in rules if r.parameters.check == "listed_number_called"}
+        return tuple(
+            r
+            for r in rules
+            if r.parameters.check == "listed_number_called" or r.jurisdiction not in named
+        )
+
+    def honour(self, day: date) -> tuple[HonourRule, ...]:
+        """Rules in force on a day about requests not to be called."""
+        return tuple(r for r in self.in_force(day) if isinstance(r, HonourRule))
+
+    def age_days(self, today: date) -> int:
+        """Days since the facts were gathered."""
+        return (today - self.generated_on).days
+
+    def age_note(self, today: date) -> str | None:
+        """A sentence of warning when the book is older than 180 days, else None."""
+        age = self.age_days(today)
+        if age <= STALE_AFTER_DAYS:
+            return None
+        return (
+            f"the rule book {self.version} is {age} days old, more than {STALE_AFTER_DAYS}: "
+            "rules may have changed since"
+        )
+
+
+@cache
+def load() -> RuleBook:
+    """The rule book that comes with the package, read once.
+
+    Raises:
+        ConfigError: The packaged text does not fit its schema.
+    """
+    return parse(packaged_text())
+
+
+def packaged_text() -> str:
+    """Text of the rule book that comes with the package: the files of `book/` one after the other."""
+    folder = resources.files("dialframe.compliance.rules") / "book"
+    texts = [(folder / f"{name}.toml").read_text(encoding="utf-8") for name in FILES]
+    return "\n".join(texts)
+
+
+def parse(text: str, *, name: str = "rule book") -> RuleBook:
+    """A rule book from TOML text of the packaged form.
+
+    Args:
+        text: The text.
+        name: What errors call it, a file name for instance.
+
+    Raises:
+        ConfigError: The text is not TOML, misses a field, has an unknown one, names a rule twice
+            or lets a rule overlap the one that it replaces; the line is named.
+    """
+    try:
+        book = _BOOK.validate_python(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
+    except ValidationError as error:
+        raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
+    problem = rulebook_lint.contradiction(book.rule)
+    if problem is not None:
+        rule_id, said = problem
+        raise ConfigError(
+            f"{name}, line {rulebook_lint.of_rule(text, rule_id)}: {said}; correct the text"
+        )
+    return RuleBook(
+        version=book.meta.version,
+        generated_on=book.meta.generated,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        scope=book.meta.scope,
+        rules=book.rule,
+        no_hours=book.meta.no_hours,
+    )
+
+
+def adopted(rule: _R) -> _R:
+    """A rule as it stands for a firm that holds itself to it: a voluntary code then counts like a law."""
+    if rule.status != "voluntary_code":
+        return rule
+    return cast("_R", rule.model_copy(update={"status": "adopted_code"}))
+
+
+def ids(rules: Sequence[Rule]) -> str:
+    """Ids of rules as one text, a semicolon between them."""
+    return "; ".join(rule.id for rule in rules)
+
+
+def citations(rules: Sequence[Rule]) -> str:
+    """Citations of rules as one text, a semicolon between them."""
+    return "; ".join(rule.citation for rule in rules)

@@ -1,0 +1,207 @@
+"""Says what is wrong with a file of rules, by line: faults of its form, and rules that contradict one another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import phonenumbers
+from pydantic import ValidationError
+
+from dialframe.compliance.rules.calendars import day_of, is_known, statutory_calendars
+from dialframe.compliance.rules.rule_model import (
+    KINDS,
+    FreshnessRule,
+    HolidayRule,
+    HonourRule,
+    HoursRule,
+    Rule,
+)
+from dialframe.phones.area_codes import area_codes
+
+__all__ = ["contradiction", "evidence_problems", "first_problem", "form_problems", "of_rule"]
+
+_LEAST_GRADES: Final = 2
+_TABLES: Final = re.compile(r"\s*\[\[([\w.]+)\]\]")
+_KEY: Final = re.compile(r"\s*(?:\[(?P<table>[\w.]+)\]|\"?(?P<key>[\w-]+)\"?\s*=)")
+
+
+def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
+    """A rule and why it cannot stand beside the others; None where all can."""
+    seen: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.id in seen:
+            return rule.id, f"rule ids occur twice: {rule.id}"
+        seen[rule.id] = rule
+    for rule in rules:
+        if isinstance(rule, HoursRule):
+            linked = rule.parameters.holiday_rule
+            if linked is not None and not isinstance(seen.get(linked), HolidayRule):
+                return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
+        found = (
+            _nowhere(rule) or _replaced(rule, seen) or _same_twice(rule, rules) or _uncharted(rule)
+        )
+        if found is not None:
+            return rule.id, found
+    return None
+
+
+def _nowhere(rule: Rule) -> str | None:
+    """A jurisdiction that there is not, so that the rule would reach no call."""
+    country, _, part = rule.jurisdiction.partition("-")
+    states = {area.state for area in area_codes().values()}
+    if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:
+        return f"there is no country {country!r}; for the state write US-{country}"
+    if country not in phonenumbers.SUPPORTED_REGIONS:
+        return f"there is no country {country!r}; use its ISO 3166 code, such as GB"
+    if part and (country != "US" or part not in states):
+        return f"there is no part {part!r} of {country} whose numbers can be told; use US-FL or CA"
+    return None
+
+
+def _uncharted(rule: Rule) -> str | None:
+    """A calendar of holidays that nobody has."""
+    wanted: list[tuple[str, str]] = []
+    if isinstance(rule, HolidayRule):
+        days = rule.parameters
+        if days.statutory is not None and days.statutory not in statutory_calendars():
+            known = ", ".join(statutory_calendars())
+            return (
+                f"{rule.id}: there is no statutory calendar {days.statutory!r}; there are {known}"
+            )
+        for local in days.local_only:
+            if local.on and day_of(local.on, 2024) is None:
+                return f"{rule.id}: {local.on!r} is no day of a year, such as 01-01 or easter -2"
+        wanted += [(days.calendar, days.subdiv)] if days.calendar is not None else []
+        wanted += [(local.calendar, local.subdiv) for local in days.local_only if local.calendar]
+    elif isinstance(rule, HoursRule):
+        p = rule.parameters
+        special = (each for each in (p.before_holiday, p.sunday_and_holiday) if each is not None)
+        wanted += [(each.calendar, each.subdiv) for each in special]
+    elif isinstance(rule, HonourRule) and rule.parameters.holiday_calendar is not None:
+        wanted.append((rule.parameters.holiday_calendar, ""))
+    for country, subdiv in wanted:
+        if not is_known(country, subdiv):
+            name = f"{country}-{subdiv}" if subdiv else country
+            return f"{rule.id}: there is no calendar of holidays of {name!r}"
+    return None
+
+
+def _replaced(rule: Rule, seen: dict[str, Rule]) -> str | None:
+    if rule.replaces is None:
+        return None
+    old = seen.get(rule.replaces)
+    if old is None:
+        return f"replaces {rule.replaces!r}, which is no rule of the file"
+    if old.effective_to is None or rule.effective_from is None:
+        return f"{rule.id} replaces {old.id}, but one of them has no day between them"
+    if rule.effective_from <= old.effective_to:
+        return (
+            f"{rule.id} begins on {rule.effective_from} and overlaps {old.id}, "
+            f"which ends on {old.effective_to}"
+        )
+    return None
+
+
+def _same_twice(rule: Rule, rules: Sequence[Rule]) -> str | None:
+    """Two rules of one kind, place, reach and citation whose days overlap are one rule twice."""
+    for other in rules:
+        if other.id >= rule.id or _reach(other) != _reach(rule):
+            continue
+        ends = [each.effective_to for each in (rule, other)]
+        begins = [each.effective_from for each in (rule, other)]
+        if ends[1] is not None and begins[0] is not None and begins[0] > ends[1]:
+            continue
+        if ends[0] is not None and begins[1] is not None and begins[1] > ends[0]:
+            continue
+        return f"{rule.id} overlaps {other.id}: same citation and reach on the same days"
+    return None
+
+
+def _reach(rule: Rule) -> tuple[object, ...]:
+    check = rule.parameters.check if isinstance(rule, FreshnessRule) else ""
+    return (
+        rule.kind, rule.jurisdiction, rule.citation, rule.applies_to, rule.line_types,
+        rule.dialing, check,
+    )  # fmt: skip
+
+
+def first_problem(error: ValidationError, text: str, name: str) -> str:
+    """The first fault of a file in one sentence, with its line."""
+    (line, words), *others = form_problems(error, text)
+    more = f", and {len(others)} more" if others else ""
+    return f"{name}, line {line}: {words}{more}; correct the text"
+
+
+def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
+    """Every fault that the schema finds in a file: its line and what is wrong, misspelt fields first."""
+    problems = error.errors(include_url=False)
+    # A misspelt field is also a missing one: the misspelling is what there is to correct.
+    problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
+    found = []
+    for problem in problems:
+        place = problem["loc"]
+        # The schema writes the kind of a rule into the path; the file does not.
+        steps = [
+            step
+            for before, step in zip((None, *place), place, strict=False)
+            if not (step in KINDS and (isinstance(before, int) or before == "rule"))
+        ]
+        where = ".".join(str(step) for step in steps) or "the whole"
+        found.append((_line_of(text, steps), f"{where}: {problem['msg']}"))
+    return found
+
+
+def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]:
+    """What a rule lacks that makes it worth believing: a sentence, an address, a first day, examples."""
+    found = []
+    for rule in rules:
+        line = of_rule(text, rule.id)
+        lacks = []
+        if not rule.quotation:
+            lacks.append(
+                "a quotation of the sentence that it rests on, with quoted_from and read_on"
+            )
+        if rule.effective_from is None and rule.since is None:
+            lacks.append('effective_from, or since = "always" with since_reason')
+        if not rule.confidence_reason:
+            lacks.append("confidence_reason")
+        if len({example.grade for example in rule.examples}) < _LEAST_GRADES:
+            lacks.append("an example inside and one outside of it")
+        linked = any("://" in source for source in (*rule.sources, rule.quoted_from))
+        if not linked and rule.confidence != "low":
+            lacks.append('a source with an address, or confidence = "low"')
+        found += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
+    return found
+
+
+def of_rule(text: str, rule_id: str) -> int:
+    """Line on which a rule's id stands, 1 where it is not found."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.match(rf'\s*id\s*=\s*"{re.escape(rule_id)}"', line):
+            return number
+    return 1
+
+
+def _line_of(text: str, steps: Sequence[int | str]) -> int:
+    """Line of the deepest part of a path that can be found in the text."""
+    lines = text.splitlines()
+    first, last = 0, len(lines)
+    if len(steps) > 1 and isinstance(steps[1], int):
+        starts = [
+            number
+            for number, line in enumerate(lines)
+            if (found := _TABLES.match(line)) and found[1] == steps[0]
+        ]
+        if steps[1] < len(starts):
+            first = starts[steps[1]]
+            later = [s for s in starts if s > first]
+            last = later[0] if later else len(lines)
+    names = [str(step) for step in steps if isinstance(step, str)]
+    for name in reversed(names):
+        for number in range(first, last):
+            found = _KEY.match(lines[number])
+            if found and (found["key"] == name or (found["table"] or "").split(".")[-1] == name):
+                return number + 1
+    return first + 1

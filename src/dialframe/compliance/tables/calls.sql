@@ -1,0 +1,57 @@
+-- Calls as they came, each once: outbound ones that are graded or count in windows, inbound ones beside them.
+-- Rows are never dropped in silence: `left_out` counts them under their reason.
+
+create or replace macro e164(text) as
+  case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
+    then try_cast(substr(text, 2) as bigint) end;
+
+create or replace table every_call as
+-- The last row of an id counts; a row without id is a call of its own.
+with once as (
+  select *, id is not null and row_number() over (partition by id order by call desc) > 1 as repeated
+  from calls_in
+)
+select c.call, c.id as call_id, c.from_number, c.to_number, c.campaign_id, c.disposition,
+  c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.repeated,
+  lower(trim(c.direction)) as way,
+  greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
+  c.repeated is false and (c.created_at is null or c.created_at <= s.as_of) as seen,
+  o.outcome,
+  -- An answered call reached somebody, whatever its cause says.
+  c.answered_at is not null or not (
+    coalesce(d.never_dialed, false) or coalesce(t.never_dialed, false) or coalesce(h.never_dialed, false)
+  ) as reached_network,
+  coalesce(d.is_request, false) as is_request, coalesce(d.like_refusal, false) as like_refusal
+from once c cross join settings s
+left join words d on d.field = 'disposition' and d.word = c.disposition
+left join words t on t.field = 'status' and t.word = c.status
+left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
+left join outcomes_in o on o.call_id = c.id;
+
+create or replace table outbound as
+select call, call_id, from_number, to_number, e164(to_number) as phone, campaign_id, disposition, at_utc,
+  answered_at, ended_at, duration_seconds, ends_at, outcome,
+  way is not distinct from 'outbound' as is_outbound,
+  at_utc is null or s.since is null or at_utc >= s.since as graded,
+  case when way is distinct from 'outbound' then 'direction' when at_utc is null then 'created_at'
+    when e164(to_number) is null then 'to_number' end as missing_input,
+  missing_input is null and reached_network as attempt,
+  reached_network
+from every_call cross join settings s
+where seen and way is distinct from 'inbound' and (at_utc is null or s.until is null or at_utc < s.until);
+
+create or replace table inbound as
+select call, e164(from_number) as phone, at_utc, ends_at, outcome, answered_at is not null as answered
+from every_call where seen and way = 'inbound';
+
+create or replace table left_out as
+select 'inbound call' as reason, count(*) filter (seen and way = 'inbound') as calls, 1 as place from every_call
+union all
+select 'call after the moment of the audit', count(*) filter (not repeated and not seen), 2 from every_call
+union all
+select 'second row of a call that is already counted', count(*) filter (repeated), 3 from every_call
+union all
+select 'call outside the period',
+  count(*) filter (seen and way is distinct from 'inbound' and at_utc is not null
+    and (at_utc < s.since or at_utc >= s.until)), 4
+from every_call cross join settings s group by s.since, s.until having s.since is not null or s.until is not null;

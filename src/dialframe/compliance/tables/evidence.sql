@@ -1,0 +1,74 @@
+-- What is on record about numbers and Do-Not-Call, row by row; nothing is concluded here.
+--
+-- checks    the service's answer to a question: listed or not, when it was asked. It names no list.
+-- screens   the service took a lead in, after a screen of its own: weaker than a check, no answer is kept.
+-- requests  somebody asked not to be called: a call's disposition, an event, an entry of the firm's own list.
+-- refusals  a disposition that nobody mapped and that reads like a request.
+-- flags     a lead whose status is dnc, by its last change, where no request explains it.
+
+create or replace table checks as
+-- Of several answers at one instant the one that says listed counts.
+select e164(phone) as phone, checked_at as at_utc, bool_or(listed) as listed, arg_max(request_id, listed::int) as ref
+from checks_in cross join settings s
+where e164(phone) is not null and listed is not null and checked_at <= s.as_of
+group by all;
+
+create or replace table leads as
+select lead, id as lead_id, e164(phone) as phone, phone as number, campaign_id,
+  lower(trim(status)) as status, created_at, updated_at
+from leads_in cross join settings s
+where phone is not null and (created_at is null or created_at <= s.as_of);
+
+create or replace table screens as
+-- A lead that was dnc from its first moment was not taken in as clean.
+select phone, created_at as at_utc, min(lead_id) as ref from leads
+where phone is not null and created_at is not null
+  and not (coalesce(status, '') = 'dnc' and (updated_at is null or updated_at <= created_at))
+group by all;
+
+create or replace table requests as
+with of_calls as (
+  select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
+    case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code, 'call' as source
+  from every_call where seen and is_request and at_utc is not null
+), others as (
+  select e164(phone), r."at", r."at", ref, code, source from requests_in r cross join settings s where r."at" <= s.as_of
+)
+select row_number() over (order by began_at, at_utc, ref) - 1 as request, *
+from (select * from of_calls union all select * from others) where phone is not null;
+
+create or replace table refusals as
+select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
+  case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code
+from every_call where seen and like_refusal and at_utc is not null and phone is not null;
+
+create or replace table flags as
+with marked as (
+  select phone, coalesce(l.updated_at, s.as_of) as at_utc, lead_id as ref
+  from leads l cross join settings s where status = 'dnc' and phone is not null
+)
+select phone, min(at_utc) as at_utc, arg_min(ref, at_utc) as ref from marked m
+where not exists (select 1 from requests r where r.phone = m.phone and r.began_at <= m.at_utc)
+group by phone;
+
+create or replace table due_callbacks as
+-- A call belongs to a callback from 15 minutes before its time until 60 minutes after. Who wished for
+-- it the data does not say, so a match is named and changes no grade.
+select c.id as callback, c.campaign_id, l.phone, c.scheduled_at, c.scheduled_at - interval 15 minute as opens_at
+from callbacks_in c join (select lead_id, any_value(phone) as phone from leads group by lead_id) l on l.lead_id = c.lead_id
+where lower(c.status) in ('pending', 'completed') and c.scheduled_at is not null and c.campaign_id is not null and l.phone is not null;
+
+create or replace table call_leads as
+-- The lead of each call, where only one is possible: by campaign and number, else by number alone.
+with people as (
+  select lead_id, any_value(phone) as phone, any_value(campaign_id) as campaign_id from leads
+  where phone is not null and lead_id is not null group by lead_id
+), pairs as (
+  select campaign_id, phone, any_value(lead_id) as lead_id from people where campaign_id is not null
+  group by campaign_id, phone having count(*) = 1
+), single as (
+  select phone, any_value(lead_id) as lead_id from people group by phone having count(*) = 1
+)
+select c.call, coalesce(p.lead_id, s.lead_id) as lead_id
+from outbound c left join pairs p on p.phone = c.phone and p.campaign_id = c.campaign_id
+left join single s on s.phone = c.phone where coalesce(p.lead_id, s.lead_id) is not null;

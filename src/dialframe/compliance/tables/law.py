@@ -1,0 +1,441 @@
+"""The rules of an audit as rows: their numbers, days, windows, limits, deadlines, and which of them reach which calls.
+
+Everything that the queries know of the law is in these tables. A rule has a number (`rule`), and a
+holiday that holds in a part of its place alone is a rule number of its own with `regional` set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any, Final
+
+from dialframe.compliance.practice import SELLING, Practice, Setting, reach
+from dialframe.compliance.rules.calendars import (
+    Declared,
+    closed_days,
+    in_parts,
+    is_regional,
+    last_day,
+    special_days,
+)
+from dialframe.compliance.rules.rule_model import (
+    DAYS,
+    AbandonmentRule,
+    CapRule,
+    ConsentRule,
+    FreshnessRule,
+    HolidayRule,
+    HonourRule,
+    HoursRule,
+    RetentionRule,
+    Rule,
+)
+from dialframe.compliance.rules.rule_parameters import HonourParameters
+from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables import clocks
+from dialframe.phones.zones import Zones
+
+DAY_US: Final = 86_400_000_000
+_YEAR_DAYS: Final = 365.25
+#: Weekday of a row of `windows` that stands for days with hours of their own.
+SPECIAL: Final = 7
+
+#: The checks that each kind of rule is asked by.
+CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "calling_hours": ("calling_hours",),
+    "holiday": ("calling_hours",),
+    "attempt_cap": ("attempt_caps",),
+    "dnc_freshness": ("scrub_at_call", "listed_number"),
+    "internal_dnc": ("listed_number", "internal_dnc"),
+    "abandonment_rate": ("abandonment",),
+    "consent": ("consent",),
+    "retention": ("records", "retention"),
+    "sector_ban": ("sector_ban",),
+}
+#: The rule on the detail record of each call, 16 CFR 310.5(a)(2).
+DETAIL: Final = "us-tsr-retention"
+#: The weakest kind of consent that meets each wording, as a position in `KINDS`.
+KINDS: Final = ("any", "express", "written")
+STRENGTH: Final[Mapping[str, int]] = {
+    "prior_express_written": 2, "clear_unambiguous_evidential": 2, "prior_express": 1, "express": 1,
+    "specific_prior_consent": 1, "free_specific_informed_unambiguous_revocable": 1,
+    "prior_consent": 1, "prior_consent_or_other_gdpr_basis": 0, "any_solicitation_basis": 0,
+    "presumed": 0,
+}  # fmt: skip
+#: The exemption of a firm's own customers.
+_CUSTOMER: Final = "ebr"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """A rule with its number in the tables.
+
+    Attributes:
+        rule: The number.
+        law: What the book says.
+        check: The check that asks it, where its kind alone does not say: `emergency`.
+        asked: Whether the audit asks it.
+    """
+
+    rule: int
+    law: Rule
+    check: str
+    asked: bool
+
+
+class Law:
+    """The rules of an audit.
+
+    Args:
+        book: The whole book; rules that are not asked are in it, so that it can be said where.
+        asked: The rules that are asked.
+        practice: What the firm says of its calling.
+        declared: Days that were declared.
+    """
+
+    def __init__(
+        self, book: RuleBook, asked: RuleBook, practice: Practice, declared: Declared
+    ) -> None:
+        self.practice, self.declared = practice, declared
+        chosen = {rule.id for rule in asked.rules}
+        both = [*asked.rules, *(rule for rule in book.rules if rule.id not in chosen)]
+        whole = [rule for rule in both if rule.status != "voluntary_code"]
+        whole.sort(key=lambda rule: not isinstance(rule, HoursRule))
+        parts = [(part, rule.id in chosen) for rule in whole for part in _parts(rule)]
+        self.rules = [
+            Numbered(number, rule, _check(rule), is_asked)
+            for number, (rule, is_asked) in enumerate(parts)
+        ]
+
+    @cached_property
+    def by_number(self) -> dict[int, Rule]:
+        """Rules by their number."""
+        return {each.rule: each.law for each in self.rules}
+
+    @cached_property
+    def _by_place(self) -> Mapping[str, list[Numbered]]:
+        found: dict[str, list[Numbered]] = {}
+        for each in self.rules:
+            found.setdefault(each.law.jurisdiction, []).append(each)
+        return found
+
+    def of_kind(self, kind: type[Any]) -> Iterator[tuple[int, Any]]:
+        """Numbers and rules of one kind that are asked."""
+        for each in self.rules:
+            if each.asked and isinstance(each.law, kind):
+                yield each.rule, each.law
+
+    def turns(self) -> list[date]:
+        """Days on which a rule begins, or the day after it ended."""
+        found = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}
+        found |= {
+            r.law.effective_to + timedelta(days=1)
+            for r in self.rules
+            if r.law.effective_to is not None
+        }
+        return sorted(found)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Table `rules`."""
+        return [
+            (
+                each.rule, each.law.id, each.law.kind, each.check, each.law.jurisdiction,
+                each.law.citation, each.asked, is_regional(each.law),
+                each.law.effective_from, each.law.effective_to,
+            )
+            for each in self.rules
+        ]  # fmt: skip
+
+    def reaching(
+        self, situation: int, zones: Zones, setting: Setting
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows of `situation_rules`: the rules that reach a situation, or that a record lifts for it."""
+        bare = Setting(setting.purpose, setting.dialing, setting.line_type)
+        for region in dict.fromkeys(zones.regions):
+            for each in self._by_place.get(region, ()):
+                certain, missing = reach(each.law, setting)
+                lifted = False
+                if not certain and setting.lifted:
+                    lifted, missing = reach(each.law, bare)
+                if not certain and not lifted:
+                    continue
+                doubtful = region in zones.doubtful and not getattr(
+                    each.law.parameters, "area_code_presumption", False
+                )
+                required, proof = _consent_required(each.law, setting)
+                yield (
+                    situation, each.rule, lifted, missing,
+                    doubtful or is_regional(each.law) or bool(each.law.ceiling_reason),
+                    required, proof,
+                )  # fmt: skip
+
+    def windows(self) -> Iterator[tuple[Any, ...]]:
+        """Table `windows`: for each rule and weekday (0 is Monday) the hours in which calls may start."""
+        for rule, law in self.of_kind(HoursRule):
+            p = law.parameters
+            for number, day in enumerate(DAYS):
+                spans = sorted((w.start, w.end) for w in p.windows if day in w.days)
+                yield rule, number, [{"opens": of_day(a), "closes": of_day(b)} for a, b in spans]
+            other = p.before_holiday or p.sunday_and_holiday
+            if other is not None:
+                span = {"opens": of_day(other.start), "closes": of_day(other.end)}
+                yield rule, SPECIAL, [span]
+        for rule, law in self.of_kind(HolidayRule):
+            for number in range(len(DAYS)) if law.parameters.type != "emergency_ban" else ():
+                yield rule, number, [{"opens": 0, "closes": DAY_US}]
+
+    def fixed_clocks(self) -> Iterator[tuple[int, int]]:
+        """Table `fixed_clocks`: rules that go by one clock wherever the called party is."""
+        for rule, law in self.of_kind(HoursRule):
+            if law.parameters.timezone is not None:
+                there = clocks.zone(law.parameters.timezone)
+                offset = datetime(2000, 1, 1, tzinfo=there).utcoffset() or timedelta(0)
+                yield rule, int(offset.total_seconds()) * clocks.SECOND_US
+
+    def special_days(
+        self, first: date, last: date, reached: Collection[int]
+    ) -> Iterator[tuple[int, date, bool, str]]:
+        """Table `special_days`: days on which a rule is closed, or has hours of its own."""
+        for rule, law in self.of_kind(HolidayRule):
+            if rule in reached:
+                for day, name in closed_days(law, first, last, self.declared).items():
+                    yield rule, day, True, name
+        for rule, law in self.of_kind(HoursRule):
+            if rule in reached:
+                for day in sorted(set(_own_hours(law, first, last))):
+                    yield rule, day, False, ""
+
+    def emergencies(self) -> Iterator[tuple[int, bool, bool]]:
+        """Table `emergency_rules`: whether the file of declared days speaks of a rule, and whether it holds in a part of the state."""
+        for rule, law in self.of_kind(HolidayRule):
+            if law.parameters.type == "emergency_ban":
+                yield rule, self.declared.has(law.id), bool(law.parameters.area)
+
+    def asked_by(self) -> Iterator[tuple[int, str]]:
+        """Table `asked_by`: the checks that a rule would be asked by."""
+        for each in self.rules:
+            names = (
+                ("emergency",) if each.check == "emergency" else CHECKS_OF.get(each.law.kind, ())
+            )
+            if each.law.kind == "retention":
+                names = ("records",) if each.law.id == DETAIL else ()
+            for name in names:
+                yield each.rule, name
+
+    def caps(self) -> Iterator[tuple[Any, ...]]:
+        """Table `caps`: caps on attempts, and what on an earlier call starts them."""
+        for rule, law in self.of_kind(CapRule):
+            p = law.parameters
+            words = f"{_window_words(law)} of {EVENTS[p.trigger]}" if p.trigger else ""
+            yield (
+                rule, p.max_attempts, _length(law), p.trigger, p.cooldown_after_conversation_days,
+                words,
+            )  # fmt: skip
+
+    def cap_limits(self) -> Iterator[tuple[Any, ...]]:
+        """Table `cap_limits`: how many attempts a cap allows in which window, and to which calls it speaks."""
+        for rule, law in self.of_kind(CapRule):
+            p = law.parameters
+            if p.trigger is not None:
+                continue
+            rolling = p.window_type == "rolling"
+            by_subject = p.subject_proxy is not None
+            health = None if p.hipaa_max_per_day is None else False
+            yield (
+                rule, 0, health, "hours" if rolling else "days", _length(law), p.window_days or 1,
+                p.max_attempts, by_subject, _window_words(law),
+            )  # fmt: skip
+            if health is None:
+                continue
+            for number, days, most, within in (
+                (1, 1, p.hipaa_max_per_day, "one day, for messages on health"),
+                (2, 7, p.hipaa_max_per_week, "7 consecutive days, for messages on health"),
+            ):
+                yield rule, number, True, "days", timedelta(days=days), days, most, False, within
+
+    def registries(self) -> Iterator[tuple[Any, ...]]:
+        """Table `registries`: rules on lists, and what the firm declared of the service's check and screen."""
+        for rule, law in self.of_kind(FreshnessRule):
+            p = law.parameters
+            check, screen = (self.practice.cover(p.registry, by) for by in ("check", "screen"))
+            yield (
+                rule, p.registry, p.check, timedelta(days=p.max_age_days),
+                p.basis == "quarter_of_call", timedelta(days=p.listed_grace_days),
+                None if check is None else _start(check.since) or clocks.ALWAYS,
+                None if check is None else timedelta(days=check.refreshed_days),
+                None if screen is None else _start(screen.since) or clocks.ALWAYS,
+            )  # fmt: skip
+
+    def request_rules(self) -> Iterator[tuple[Any, ...]]:
+        """Table `request_rules`: for how long a request not to be called binds."""
+        for rule, law in self.of_kind(HonourRule):
+            p = law.parameters
+            days = p.cooldown_days or p.honour_days
+            years = p.honour_years
+            kept = None
+            if days is not None:
+                kept = timedelta(days=days)
+            elif years is not None:
+                kept = timedelta(days=years * _YEAR_DAYS)
+            yield rule, p.max_days > 0, kept
+
+    def abandonment(self) -> Iterator[tuple[Any, ...]]:
+        """Table `abandonment_rules`."""
+        for rule, law in self.of_kind(AbandonmentRule):
+            p = law.parameters
+            yield (
+                rule, p.max_rate, p.comparison, p.period_type, p.period_days or 0, p.scope == "caller",
+                p.denominator == "live_calls", p.safe_harbour,
+            )  # fmt: skip
+
+    def consent(self) -> Iterator[tuple[Any, ...]]:
+        """Table `consent_rules`."""
+        for rule, law in self.of_kind(ConsentRule):
+            p = law.parameters
+            yield (
+                rule, p.check, p.waived_by_check, _start(p.revoke_all_waived_until, after=True),
+                _days(p.aging_days), timedelta(days=p.refresh_days or 30),
+                p.safe_harbour_response or "no", p.mandatory, timedelta(days=p.grace_days or 0),
+                p.max_consent_age_years, _start(p.max_consent_age_from),
+            )  # fmt: skip
+
+    def retention(self) -> Iterator[tuple[Any, ...]]:
+        """Table `retention_rules`: for how long records are kept."""
+        for rule, law in self.of_kind(RetentionRule):
+            yield rule, law.parameters.years, law.id == DETAIL
+
+    def deadlines(
+        self, asked: Iterable[tuple[int, str, date]]
+    ) -> Iterator[tuple[int, str, date, datetime]]:
+        """Table `deadlines`: the last instant (UTC) at which a request or a revocation made on a local day may still be carried out.
+
+        Args:
+            asked: Rule, zone and local day of each request.
+        """
+        for rule, zone, day in asked:
+            law = self.by_number[rule]
+            end = last_day(_as_request(law), day) + timedelta(days=1)
+            midnight = datetime.combine(end, time(), clocks.zone(zone)).astimezone(
+                clocks.zone("UTC")
+            )
+            yield rule, zone, day, midnight.replace(tzinfo=None) - timedelta(microseconds=1)
+
+
+#: What a cap follows, in words.
+EVENTS: Final[Mapping[str, str]] = {
+    "abandoned": "a call that was dropped",
+    "machine": "a call that a machine was said to answer",
+}
+
+
+def _length(rule: CapRule) -> timedelta:
+    p = rule.parameters
+    return timedelta(hours=p.window_hours or 24 * (p.window_days or 1))
+
+
+def _window_words(rule: CapRule) -> str:
+    p = rule.parameters
+    if p.window_hours is not None:
+        return f"{p.window_hours} hours"
+    if p.window_type == "calendar_day":
+        return "one day by the called party's date"
+    return (
+        f"{p.window_days} {'consecutive days' if p.window_type == 'consecutive_days' else 'days'}"
+    )
+
+
+def of_day(clock: time) -> int:
+    """Microseconds from midnight by the clock."""
+    seconds = (clock.hour * 60 + clock.minute) * 60 + clock.second
+    return seconds * clocks.SECOND_US + clock.microsecond
+
+
+def _check(rule: Rule) -> str:
+    if isinstance(rule, HolidayRule) and rule.parameters.type == "emergency_ban":
+        return "emergency"
+    return CHECKS_OF.get(rule.kind, ("",))[0]
+
+
+def _parts(rule: Rule) -> tuple[Rule, ...]:
+    """A rule, and beside it the part of it that holds elsewhere or at another time alone."""
+    if isinstance(rule, HolidayRule):
+        return in_parts(rule)
+    if isinstance(rule, ConsentRule):
+        return _phases(rule)
+    return (rule,)
+
+
+def _phases(rule: ConsentRule) -> tuple[ConsentRule, ...]:
+    """A rule whose exception for customers ends on a day: as it is up to then, and without it."""
+    until = rule.parameters.customer_exception_until
+    if until is None:
+        return (rule,)
+    left = tuple(each for each in rule.exemptions if each.code != _CUSTOMER)
+    return (
+        rule.model_copy(update={"effective_to": until}),
+        rule.model_copy(update={"effective_from": until + timedelta(days=1), "exemptions": left}),
+    )
+
+
+def _consent_required(rule: Rule, setting: Setting) -> tuple[int | None, str]:
+    """The kind of consent that a rule asks of a situation, as a strength and by name."""
+    if not isinstance(rule, ConsentRule) or rule.parameters.check != "consent_before_call":
+        return None, ""
+    p = rule.parameters
+    kind = p.required
+    if p.required_b2b and setting.line_type == "business":
+        kind = p.required_b2b  # type: ignore[assignment]
+    elif p.required_non_marketing and setting.purpose not in SELLING:
+        kind = p.required_non_marketing
+    return STRENGTH[kind], kind
+
+
+def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:
+    """Days with hours of their own: the eve of a holiday, or Sundays and holidays."""
+    before, both = rule.parameters.before_holiday, rule.parameters.sunday_and_holiday
+    if before is not None:
+        eves = (day - timedelta(days=1) for day in special_days(before, first, last))
+        open_eves = (e for e in eves if DAYS[e.weekday()] not in rule.parameters.closed_days)
+        yield from (e for e in open_eves if first <= e <= last)
+    if both is not None:
+        every = (first + timedelta(days=shift) for shift in range((last - first).days + 1))
+        yield from (day for day in every if day.weekday() == len(DAYS) - 1)
+        yield from (d for d in special_days(both, first, last) if first <= d <= last)
+
+
+def _as_request(rule: Rule) -> HonourRule:
+    """A rule as one on requests: a revocation of consent is carried out in days of the same kinds."""
+    if isinstance(rule, HonourRule):
+        return rule
+    assert isinstance(rule, ConsentRule)  # noqa: S101 - no other kind has a deadline
+    p = rule.parameters
+    return HonourRule.model_construct(
+        jurisdiction=rule.jurisdiction,
+        parameters=HonourParameters(
+            max_days=p.max_days or 0, day_type=p.day_type or "calendar", holiday_calendar=None
+        ),
+    )
+
+
+def _start(day: date | None, *, after: bool = False) -> datetime | None:
+    """Midnight (UTC) at which a day begins, or ends."""
+    if day is None:
+        return None
+    return datetime.combine(day, time()) + timedelta(days=1 if after else 0)
+
+
+def _days(number: int | None) -> timedelta | None:
+    return None if number is None else timedelta(days=number)
+
+
+def ids(rules: Sequence[Rule]) -> str:
+    """Ids of rules, each once, a semicolon between them."""
+    return "; ".join(dict.fromkeys(rule.id for rule in rules))
+
+
+def citations(rules: Sequence[Rule]) -> str:
+    """Citations of rules, each rule once, a semicolon between them."""
+    return "; ".join({rule.id: rule.citation for rule in rules}.values())

@@ -1,0 +1,496 @@
+"""Builds the tables that the queries of an audit read, in one DuckDB connection.
+
+The frames of an account go in as they are (`calls_in`, `leads_in`, `checks_in` ...); what Python
+knows better than SQL (where a number may be, the clocks of zones, the calendars and the rules) is
+laid beside them as small tables; `calls.sql`, `evidence.sql`, `cases.sql` and `law.sql` put the
+two together. Nothing is graded here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import pyarrow as pa
+
+from dialframe.compliance.practice import Setting
+from dialframe.compliance.tables import clocks
+from dialframe.compliance.tables.law import KINDS, Law
+from dialframe.phones.placing import place
+from dialframe.phones.zones import MOBILE, Zones
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
+NEVER_DIALED: Final = (
+    "2", "3", "34", "38", "41", "42", "44", "47", "58", "63", "65", "66", "79", "127",
+    "NO_ROUTE_TRANSIT_NET", "NO_ROUTE_DESTINATION", "NORMAL_CIRCUIT_CONGESTION",
+    "NETWORK_OUT_OF_ORDER", "NORMAL_TEMPORARY_FAILURE", "SWITCH_CONGESTION", "ACCESS_INFO_DISCARDED",
+    "REQUESTED_CHAN_UNAVAIL", "RESOURCE_UNAVAILABLE", "FACILITY_NOT_SUBSCRIBED",
+    "BEARERCAPABILITY_NOTAVAIL", "SERVICE_UNAVAILABLE", "CHAN_NOT_IMPLEMENTED",
+    "FACILITY_NOT_IMPLEMENTED", "SERVICE_NOT_IMPLEMENTED", "GATEWAY_DOWN", "CONGESTION",
+    "NETWORK_FAIL", "CHANUNAVAIL", "DNCL", "DNCC",
+)  # fmt: skip
+#: Outcomes that mean "do not call me again". Codes for numbers that the dialer itself held back
+#: (VICIdial's DNCL, DNCC) are no requests: nobody was spoken to.
+REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "OPT OUT")
+#: How old a check may be where no rule of the place says.
+DEFAULT_AGE: Final = timedelta(days=31)
+
+_LINES: Final = ("", "residential", "wireless", "business")
+_SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
+_FIRST_YEAR, _LAST_YEAR = date(1971, 1, 1), date(2099, 1, 1)
+_SPANS: Final = pa.list_(pa.struct([("opens", pa.int64()), ("closes", pa.int64())]))
+_TYPES: Final[Mapping[str, Any]] = {
+    "int": pa.int64(), "text": pa.string(), "flag": pa.bool_(), "instant": pa.timestamp("us"),
+    "day": pa.date32(), "span": pa.duration("us"), "number": pa.float64(), "spans": _SPANS,
+    "texts": pa.list_(pa.string()),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Asked:
+    """What an audit asks of the tables.
+
+    Attributes:
+        law: The rules.
+        as_of: The moment of the audit, UTC; nothing later counts.
+        since: First instant of the period; None: no bound.
+        until: First instant after it; None: no bound.
+        states: Number to US state or ZIP code.
+        exemptions: Records that lift a rule, as `exemptions.take` gives them.
+        consents: Records of consent; None: not given.
+        look_ups: Look-ups of reassigned numbers; None: not given.
+        outcomes: Call id to `dropped`, `live` or `machine`.
+        requests: Requests beside those of calls: `phone`, `at`, `ref`, `code`, `source`.
+        codes: Dispositions that are requests.
+        known: Whether somebody said what a disposition means; one that reads like a refusal and is
+            not known makes later calls uncertain.
+        like_refusal: Whether a disposition reads like a refusal.
+        grace: Where no rule speaks of requests, calls this long after one are uncertain.
+        plain_age: If given, no rule is asked about lists: every check this young is fresh.
+        began_at: When the account began, as far as it is known.
+        every_row: Whether every call is looked at closely, for a table of all of them.
+    """
+
+    law: Law
+    as_of: datetime
+    since: datetime | None = None
+    until: datetime | None = None
+    states: Mapping[str, str] | pd.Series | None = None
+    exemptions: pd.DataFrame | None = None
+    consents: pd.DataFrame | None = None
+    look_ups: pd.DataFrame | None = None
+    outcomes: Mapping[str, str] | pd.Series | None = None
+    requests: pd.DataFrame | None = None
+    codes: Sequence[str] = REQUEST_CODES
+    known: Callable[[str], bool] = field(default=lambda _: False)
+    like_refusal: Callable[[str], bool] = field(default=lambda _: False)
+    grace: timedelta = timedelta(0)
+    plain_age: timedelta | None = None
+    began_at: datetime | None = None
+    every_row: bool = False
+
+
+def query(name: str, *, package: str = "dialframe.compliance.tables") -> str:
+    """Text of a query file."""
+    return (resources.files(package) / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def prepare(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Build every table from `calls_in`, `leads_in` and `checks_in`, which are there.
+
+    Raises:
+        ConfigError: A zone of the rules is not in the zone database.
+    """
+    _settings(con, asked)
+    _words(con, asked)
+    _given(con, asked)
+    con.execute(query("calls"))
+    con.execute(query("evidence"))
+    _law(con, asked.law)
+    _situations(con, asked)
+    _calendar(con, asked.law)
+    con.execute(query("cases"))
+    con.execute(query("law"))
+    _deadlines(con, asked.law)
+
+
+def load(
+    con: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, str], rows: Iterable[Any]
+) -> None:
+    """A table from rows.
+
+    Args:
+        con: The connection.
+        name: Name of the table.
+        columns: Column to kind: int, text, flag, instant (UTC), day, span, number, spans, texts.
+        rows: Tuples in the order of the columns.
+    """
+    data = list(zip(*rows, strict=True)) or [() for _ in columns]
+    arrays = [
+        pa.array(list(values), type=_TYPES[kind])
+        for values, kind in zip(data, columns.values(), strict=True)
+    ]
+    con.register("given", pa.table(arrays, names=list(columns)))
+    con.execute(f"create or replace table {name} as select * from given")
+    con.unregister("given")
+
+
+def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
+    """An aware instant as DuckDB keeps it: UTC, without a zone."""
+    if at is None or pd.isna(at):
+        return None
+    moment = at.to_pydatetime() if isinstance(at, pd.Timestamp) else at
+    return moment.astimezone(clocks.zone("UTC")).replace(tzinfo=None)
+
+
+def arrow(frame: pd.DataFrame) -> pa.Table:
+    """A frame as an Arrow table whose instants are UTC without a zone, and whose text is `string`."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    fields = [
+        pa.timestamp("us") if pa.types.is_timestamp(f.type)
+        else pa.large_string() if pa.types.is_null(f.type) else f.type
+        for f in table.schema
+    ]  # fmt: skip
+    arrays = [
+        column.cast(pa.timestamp("us", tz="UTC")).cast(kind) if pa.types.is_timestamp(kind) and column.type != kind
+        else column.cast(kind)
+        for column, kind in zip(table.columns, fields, strict=True)
+    ]  # fmt: skip
+    return pa.table(arrays, names=table.column_names)
+
+
+def _settings(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    load(
+        con, "settings",
+        {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
+         "default_age": "span", "plain_age": "span", "began_at": "instant", "every_row": "flag",
+         "oldest_at": "instant"},
+        [(bare(asked.as_of), bare(asked.since), bare(asked.until), asked.grace, DEFAULT_AGE,
+          asked.plain_age, bare(asked.began_at), asked.every_row, None)],
+    )  # fmt: skip
+
+
+def _words(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """What each distinct disposition, status and hang-up cause of the calls means."""
+    requests = {plain(code) for code in asked.codes}
+    rows = []
+    for name in ("disposition", "status", "hangup_cause"):
+        for (word,) in con.execute(
+            f"select distinct {name} from calls_in where {name} is not null order by 1"
+        ).fetchall():
+            is_request = name == "disposition" and plain(word) in requests
+            like = (
+                name == "disposition" and not is_request
+                and not asked.known(word) and asked.like_refusal(word)
+            )  # fmt: skip
+            never = plain(word) in _SILENT or (
+                name == "hangup_cause" and _SERVER_ERROR.fullmatch(word) is not None
+            )
+            mapped = name != "disposition" or is_request or asked.known(word)
+            rows.append((name, word, is_request, like, never, mapped))
+    kinds = {
+        "field": "text", "word": "text", "is_request": "flag", "like_refusal": "flag",
+        "never_dialed": "flag", "is_mapped": "flag",
+    }  # fmt: skip
+    load(con, "words", kinds, rows)
+
+
+def plain(code: str) -> str:
+    """A code as it is compared: case, blanks, dashes and underscores do not matter."""
+    return re.sub(r"[\W_]+", "", code).casefold()
+
+
+_SILENT: Final = frozenset(plain(code) for code in NEVER_DIALED)
+
+
+def _given(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Outcomes, requests, consents and look-ups as the firm gives them."""
+    said = pd.Series(dtype="str") if asked.outcomes is None else pd.Series(asked.outcomes)
+    said = said[~said.index.duplicated(keep="last")]
+    told = pd.DataFrame(
+        {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
+    )
+    _register(con, "outcomes_in", told)
+    con.execute(
+        "create or replace table known_outcomes as select distinct outcome from outcomes_in"
+    )
+    names = {
+        "phone": "str",
+        "at": "datetime64[us, UTC]",
+        "ref": "str",
+        "code": "str",
+        "source": "str",
+    }
+    given = asked.requests if asked.requests is not None else pd.DataFrame({n: [] for n in names})
+    if "source" not in given.columns:
+        given = given.assign(source="event")
+    _register(con, "requests_in", given[list(names)].astype(names))
+    consents = asked.consents
+    rows = [] if consents is None else [
+        (number, r.phone, None if pd.isna(r.kind) else KINDS.index(r.kind), bare(r.granted_at),
+         bare(r.expires_at), bare(r.revoked_at), _text(r.revoked_for), _text(r.record))
+        for number, r in enumerate(consents.itertuples(index=False))
+    ]  # fmt: skip
+    con.execute("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
+    load(con, "consents_given",
+         {"consent": "int", "number": "text", "strength": "int", "granted_at": "instant", "expires_at": "instant",
+          "revoked_at": "instant", "revoked_for": "text", "record": "text"}, rows)  # fmt: skip
+    con.execute(
+        "create or replace table consents as select digits(number) as phone, * exclude (number) from consents_given"
+    )
+    look_ups = asked.look_ups
+    asked_rows: list[tuple[Any, ...]] = [] if look_ups is None else [
+        (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
+        for number, r in enumerate(look_ups.itertuples(index=False))
+    ]  # fmt: skip
+    load(con, "look_ups_given",
+         {"look_up": "int", "number": "text", "checked_at": "instant", "result": "text", "ported_at": "instant"}, asked_rows)  # fmt: skip
+    con.execute(
+        "create or replace table look_ups as select digits(number) as phone, * exclude (number) from look_ups_given"
+    )
+    inputs = [
+        name
+        for name, frame in (("consents", consents), ("look_ups", look_ups))
+        if frame is not None
+    ]
+    load(con, "inputs", {"name": "text"}, [(name,) for name in inputs])
+
+
+def _register(con: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
+    con.register("given", arrow(frame))
+    con.execute(f"create or replace table {name} as select * from given")
+    con.unregister("given")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _law(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+    """The tables of rules that do not depend on the calls."""
+    load(con, "rules",
+         {"rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
+          "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day"},
+         law.rows())  # fmt: skip
+    load(con, "asked_by", {"rule": "int", "check_name": "text"}, law.asked_by())
+    load(con, "windows", {"rule": "int", "weekday": "int", "spans": "spans"}, law.windows())
+    load(con, "fixed_clocks", {"rule": "int", "offset_us": "int"}, law.fixed_clocks())
+    load(con, "caps",
+         {"rule": "int", "most": "int", "length": "span", "trigger": "text", "cooldown_days": "int",
+          "within": "text"}, law.caps())  # fmt: skip
+    load(con, "cap_limits",
+         {"rule": "int", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
+          "most": "int", "by_subject": "flag", "within": "text"}, law.cap_limits())  # fmt: skip
+    load(con, "registries",
+         {"rule": "int", "registry": "text", "asks": "text", "max_age": "span", "by_quarter": "flag",
+          "listed_grace": "span", "check_since": "instant", "refreshed": "span", "screen_since": "instant"},
+         law.registries())  # fmt: skip
+    load(
+        con,
+        "request_rules",
+        {"rule": "int", "has_days": "flag", "binds_for": "span"},
+        law.request_rules(),
+    )
+    load(con, "abandonment_rules",
+         {"rule": "int", "max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
+          "by_caller": "flag", "by_live_calls": "flag", "safe_harbour": "flag"}, law.abandonment())  # fmt: skip
+    load(con, "consent_rules",
+         {"rule": "int", "asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
+          "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
+          "max_age_years": "int", "max_age_from": "instant"}, law.consent())  # fmt: skip
+    load(con, "consent_given", {"rule": "int", "missing": "text"}, _consent_given(con, law))
+    load(
+        con,
+        "retention_rules",
+        {"rule": "int", "years": "int", "is_detail": "flag"},
+        law.retention(),
+    )
+    load(
+        con,
+        "emergency_rules",
+        {"rule": "int", "declared": "flag", "in_part": "flag"},
+        law.emergencies(),
+    )
+    turns = [(0, date(1, 1, 1)), *((n, day) for n, day in enumerate(law.turns(), start=1))]
+    load(con, "turns", {"stretch": "int", "starts_on": "day"}, turns)
+
+
+def _consent_given(con: duckdb.DuckDBPyConnection, law: Law) -> Iterator[tuple[int, str | None]]:
+    """Rules on consent, each with the table without which it cannot be held against any call."""
+    given = {name for (name,) in con.execute("select name from inputs").fetchall()}
+    for rule, asks, waived, *_ in law.consent():
+        missing = None
+        if waived:
+            pass
+        elif asks == "ported_number_grace":
+            missing = None if "look_ups" in given else "the day on which the number was ported"
+        elif asks == "reassigned_number":
+            missing = None if given else "a table of look-ups of reassigned numbers"
+        elif "consents" not in given:
+            missing = "a table of consents"
+        yield rule, missing
+
+
+def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Where each number may be, under which circumstances it was called, and which rules reach that."""
+    kinds = _places(con, asked.states)
+    practice = asked.law.practice
+    campaigns = sorted({*practice.purposes, *practice.dialings})
+    settings = [(practice.purpose, practice.dialing)]
+    settings += [
+        (practice.purposes.get(c, practice.purpose), practice.dialings.get(c, practice.dialing))
+        for c in campaigns
+    ]
+    load(con, "campaign_settings", {"campaign_id": "text", "setting": "int"},
+         [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
+    load(con, "line_types", {"phone": "int", "line": "int"},
+         [(int(p[1:]), _LINES.index(k)) for p, k in practice.line_types.items() if p[1:].isdigit()])  # fmt: skip
+    lifted = _lifted(con, asked.exemptions)
+    width, sets = len(settings), len(lifted)
+    key = f"((n.place * {width} + {{setting}}) * {len(_LINES)} + coalesce(l.line, 0)) * {sets}"
+    con.execute(f"""
+        create or replace table numbers as
+        select n.*, {key.format(setting="0")} as situation from number_places n left join line_types l using (phone)""")
+    con.execute(f"""
+        create or replace table call_situations as
+        select c.call, n.place, {key.format(setting="coalesce(s.setting, 0)")} + coalesce(x.lifted, 0) as situation
+        from outbound c join number_places n using (phone) left join campaign_settings s using (campaign_id)
+        left join line_types l using (phone) left join lifted_calls x using (call)""")
+    found = con.execute(
+        "select distinct situation from call_situations union select distinct situation from numbers order by 1"
+    ).fetchall()
+    rows: list[tuple[Any, ...]] = []
+    reached: list[tuple[Any, ...]] = []
+    for (situation,) in found:
+        rest, which = divmod(situation, sets)
+        rest, line = divmod(rest, len(_LINES))
+        place_, setting = divmod(rest, width)
+        zones = kinds[place_]
+        purpose, dialing = settings[setting]
+        known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
+        circumstances = Setting(purpose, dialing, known, frozenset(lifted[which]))
+        rows.append((situation, place_, purpose, dialing, known, list(lifted[which])))
+        reached.extend(asked.law.reaching(situation, zones, circumstances))
+    load(con, "situations",
+         {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
+          "lifted": "texts"}, rows)  # fmt: skip
+    load(con, "situation_rules",
+         {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
+          "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
+
+
+def _places(
+    con: duckdb.DuckDBPyConnection, states: Mapping[str, str] | pd.Series | None
+) -> tuple[Zones, ...]:
+    """Candidate zones of every number in the tables."""
+    phones = con.execute("""
+        select phone from outbound where phone is not null union select phone from leads where phone is not null
+        union select phone from requests order by 1""").fetchnumpy()["phone"]
+    found = place(phones.astype("int64"), states)
+    con.register(
+        "given", pa.table({"phone": phones.astype("int64"), "place": found.codes.astype("int64")})
+    )
+    con.execute("create or replace table number_places as select * from given")
+    con.unregister("given")
+    load(con, "places",
+         {"place": "int", "zones": "text", "source": "text", "confidence": "text", "missing": "text",
+          "reason": "text", "regions": "texts"},
+         [(n, "; ".join(z.names) or None, z.source, z.confidence, z.missing, z.reason, list(z.regions))
+          for n, z in enumerate(found.kinds)])  # fmt: skip
+    load(con, "place_zones", {"place": "int", "ord": "int", "zone": "text"},
+         [(n, order, name) for n, z in enumerate(found.kinds) for order, name in enumerate(z.names)])  # fmt: skip
+    con.execute("""
+        create or replace table place_clocks as
+        -- Where nobody knows the zone a day is one of UTC.
+        select place, zone from place_zones
+        union all select place, 'UTC' from places where place not in (select place from place_zones)""")
+    return found.kinds
+
+
+def _lifted(con: duckdb.DuckDBPyConnection, records: pd.DataFrame | None) -> list[tuple[str, ...]]:
+    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first."""
+    columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
+               "until_at": "instant", "code": "text"}  # fmt: skip
+    rows = [] if records is None else [
+        (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
+        for r in records.itertuples(index=False)
+    ]  # fmt: skip
+    load(con, "exemptions", columns, rows)
+    con.execute("""
+        create or replace table lifted_codes as
+        with pairs as (
+          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id as campaign
+          from outbound c join exemptions e on e.call_id = c.call_id
+          union all
+          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id
+          from outbound c join exemptions e on e.phone = c.to_number and e.call_id is null
+          union all
+          select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id
+          from outbound c join exemptions e on e.campaign_id = c.campaign_id and e.call_id is null and e.phone is null
+        )
+        select call, string_agg(distinct code, ', ' order by code) as codes from pairs
+        where (phone is null or phone = to_number) and (campaign is null or campaign = campaign_id)
+          and (from_at is null or at_utc >= from_at) and (until_at is null or at_utc < until_at)
+        group by call""")
+    sets = [
+        text
+        for (text,) in con.execute("select distinct codes from lifted_codes order by 1").fetchall()
+    ]
+    load(con, "lifted_sets", {"lifted": "int", "codes": "text"}, list(enumerate(sets, start=1)))
+    con.execute(
+        "create or replace table lifted_calls as select call, lifted from lifted_codes join lifted_sets using (codes)"
+    )
+    return [(), *(tuple(text.split(", ")) for text in sets)]
+
+
+def _calendar(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+    """Offsets of zones, days with hours of their own, and the stretch of law that each day is in."""
+    first, last = con.execute("""
+        select min(at_utc)::date, max(at_utc)::date from (
+          select at_utc from outbound union all select at_utc from requests
+          union all select revoked_at from consents union all select as_of from settings)
+        where at_utc is not null""").fetchone() or (None, None)
+    low, high = (
+        (first or _FIRST_YEAR) - timedelta(days=2),
+        (last or _FIRST_YEAR) + timedelta(days=2),
+    )
+    con.execute("""
+        create or replace table day_stretches as
+        select d::date as day, (select max(stretch) from turns where starts_on <= d::date) as stretch
+        from range(?::timestamp, ?::timestamp, interval 1 day) r(d)""", [low, high + timedelta(days=1)])  # fmt: skip
+    low, high = max(low, _FIRST_YEAR), min(high, _LAST_YEAR)
+    zones = [
+        z for (z,) in con.execute("select distinct zone from place_clocks order by 1").fetchall()
+    ]
+    load(con, "offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
+         clocks.offsets(zones, low, high))  # fmt: skip
+    reached = {
+        rule for (rule,) in con.execute("select distinct rule from situation_rules").fetchall()
+    }
+    load(con, "special_days", {"rule": "int", "day": "day", "closed": "flag", "name": "text"},
+         law.special_days(low, high, reached))  # fmt: skip
+
+
+def _deadlines(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+    """The last instant for each request and revocation, by every rule and zone that it may fall under."""
+    wanted = con.execute("""
+        with made as (
+          select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
+        )
+        select distinct k.rule, z.zone, (m.at_utc + to_microseconds(o.offset_us))::date as day
+        from made m join number_places n using (phone) join place_clocks z using (place)
+        join offsets o on o.zone = z.zone and m.at_utc >= o.since and m.at_utc < o.until
+        join (select distinct s.place, r.rule from situation_rules r join situations s using (situation)) k using (place)
+        join rules r on r.rule = k.rule and r.asked
+        where r.kind = 'internal_dnc' or r.rule in (select rule from consent_rules where asks = 'call_after_revocation')
+        order by all""").fetchall()
+    load(con, "deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
+         law.deadlines(wanted))  # fmt: skip

@@ -1,0 +1,1 @@
+"""The rule book: its data, its calendars, its examples."""

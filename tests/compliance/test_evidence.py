@@ -1,0 +1,249 @@
+"""A pass needs evidence that names what it covers: each case here once passed, or was silent."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance.practice import Practice, practice_text, read_practice
+from dialframe.errors import ConfigError
+
+DAY = timedelta(days=1)
+NOON = hand.utc("2026-06-15T16:00")
+NOW = hand.utc("2026-12-01")
+LISTS = ("scrub_at_call", "listed_number", "scrub_coverage")
+
+#: Wordings of a refusal that agents log, in five languages; none is a code that anybody mapped.
+REFUSALS = (
+    "Do Not Call List", "Opted Out", "Removed", "NI - DNC", "NO LLAMAR", "do not call again",
+    "Take me off your list", "Remove from list", "Unsubscribed", "Stop calling", "No llamar más",
+    "Ne plus appeler", "Nicht mehr anrufen", "Non chiamare più", "No volver a llamar",
+)  # fmt: skip
+
+
+def _audit(
+    calls: list[dict[str, Any]],
+    *checks: dict[str, Any],
+    leads: list[dict[str, Any]] | None = None,
+    **more: Any,
+) -> compliance.Audit:
+    """The audit of a firm that declared nothing, unless it says so."""
+    given = {"now": NOW, "rules": ["us"], **more}
+    return compliance.audit(
+        hand.leads(*(leads or [])), hand.calls(*calls), hand.checks(*checks), **given
+    )
+
+
+def _counts(audit: compliance.Audit, check: str) -> dict[str, int]:
+    row = audit.checks.set_index("check").loc[check]
+    names = ("pass", "violation", "uncertain", "not_evaluable", "not_asked")
+    return {name: int(row[name]) for name in names if row[name]}
+
+
+def _reasons(audit: compliance.Audit, check: str) -> str:
+    return " | ".join(audit.findings.loc[audit.findings["check"] == check, "reason"])
+
+
+def test_an_account_without_a_check_passes_no_rule_on_lists() -> None:
+    """Not even where every lead was screened at import, declared or not."""
+    rows = [hand.call(at=NOON, id="a"), hand.call(hand.CHICAGO, NOON, id="b")]
+    leads = [hand.lead(created_at=NOON - DAY), hand.lead(hand.CHICAGO, created_at=NOON - DAY)]
+    for practice in (None, hand.declared()):
+        audit = _audit(rows, leads=leads, practice=practice, now=NOON + DAY)
+        assert all("pass" not in _counts(audit, check) for check in LISTS)
+
+
+def test_a_check_that_nobody_declared_proves_only_that_the_service_did_not_list_it() -> None:
+    """The registries are not evaluable with that reason; declared, the same check passes."""
+    told = hand.check(NOON - DAY)
+    audit = _audit([hand.call(at=NOON)], told)
+    for check in ("scrub_at_call", "listed_number"):
+        assert _counts(audit, check) == {"not_evaluable": 1}
+        assert "nobody declared" in _reasons(audit, check)
+    assert "practice file" in audit.checks.set_index("check").loc["listed_number", "sentence"]
+    passed = _audit([hand.call(at=NOON)], told, practice=hand.declared())
+    assert _counts(passed, "listed_number") == {"pass": 1}
+
+
+def test_the_firms_own_list_needs_no_declaration() -> None:
+    """Where the rule on requests alone is asked, an undeclared check passes it."""
+    audit = _audit([hand.call(at=NOON)], hand.check(NOON - DAY), rules=["us-tcpa-internal-dnc"],
+                   rulebook=compliance.rulebook.load().select(["us-tcpa-internal-dnc"]))  # fmt: skip
+    assert _counts(audit, "listed_number") == {"pass": 1}
+
+
+def test_a_listed_answer_of_an_undeclared_check_is_no_proven_violation() -> None:
+    """Which list the number is on nobody said."""
+    told = hand.check(NOON - DAY, listed=True)
+    audit = _audit([hand.call(at=NOON)], told)
+    assert _counts(audit, "listed_number") == {"uncertain": 1}
+    declared = _audit([hand.call(at=NOON)], told, practice=hand.declared())
+    assert _counts(declared, "listed_number") == {"violation": 1}
+
+
+def test_an_import_screen_is_a_grade_of_evidence_of_its_own() -> None:
+    """Screened at import is uncertain, by name, and never equal to a check."""
+    lead = hand.lead(created_at=NOON - DAY)
+    audit = _audit([hand.call(at=NOON)], leads=[lead], practice=hand.declared())
+    assert _counts(audit, "scrub_at_call") == {"uncertain": 1}
+    found = audit.findings[audit.findings["check"] == "scrub_at_call"]
+    assert found["detail"].tolist() == ["screened at import"]
+
+
+@pytest.mark.parametrize(
+    ("later", "counts"),
+    [
+        (hand.check(NOON + 20 * DAY), {"pass": 1}),
+        (hand.check(NOON + 270 * DAY), {"uncertain": 1}),
+    ],
+)
+def test_a_late_check_clears_nothing_beyond_the_rules_own_limit(
+    later: dict[str, Any], counts: dict[str, int]
+) -> None:
+    """Nine months after the call "not listed" says little of the call."""
+    audit = _audit([hand.call(at=NOON)], later, practice=hand.declared(), now=NOON + 300 * DAY)
+    assert _counts(audit, "listed_number") == counts
+
+
+def test_an_import_after_the_call_clears_nothing() -> None:
+    """A lead that is imported again was screened again, which says nothing of the call."""
+    again = hand.lead(created_at=NOON + DAY)
+    audit = _audit([hand.call(at=NOON)], leads=[again], practice=hand.declared())
+    assert _counts(audit, "listed_number") == {"not_evaluable": 1}
+    marked = hand.check(NOON + 2 * DAY, listed=True)
+    audit = _audit([hand.call(at=NOON)], marked, leads=[again], practice=hand.declared())
+    assert _counts(audit, "listed_number") == {"uncertain": 1}
+
+
+def test_the_age_of_the_services_copy_counts_with_the_age_of_the_check() -> None:
+    """A copy of up to ten days and a check of 25 may be a list of 35 days."""
+    name = "US National DNC Registry"
+    text = practice_text([(name, True, False, 10)], by="An officer", on=NOW.date())
+    firm = read_practice(text, [name])
+    for age, counts in ((21, {"pass": 1}), (25, {"uncertain": 1})):
+        audit = _audit([hand.call(at=NOON)], hand.check(NOON - age * DAY), practice=firm)
+        assert _counts(audit, "scrub_at_call") == counts
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_no_wording_of_a_refusal_is_silent(words: str) -> None:
+    """Nobody mapped it: it is in the table of unmapped dispositions, and later calls are uncertain."""
+    rows = [
+        hand.call(at=NOON, id="asked", disposition=words),
+        hand.call(at=NOON + 30 * DAY, id="later"),
+    ]
+    audit = _audit(rows, hand.check(NOON + 29 * DAY), practice=hand.declared())
+    unmapped = audit.parts["unmapped"]
+    assert unmapped[["disposition", "like_refusal"]].to_numpy().tolist() == [[words, True]]
+    found = audit.findings[audit.findings["check"] == "listed_number"].set_index("call_id")
+    assert found.loc["later", "grade"] == "uncertain"
+    assert "--codes" in " ".join(audit.notes)
+    mapped = _audit(
+        rows, hand.check(NOON + 29 * DAY), practice=hand.declared(), known_codes=lambda _: True
+    )
+    assert mapped.parts["unmapped"].empty
+
+
+def test_entries_of_the_firms_own_list_are_requests_with_who_and_when() -> None:
+    """Given to the service or kept by the firm, they bind like any other request."""
+    for source in ("dnc.add", "suppression", "event"):
+        told = pd.DataFrame(
+            {"phone": [hand.NEW_YORK], "at": [NOON - 60 * DAY], "ref": ["An agent"], "code": ["opt_out"],
+             "source": [source]}
+        )  # fmt: skip
+        audit = _audit(
+            [hand.call(at=NOON)], hand.check(NOON - DAY), practice=hand.declared(), events=told
+        )
+        assert _counts(audit, "listed_number") == {"violation": 1}
+        assert len(audit.parts["requests"]) == 1
+
+
+def test_every_request_of_a_number_counts_and_not_the_first_alone() -> None:
+    """France bars calls for 60 days after each refusal, so a second one starts anew."""
+    phone, rules = "+33199001234", ["fr"]
+    ask = [
+        hand.call(phone, hand.utc(day), id=day, disposition="DNC")
+        for day in ("2026-01-05T11:00", "2026-05-04T11:00")
+    ]
+    late = hand.call(phone, hand.utc("2026-06-01T10:00"), id="late")
+    audit = _audit([*ask, late], rules=rules, practice=hand.declared())
+    found = audit.findings[audit.findings["check"] == "listed_number"].set_index("call_id")
+    assert found.loc["late", "grade"] == "violation"
+    assert len(audit.parts["requests"]) == 2
+
+
+def test_a_state_that_is_not_asked_is_counted_and_not_passed() -> None:
+    """One state named does not silence the others."""
+    rows = [hand.call("+14075550142", NOON, id="fl"), hand.call("+15125550142", NOON, id="tx")]
+    audit = _audit(rows, rules=["us", "us-fl"])
+    assert _counts(audit, "calling_hours") == {"pass": 1, "not_asked": 1}
+    told = audit.parts["not_asked"]
+    assert told.loc[told["jurisdiction"] == "US-TX", "calls"].tolist() == [1]
+    assert any(note.startswith("Not asked:") and "us-tx (1)" in note for note in audit.notes)
+
+
+def test_an_audit_of_nothing_says_so() -> None:
+    """No call in the period, and no call at all."""
+    assert _audit([hand.call(at=NOON)], since=hand.utc("2026-11-01")).gaps == (
+        "there is no outbound call in the period",
+    )
+    assert _audit([]).gaps == ("there is no call in the store",)
+    assert _audit([hand.call(at=NOON)]).gaps == ()
+
+
+def test_the_reason_names_the_hours_of_the_rule_that_decides() -> None:
+    """Pennsylvania is open 9 to 19 since 2026-10-18: a pass says so, not the federal hours."""
+    call = hand.call("+12155550142", hand.utc("2026-10-19T16:00"))
+    told = _audit([call], rules=["us", "us-pa"]).hours
+    assert told["reason"].item().startswith("inside 09:00-19:00")
+
+
+def test_one_store_gives_one_answer_to_the_question_of_coverage() -> None:
+    """The audit, `dnc.coverage` and the dashboard ask the same query."""
+    leads = [
+        hand.lead(created_at=NOW - DAY),
+        hand.lead(hand.CHICAGO),
+        hand.lead(hand.LONDON),
+        hand.lead(hand.PHOENIX, created_at=None),
+    ]
+    calls = [hand.call(at=NOON), hand.call(hand.LONDON, NOON)]
+    checks = [
+        hand.check(NOW - 30 * DAY, phone=hand.CHICAGO),
+        hand.check(NOW - 30 * DAY, phone=hand.LONDON),
+    ]
+    audit = _audit(calls, *checks, leads=leads, rules=None)
+    alone = compliance.dnc.coverage(
+        hand.leads(*leads), hand.calls(*calls), hand.checks(*checks), now=NOW
+    )
+    pd.testing.assert_frame_equal(audit.coverage.summary, alone.summary)
+    board = compliance.dnc.dashboard(audit.coverage, hand.leads(*leads), hand.calls(*calls)).by
+    states = board[board["view"] == "state"]
+    whole = audit.coverage.summary.set_index("population").loc["callable or called"]
+    assert int(states["fresh"].sum()) == whole["fresh"] == 1
+
+
+def test_a_practice_file_that_names_no_list_of_the_rules_is_refused() -> None:
+    """A misspelt list would be a declaration of nothing."""
+    text = practice_text([("US Nationl Registry", True, False, 1)], by="An officer", on=NOW.date())
+    with pytest.raises(ConfigError, match="'US Nationl Registry' is no list of the rules"):
+        read_practice(text, ["US National DNC Registry"])
+    assert read_practice("", []) == Practice()
+
+
+def test_a_consent_whose_number_is_not_read_is_refused() -> None:
+    """A record in another form is not ignored."""
+    told = pd.DataFrame({"phone": ["212-555-0142"], "kind": ["written"], "granted_at": [NOON]})
+    with pytest.raises(ConfigError, match="row 1 has a phone that is no"):
+        _audit([hand.call(at=NOON)], consents=told)
+
+
+def test_a_table_of_consents_with_other_headers_is_refused() -> None:
+    """A column that nobody reads is no record that is ignored."""
+    told = pd.DataFrame({"phone": [hand.NEW_YORK], "kind": ["written"], "Date": [NOON]})
+    with pytest.raises(ConfigError, match="the column 'Date' is none of phone, kind"):
+        _audit([hand.call(at=NOON)], consents=told)
