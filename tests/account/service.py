@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from dialframe.client.options import Options
-from dialframe.contract.models.account import DispositionQuery, DispositionReport, Me
-from dialframe.contract.models.appointments import Appointment
-from dialframe.contract.models.callbacks import Callback
-from dialframe.contract.models.calls import Call
-from dialframe.contract.models.campaigns import Campaign
-from dialframe.contract.models.contact import SmsDeliveryReport
-from dialframe.contract.models.leads import Lead
+from dialframe.client import Options
+from dialframe.contract.models.call_models import Appointment, Call, Callback
+from dialframe.contract.models.lead_models import Campaign, Lead
+from dialframe.contract.models.message_models import DispositionReport, Me, SmsDeliveryReport
 from dialframe.contract.models.shape import Answer
-from dialframe.contract.models.webhooks import WebhookEndpoint, WebhookEvent, WebhookEventSummary
+from dialframe.contract.models.webhook_models import (
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookEventSummary,
+)
 from dialframe.contract.row import Operation
-from dialframe.errors import DialframeError, InvalidRequest
+from dialframe.errors import DialframeError, InvalidRequest, NotFound
 from dialframe.store import Store
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -70,7 +70,7 @@ class FakeChecked:
 class FakeReportAnswer:
     """A report with what came along."""
 
-    value: DispositionReport
+    value: Any
     request_id: str
     observed_at: datetime
 
@@ -138,15 +138,21 @@ class FakeService:
         self.ask("me")
         return Me(client_id=self.client_id)
 
-    def send_raw(
-        self, operation: Operation[DispositionQuery, DispositionReport], request: DispositionQuery
-    ) -> FakeReportAnswer:
-        """The disposition report of a range."""
+    def send_raw(self, operation: Operation[Any, Any], request: Any) -> FakeReportAnswer:
+        """The disposition report of a range, or one call."""
+        if operation.name == "calls.get":
+            sent_at, request_id = self.ask(f"calls.get {request.call_id}")
+            return FakeReportAnswer(self._one(request.call_id), request_id, sent_at)
         first, last = request.start_date.isoformat(), request.end_date.isoformat()
         sent_at, request_id = self.ask(f"{operation.name} {first} {last}")
         data = [row for row in self.counts if first <= row["date"] <= last]
         value = self.report or DispositionReport.model_validate({"data": data})
         return FakeReportAnswer(value, request_id, sent_at)
+
+    def _one(self, call_id: str) -> Any:
+        if call_id not in self.rows["calls"]:
+            raise NotFound("calls.get: 404", status=404, code="not_found")
+        return Call.model_validate(self.rows["calls"][call_id])
 
     def lane(self, name: str) -> AbstractContextManager[None]:
         """A lane of the rate limit, which there is none of."""
@@ -179,6 +185,13 @@ class FakeList:
         """The list, or a share of it; nothing is asked for yet."""
         kind = ("direction", direction) if direction else ("status", status) if status else None
         return replace(self, campaign=campaign_id, kind=kind) if campaign_id else self
+
+    def get(self, identifier: str) -> Answer:
+        """One row by its id."""
+        self.service.ask(f"{self.name}.get {identifier}")
+        if identifier not in self.service.rows[self.name]:
+            raise NotFound(f"{self.name}.get: 404", status=404, code="not_found")
+        return self.model.model_validate(self.service.rows[self.name][identifier])
 
     def pages(self, *, cursor: str | None = None) -> Iterator[FakePage]:
         """Pages from a cursor or the head."""

@@ -16,9 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed, phone
-from dialframe.account import Account, tables
+from dialframe.account import Account, table_sync
 from dialframe.config import Progress
-from dialframe.contract.models.account import DispositionReport
+from dialframe.contract.models.message_models import DispositionReport
 from dialframe.errors import (
     AuthenticationError,
     ConfigError,
@@ -644,7 +644,10 @@ def test_a_listener_that_raises_stops_the_sync(account: Account, service: FakeSe
         account.sync(on_progress=stop)
 
     assert service.count("calls.list") <= 3
-    assert len(account.calls()) == 5 * service.count("calls.list")
+    # The last two pages may have been fetched ahead and not stored.
+    assert (
+        service.count("calls.list") - 2 <= len(account.calls()) // 5 <= service.count("calls.list")
+    )
     assert account.sync().complete
     assert ids(account, "calls") == set(service.rows["calls"])
 
@@ -653,7 +656,7 @@ def test_a_table_is_synced_by_one_process_at_a_time(
     account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another has the table's lock for long, it is left alone and the report says so."""
-    monkeypatch.setattr(tables, "LOCK_TRIES", 2)
+    monkeypatch.setattr(table_sync, "LOCK_TRIES", 2)
     with Account(service, FragileStore.open(account.store.folder), now=service.clock) as other:
         with account.store.lock("calls") as held:
             assert held
@@ -669,7 +672,7 @@ def test_a_table_that_is_in_work_is_waited_for(
     account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever comes second reads what is new when the first is done, and is whole as well."""
-    monkeypatch.setattr(tables, "LOCK_PAUSE_S", 0.01)
+    monkeypatch.setattr(table_sync, "LOCK_PAUSE_S", 0.01)
     begun, over = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.account.lags import NONE, nearly_all, noted
 from dialframe.account.walk import (
+    NONE,
     Mark,
     Rule,
     State,
@@ -19,6 +19,8 @@ from dialframe.account.walk import (
     changed,
     finish,
     learned_overlap,
+    nearly_all,
+    noted,
     restart,
     step,
 )

@@ -53,7 +53,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.mark.parametrize("check", sorted(set(CHECKED.values())))
 def test_audit_finds_what_was_planted_and_nothing_else(run: Run, check: str) -> None:
-    """Findings of each check are the planted calls, with the grades of the answer sheet."""
+    """Beside calls that no check was made in time for, the findings are those of the answer sheet."""
     planted = {
         row["id"]: row["expected"]
         for row in run.truth
@@ -61,6 +61,10 @@ def test_audit_finds_what_was_planted_and_nothing_else(run: Run, check: str) -> 
     }
     findings = run.result.audit.findings
     rows = findings[findings["check"] == check]
+    # An import screen, or a check long after the call, clears no call; neither speaks against it.
+    unchecked = rows["reason"].str.startswith(("screened at import at", "the next check, of"))
+    assert set(rows.loc[unchecked, "grade"]) <= {"uncertain"}
+    rows = rows[~unchecked]
 
     assert planted
     told = rows["detail"].fillna(rows["grade"])
@@ -68,10 +72,14 @@ def test_audit_finds_what_was_planted_and_nothing_else(run: Run, check: str) -> 
 
 
 def test_other_findings_are_consequences_of_planted_calls(run: Run) -> None:
-    """A call without a recent check, or with a gap in its record, is one that was planted."""
+    """A call with less than an import screen before it, or with a gap in its record, was planted."""
     findings = run.result.audit.findings
     others = findings[findings["check"].isin(["scrub_at_call", "records"])]
     planted = {row["id"] for row in run.truth if row["resource"] == "call"}
+    screened = others["reason"].str.startswith(("screened at import ", "import screen "))
+    screened &= others["check"] == "scrub_at_call"
+    assert set(others.loc[screened, "grade"]) <= {"uncertain"}
+    others = others[~screened]
 
     assert set(others["call_id"]) <= planted
 

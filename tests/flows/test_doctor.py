@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from dialframe import sandbox
-from dialframe.client import HttpxTransport, PlannedRequest, Reply
-from dialframe.client.address import parse
-from dialframe.client.credentials import Credential
+from dialframe.client import Credential, HttpxTransport, PlannedRequest, Reply
+from dialframe.client import parse_address as parse
 from dialframe.config import Progress, Settings
-from dialframe.contract.access import SCOPES
+from dialframe.contract.scopes import SCOPES
 from dialframe.flows.diagnosis import Diagnosis, Finding
 from dialframe.flows.doctor import diagnose
 
@@ -132,7 +131,7 @@ def test_key_that_may_do_everything_is_well(settings: Settings) -> None:
     assert {f"scope {scope.name}" for scope in SCOPES} < set(states(found))
     assert "not tried (would change data)" in found.of("scope leads:write").detail
     assert found.of("scope recordings:read").detail.startswith("calls.recording")
-    assert Diagnosis(tuple(own)).verdict == "31 ok, 0 warning, 0 failed, 1 not tried."
+    assert Diagnosis(tuple(own)).verdict == "32 ok, 0 warning, 0 failed, 1 not tried."
 
 
 def test_nothing_is_changed(account: sandbox.Sandbox, settings: Settings) -> None:

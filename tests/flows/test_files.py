@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from dialframe.errors import StoreError
+from dialframe.files import LOCK, alone
 from dialframe.flows import exporting
-from dialframe.flows.files import LOCK, alone, write_csv
+from dialframe.frames.csv_safety import write_csv
 
 
 def test_table_opens_without_running_anything(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_second_run_is_refused_and_a_later_one_is_not(tmp_path: Path) -> None:
 def test_killed_holder_holds_nothing(tmp_path: Path) -> None:
     """A run that was killed leaves a file without a lock."""
     code = (
-        "import os, signal, sys; from pathlib import Path; from dialframe.flows.files import alone\n"
+        "import os, signal, sys; from pathlib import Path; from dialframe.files import alone\n"
         "with alone(Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)"
     )
     source = str(Path(__file__).parents[2] / "src")

@@ -65,7 +65,7 @@ def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
         "pages of zeros": whole[:100] + bytes(len(whole) - 100),
         "cut short": whole[:200],
     }[kind]
-    for path in file.parent.iterdir():
+    for path in file.parent.glob("store.sqlite*"):
         path.unlink()
     file.write_bytes(damaged)
     row = found(store, "stored data")
@@ -73,7 +73,7 @@ def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
     assert row.state == "failed"
     assert "store.sqlite" in row.detail
     assert "damaged" in row.detail
-    assert "sync again" in row.detail
+    assert "run dialframe store repair" in row.detail
 
 
 def test_a_store_of_an_older_dialframe_is_left_as_it_is(store: Path) -> None:

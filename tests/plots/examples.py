@@ -45,8 +45,8 @@ LISTED = pd.DataFrame({"grade": ["clear", "proven", "indeterminate"], "calls": [
 Draw = Callable[[Look], Picture]
 
 FULL: dict[str, Draw] = {
-    "funnel": lambda look: plots.funnel(funnel(PEOPLE, CALLS), look=look),
-    "funnel_by": lambda look: plots.funnel_by(funnel(PEOPLE, CALLS, by="src"), look=look),
+    "funnel": lambda look: plots.funnel(funnel(CALLS, PEOPLE), look=look),
+    "funnel_by": lambda look: plots.funnel_by(funnel(CALLS, PEOPLE, by="src"), look=look),
     "coverage": lambda look: plots.coverage(COVERAGE, look=look),
     "calling_hours": lambda look: plots.calling_hours(HOURS, look=look),
     "listed_calls": lambda look: plots.listed_calls(LISTED, look=look),
@@ -54,9 +54,9 @@ FULL: dict[str, Draw] = {
 }
 
 EMPTY: dict[str, Draw] = {
-    "funnel": lambda look: plots.funnel(funnel(PEOPLE[:0], CALLS[:0]), look=look),
+    "funnel": lambda look: plots.funnel(funnel(CALLS[:0], PEOPLE[:0]), look=look),
     "funnel_by": lambda look: plots.funnel_by(
-        funnel(PEOPLE[:0], CALLS[:0], by="campaign_id"), look=look
+        funnel(CALLS[:0], PEOPLE[:0], by="campaign_id"), look=look
     ),
     "coverage": lambda look: plots.coverage(COVERAGE[2:], look=look),
     "calling_hours": lambda look: plots.calling_hours(HOURS[:0], look=look),

@@ -35,10 +35,10 @@ ASKED: dict[str, Ask] = {
     **{
         name: ask for name, ask in EVERYTHING.items() if name in plots.__all__ and name != "funnel"
     },
-    "compare": lambda a: analytics.compare(a.calls, a.leads, CAMPAIGNS[0], CAMPAIGNS[1]),
-    "scorecard": lambda a: analytics.scorecard(a.leads, a.calls),
-    "time_to_contact": lambda a: analytics.time_to_contact(a.leads, a.calls, by="lead_source"),
-    "penetration": lambda a: analytics.penetration(a.leads, a.calls, by="campaign_id"),
+    "compare": lambda a: analytics.compare(a.calls, a.leads, a=CAMPAIGNS[0], b=CAMPAIGNS[1]),
+    "scorecard": lambda a: analytics.scorecard(a.calls, a.leads),
+    "time_to_contact": lambda a: analytics.time_to_contact(a.calls, a.leads, by="lead_source"),
+    "penetration": lambda a: analytics.penetration(a.calls, a.leads, by="campaign_id"),
 }
 
 

@@ -22,7 +22,7 @@ def test_title_states_the_finding() -> None:
 
 def test_every_number_is_in_the_picture_and_the_words() -> None:
     """Counts, shares and intervals are labels, and the words have the counts too."""
-    result = funnel(PEOPLE, CALLS)
+    result = funnel(CALLS, PEOPLE)
     picture = plots.funnel(result)
     said = words(picture)
     for row in result.table.to_dict("records"):
@@ -51,7 +51,7 @@ def test_one_lucky_lead_heads_nothing() -> None:
     """A group of one, all of it reached, does not stand in the heading beside larger ones."""
     people = leads(*(lead(i, custom_fields={"src": "web" if i else "lucky"}) for i in range(90)))
     picture = plots.funnel_by(
-        funnel(people, calls(call(0, answered=True, disposition="APPT")), by="src")
+        funnel(calls(call(0, answered=True, disposition="APPT")), people, by="src")
     )
     assert words(picture).startswith("0.0 % of the leads of web reach an appointment")
     assert "lucky" in words(picture)
@@ -63,7 +63,7 @@ def test_a_group_that_is_ahead() -> None:
         *(lead(i, custom_fields={"src": "web" if i < 50 else "fair"}) for i in range(90))
     )
     made = calls(*(call(i, answered=True, disposition="APPT") for i in range(25)))
-    picture = plots.funnel_by(funnel(people, made, by="src"))
+    picture = plots.funnel_by(funnel(made, people, by="src"))
     said = words(picture)
     assert said.startswith(
         "50.0 % of the leads of web reach an appointment, more than of any other src"
@@ -72,14 +72,14 @@ def test_a_group_that_is_ahead() -> None:
 
 def test_one_group() -> None:
     """A single group is not compared with anything."""
-    picture = plots.funnel_by(funnel(PEOPLE, CALLS, by="campaign_id"))
+    picture = plots.funnel_by(funnel(CALLS, PEOPLE, by="campaign_id"))
     assert words(picture).startswith("5.0 % of the leads of cmp_spring reach an appointment\n")
 
 
 def test_many_groups_are_cut_and_it_says_so() -> None:
     """The greatest groups are drawn, and the picture says how many are not."""
     people = leads(*(lead(i, custom_fields={"src": f"s{i % 15:02d}"}) for i in range(45)))
-    picture = plots.funnel_by(funnel(people, CALLS, by="src"))
+    picture = plots.funnel_by(funnel(CALLS, people, by="src"))
     assert "3 smaller groups not shown." in words(picture)
     assert "s14" not in words(picture)
     assert overlapping(picture) == []
@@ -87,11 +87,11 @@ def test_many_groups_are_cut_and_it_says_so() -> None:
 
 def test_great_numbers_have_room() -> None:
     """Millions of leads do not run into their neighbours."""
-    result = funnel(PEOPLE, CALLS)
+    result = funnel(CALLS, PEOPLE)
     table = result.table.assign(count=result.table["count"] * 1_234_567)
     object.__setattr__(result, "table", table)
     assert overlapping(plots.funnel(result)) == []
-    split = funnel(PEOPLE, CALLS, by="src")
+    split = funnel(CALLS, PEOPLE, by="src")
     object.__setattr__(split, "table", split.table.assign(count=split.table["count"] * 123_456))
     assert overlapping(plots.funnel_by(split)) == []
 
@@ -99,13 +99,13 @@ def test_great_numbers_have_room() -> None:
 def test_each_picture_wants_its_funnel() -> None:
     """A split funnel is not drawn as one, nor one as split."""
     with pytest.raises(ConfigError, match="draw it with funnel_by"):
-        plots.funnel(funnel(PEOPLE, CALLS, by="src"))
+        plots.funnel(funnel(CALLS, PEOPLE, by="src"))
     with pytest.raises(ConfigError, match=r"draw it with funnel$"):
-        plots.funnel_by(funnel(PEOPLE, CALLS))
+        plots.funnel_by(funnel(CALLS, PEOPLE))
 
 
 def test_leads_that_nobody_called() -> None:
     """A funnel that ends at once is drawn with dashes, not with divisions by nothing."""
-    picture = plots.funnel(funnel(PEOPLE, CALLS[:0]))
+    picture = plots.funnel(funnel(CALLS[:0], PEOPLE))
     assert words(picture).startswith("0 of 60 leads reached an appointment (0.0 %)")
     assert isinstance(PEOPLE, pd.DataFrame)

@@ -14,7 +14,7 @@ from PIL import Image
 from analytics.everything import Account
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, plots
-from dialframe.plots.marks import label
+from dialframe.plots.picture import label
 from dialframe.plots.style import GREEN, ORANGE, VERMILLION
 from plots.examples import COVERAGE
 from plots.looked_at import overlapping, words
@@ -44,7 +44,7 @@ def test_names_in_any_script() -> None:
     account = _account(NAMES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = analytics.time_to_contact(account.leads, account.calls, by="lead_source")
+        result = analytics.time_to_contact(account.calls, account.leads, by="lead_source")
         picture = plots.time_to_contact(result)
         picture.png()
     said = words(picture)
@@ -57,7 +57,7 @@ def test_names_in_any_script() -> None:
 def test_six_groups_have_one_legend() -> None:
     """Six long names stand in one legend above the axes, in lines that fit the page."""
     account = _account(tuple(f"a source with a long name {i}" for i in range(6)))
-    result = analytics.time_to_contact(account.leads, account.calls, by="lead_source")
+    result = analytics.time_to_contact(account.calls, account.leads, by="lead_source")
     picture = plots.time_to_contact(result)
 
     (legend,) = picture.findobj(Legend)

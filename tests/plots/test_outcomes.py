@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 
 from dialframe import plots
 from dialframe.analytics import OUTCOMES
-from dialframe.plots.outcomes import FAMILIES
+from dialframe.plots.bar_charts import FAMILIES
 from plots.examples import shown
 from plots.looked_at import has_colour, overlapping, words
 

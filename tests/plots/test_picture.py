@@ -118,10 +118,13 @@ def test_html_escapes_the_words() -> None:
 def test_mimebundle() -> None:
     """A notebook gets the image, a terminal the words, and each only what it asks for."""
     picture = shown("listed_calls")
-    bundle = picture._repr_mimebundle_()
-    assert bundle == {"text/plain": f"<Picture: {picture.alt}>", "text/html": picture.html()}
-    assert list(picture._repr_mimebundle_(include={"text/plain"})) == ["text/plain"]
-    assert list(picture._repr_mimebundle_(exclude={"text/html"})) == ["text/plain"]
+    bundle, about = picture._repr_mimebundle_()
+    assert bundle["text/plain"] == f"<Picture: {picture.alt}>"
+    assert bundle["text/html"] == picture.html()
+    assert base64.b64decode(bundle["image/png"]) == picture.png()
+    assert about == {"image/png": {"alt": picture.alt}}
+    assert list(picture._repr_mimebundle_(include={"text/plain"})[0]) == ["text/plain"]
+    assert "text/html" not in picture._repr_mimebundle_(exclude={"text/html"})[0]
 
 
 def test_settings_of_the_reader_do_not_matter_and_stay() -> None:

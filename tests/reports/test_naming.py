@@ -6,7 +6,8 @@ import pandas as pd
 
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames, plots
-from dialframe.reports import analyses, naming, sections
+from dialframe.analytics.result.result_tables import campaign_names
+from dialframe.reports import analyses, sections
 from dialframe.reports.page import Page, render
 
 ONE, TWO = "cmp_one1", "cmp_two2"
@@ -28,7 +29,7 @@ CALLS = calls(
 def test_names_tell_campaigns_apart() -> None:
     """Two campaigns of one name keep the end of their id; one without a name keeps its id."""
     twice = pd.concat([CAMPAIGNS, CAMPAIGNS.iloc[[0]].assign(id="cmp_three")], ignore_index=True)
-    assert naming.campaign_names(twice) == {
+    assert campaign_names(twice) == {
         ONE: "Spring (one1)",
         TWO: "Autumn <b>",
         "cmp_three": "Spring (hree)",
@@ -37,8 +38,8 @@ def test_names_tell_campaigns_apart() -> None:
 
 def test_a_result_has_names_in_words_and_tables() -> None:
     """Answer, table and picture have names; numbers and the result that was given stay as they are."""
-    result = analytics.penetration(PEOPLE, CALLS, by="campaign_id")
-    shown = naming.with_names(result, naming.campaign_names(CAMPAIGNS))
+    result = analytics.penetration(CALLS, PEOPLE, by="campaign_id")
+    shown = result.named(CAMPAIGNS)
 
     assert set(shown.table["group"]) == {"Spring", "Autumn <b>"}
     assert set(result.table["group"]) == {ONE, TWO}
@@ -49,22 +50,22 @@ def test_a_result_has_names_in_words_and_tables() -> None:
 
 def test_a_funnel_has_names() -> None:
     """Groups and the one campaign of a funnel are named; without names it is the same value."""
-    funnel = analytics.funnel(PEOPLE, CALLS, by="campaign_id")
-    names = naming.campaign_names(CAMPAIGNS)
+    funnel = analytics.funnel(CALLS, PEOPLE, by="campaign_id")
+    names = campaign_names(CAMPAIGNS)
 
-    assert set(naming.funnel_with_names(funnel, names).groups) == {"Spring", "Autumn <b>"}
-    one = analytics.funnel(PEOPLE, CALLS, campaign=ONE)
-    assert naming.funnel_with_names(one, names).campaign == "Spring"
-    assert naming.funnel_with_names(funnel, {}) is funnel
+    assert set(funnel.renamed(names).groups) == {"Spring", "Autumn <b>"}
+    one = analytics.funnel(CALLS, PEOPLE, campaign=ONE)
+    assert one.renamed(names).campaign == "Spring"
+    assert funnel.renamed({}) is funnel
 
 
 def test_the_page_is_for_people_who_write_no_code() -> None:
     """Stages and headings in words, codes named without a file to write, long tables folded, names escaped."""
-    names = naming.campaign_names(CAMPAIGNS)
-    split = naming.funnel_with_names(analytics.funnel(PEOPLE, CALLS, by="campaign_id"), names)
+    names = campaign_names(CAMPAIGNS)
+    split = analytics.funnel(CALLS, PEOPLE, by="campaign_id").renamed(names)
     causes = analytics.causes(CALLS)
-    told = [analyses.Told("Hangup causes", causes, plots.causes(causes))]
-    whole = analytics.funnel(PEOPLE, CALLS)
+    told = [analyses.Finding("Hangup causes", causes, plots.causes(causes))]
+    whole = analytics.funnel(CALLS, PEOPLE)
     measured = analytics.metrics.compute(CALLS, PEOPLE)
     page = analyses.page(whole, split, analytics.dispositions(CALLS), measured, told, facts={})
     html = render(page)

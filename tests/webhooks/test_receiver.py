@@ -340,3 +340,28 @@ def test_a_port_that_is_taken_is_named(receiver: Receiver, own: Shelf) -> None:
 
     with pytest.raises(ConfigError, match=f"port {port}"):
         own.start(port=port)
+
+
+def test_connections_that_send_no_headers_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half-open connections do not keep the places of deliveries."""
+    from dialframe import serving
+    from dialframe.webhooks import receiver
+
+    monkeypatch.setattr(serving, "HEADERS_S", 0.3)
+    with receiver.start(
+        lambda _: True,
+        secrets="whsec_x",
+        now=lambda: datetime.now(UTC),
+        on_event=lambda _: None,
+        on_trouble=lambda _: None,
+        port=0,
+    ) as running:
+        host, port = running.url.removeprefix("http://").rstrip("/").split(":")
+        waiting = [socket.create_connection((host, int(port)), timeout=5) for _ in range(20)]
+        for one in waiting[:10]:
+            one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n")
+        try:
+            assert all(one.recv(1) == b"" for one in waiting)
+        finally:
+            for one in waiting:
+                one.close()

@@ -2,6 +2,11 @@
 
 from dialframe.account.account import Account
 from dialframe.account.opening import connect
-from dialframe.account.report import SyncReport, TableSync
+from dialframe.account.sync_report import SyncReport, TableSync
 
 __all__ = ["Account", "SyncReport", "TableSync", "connect"]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

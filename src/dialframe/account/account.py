@@ -1,18 +1,17 @@
-"""A live account: a client and a store behind one face; knows who does what, and does little itself."""
+"""A live account: a client and a store behind one face."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account import dnc
+from dialframe.account import dnc_checks
 from dialframe.account.freshness import covered, facts, freshness
-from dialframe.account.greeting import greet
-from dialframe.account.instants import When, age, instant, midnight
-from dialframe.account.report import SyncReport
 from dialframe.account.sync import Plan, sync
+from dialframe.account.sync_report import SyncReport
 from dialframe.config import OnProgress, silent
+from dialframe.errors import ApiError, AuthenticationError, ContractError
 from dialframe.frames.columns import (
     APPOINTMENTS,
     CALLBACKS,
@@ -26,12 +25,19 @@ from dialframe.frames.columns import (
     WEBHOOKS,
     Table,
 )
+from dialframe.instants import When, age, instant, midnight
 from dialframe.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
+    from dialframe.analytics import Taxonomy
     from dialframe.client import Client
+
+#: Seconds that the first question may take, and how often it is asked: a silent service is given up soon.
+GREETING_S: Final = 10.0
+GREETINGS: Final = 3
 
 _TIME_COLUMNS = {DISPOSITIONS.name: "date", DNC_CHECKS.name: "checked_at"}
 
@@ -49,6 +55,7 @@ class Account:
         self.store = store
         self._now = now
         self._greeted = False
+        self._attempts: tuple[tuple[object, ...], pd.DataFrame] | None = None
 
     def sync(
         self,
@@ -68,7 +75,7 @@ class Account:
             tables: Names of tables; None for all but the Do-Not-Call checks, which are never listed.
             reconcile_after: Age of the last whole reading at which a list is read whole again, such as
                 `12h`; `0s` reads everything now. None for each table's own.
-            on_progress: Told, in this thread, how each table comes on, as `ListProgress`.
+            on_progress: ReadOptions, in this thread, how each table comes on, as `ListProgress`.
 
         Returns:
             What was done, per table. A table that could not be finished says why in `note`.
@@ -81,7 +88,7 @@ class Account:
             DialframeError: Nothing could be read at all.
         """
         after = None if reconcile_after is None else age("reconcile_after", reconcile_after)
-        plan = Plan(self.store, self._now(), self._now, after)
+        plan = Plan(self.store, self._now(), self._now, after, everything=tables is None)
         with self.client.lane("bulk"):
             return sync(self.client, plan, tables, on_progress, self._greet)
 
@@ -111,6 +118,90 @@ class Account:
         """
         return self._frame(CALLS, since, until, campaign, as_of)
 
+    def attempts(
+        self,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        campaign: str | None = None,
+        as_of: When | None = None,
+        source: str = "lead_source",
+        taxonomy: Taxonomy | None = None,
+    ) -> pd.DataFrame:
+        """Counted outbound attempts, one row each, with everything that analyses look at.
+
+        Every analysis takes this frame in the place of the calls. It is made once for each state of
+        the store; attempts are numbered over the whole history, whatever the window.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            campaign: Only attempts of this campaign id.
+            as_of: What was known by this instant; None for the latest.
+            source: Column or custom field of the leads that says where they came from.
+            taxonomy: What the codes mean; `analytics.DEFAULT` without.
+
+        Returns:
+            The columns of `analytics.attempts_frame`; `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: The campaign is unknown, or an instant has no zone.
+            StoreError: The store cannot be read.
+        """
+        from dialframe.analytics import DEFAULT, attempts_frame
+
+        meaning = DEFAULT if taxonomy is None else taxonomy
+        moment = instant("as_of", as_of)
+        wanted = (self.store.written(), str(moment), source, meaning.version)
+        if self._attempts is None or self._attempts[0] != wanted:
+            calls = self.calls(as_of=moment)
+            made = attempts_frame(
+                calls, self.leads(as_of=moment), campaigns=self.campaigns(as_of=moment),
+                as_of=moment, source=source, taxonomy=meaning,
+            )  # fmt: skip
+            made.attrs |= {"dialframe": calls.attrs["dialframe"]}
+            self._attempts = (wanted, made)
+        frame = self._attempts[1]
+        begin, end = instant("since", since), instant("until", until)
+        keep = frame["created_at"].notna()
+        if begin is not None:
+            keep &= frame["created_at"] >= begin
+        if end is not None:
+            keep &= frame["created_at"] < end
+        if campaign is not None:
+            keep &= (frame["campaign_id"] == campaign).fillna(value=False)
+        return frame[keep].reset_index(drop=True)
+
+    def query(
+        self,
+        sql: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        as_of: When | None = None,
+    ) -> pa.Table:
+        """The answer of DuckDB to a SELECT over the tables, with `attempts` as one of them.
+
+        Args:
+            sql: The statement; tables have their names (`calls`, `leads`, `attempts`), values are
+                `$name`.
+            parameters: The values by name.
+            as_of: Tables as last observed by this instant.
+
+        Returns:
+            An Arrow table; `.to_pandas()` makes a frame of it.
+
+        Raises:
+            StoreError: The statement is wrong, or a file is damaged.
+        """
+        import pyarrow as pa
+
+        moment = instant("as_of", as_of)
+        views = {}
+        if "attempts" in sql.casefold():
+            frame = self.attempts(as_of=moment)
+            views["attempts"] = pa.Table.from_pandas(frame, preserve_index=False)
+        return self.store.query(sql, parameters, as_of=moment, views=views)
+
     def leads(
         self,
         *,
@@ -119,7 +210,22 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored leads, oldest first; arguments and result as for `calls`."""
+        """Stored leads, oldest first.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            campaign: Only rows of this campaign id.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.LEADS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says
+            how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(LEADS, since, until, campaign, as_of)
 
     def campaigns(
@@ -130,7 +236,22 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored campaigns, oldest first; arguments and result as for `calls`."""
+        """Stored campaigns, oldest first.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            campaign: Only the campaign of this id.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.CAMPAIGNS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
+            says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(CAMPAIGNS, since, until, campaign, as_of)
 
     def callbacks(
@@ -141,7 +262,22 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored callbacks, oldest first; arguments and result as for `calls`."""
+        """Stored callbacks, oldest first.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            campaign: Only rows of this campaign id.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.CALLBACKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
+            says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(CALLBACKS, since, until, campaign, as_of)
 
     def appointments(
@@ -151,7 +287,21 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Stored appointments, oldest first; they name no campaign. Else as for `calls`."""
+        """Stored appointments, oldest first; they name no campaign.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.APPOINTMENTS`, `_observed_at` and `_request_id`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(APPOINTMENTS, since, until, None, as_of)
 
     def dispositions(
@@ -162,9 +312,23 @@ class Account:
         campaign: str | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """The service's own counts per UTC day, campaign and disposition; else as for `calls`.
+        """The service's own counts per UTC day, campaign and disposition.
 
         The report's shape is assumed: the contract does not show it.
+
+        Args:
+            since: First day wanted (UTC).
+            until: First day not wanted any more (UTC).
+            campaign: Only rows of this campaign id.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.DISPOSITIONS`, `_observed_at` and `_request_id`;
+            `.attrs["dialframe"]` says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
         """
         return self._frame(DISPOSITIONS, since, until, campaign, as_of)
 
@@ -177,13 +341,20 @@ class Account:
     ) -> pd.DataFrame:
         """The service's own counts against those of the stored calls, and why they differ.
 
-        Arguments as for `calls`; `since` and `until` are taken as days.
+        Args:
+            since: First day wanted (UTC).
+            until: First day not wanted any more (UTC).
+            campaign: Only counts of this campaign id.
 
         Returns:
             Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
-            are those of `dialframe.account.differences.REASONS`.
+            are those of `dialframe.account.dispositions.REASONS`.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
         """
-        from dialframe.account.differences import of_store
+        from dialframe.account.dispositions import of_store
 
         days = (midnight("since", since), midnight("until", until))
         return of_store(self.store, days, campaign)
@@ -195,7 +366,21 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Every Do-Not-Call check ever made here, oldest first; `since` and `until` are of `checked_at`."""
+        """Every Do-Not-Call check that was made from this store, oldest first.
+
+        Args:
+            since: First `checked_at` wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First `checked_at` not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.DNC_CHECKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
+            says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(DNC_CHECKS, since, until, None, as_of)
 
     def sms_reports(
@@ -205,7 +390,23 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """What became of text messages, oldest first; the shape is assumed. Else as for `calls`."""
+        """What became of text messages, oldest first.
+
+        The shape is assumed: the contract does not show it.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.SMS_REPORTS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
+            says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(SMS_REPORTS, since, until, None, as_of)
 
     def webhooks(
@@ -215,7 +416,21 @@ class Account:
         until: When | None = None,
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Webhook endpoints, oldest first; they name no campaign. Else as for `calls`."""
+        """Webhook endpoints, oldest first; they name no campaign.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.WEBHOOKS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]`
+            says how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
+        """
         return self._frame(WEBHOOKS, since, until, None, as_of)
 
     def events(
@@ -226,9 +441,23 @@ class Account:
         type: str | None = None,  # noqa: A002 - the contract's field name
         as_of: When | None = None,
     ) -> pd.DataFrame:
-        """Webhook events that a receiver kept here, by `created_at`; each once, however often delivered.
+        """Webhook events that a receiver stored here, oldest first; each once, however often delivered.
 
-        `type` picks one type, such as `call.completed`; else as for `calls`. No sync fetches events.
+        No sync fetches events.
+
+        Args:
+            since: First creation wanted: an instant with a zone, or a day (its midnight UTC).
+            until: First creation not wanted any more.
+            type: Only events of this type, such as `call.completed`.
+            as_of: Rows as last observed by this instant; None for the latest.
+
+        Returns:
+            Columns of `frames.EVENTS`, `_observed_at` and `_request_id`; `.attrs["dialframe"]` says
+            how fresh it is.
+
+        Raises:
+            ConfigError: An instant has no zone.
+            StoreError: The store cannot be read.
         """
         return self._frame(EVENTS, since, until, None, as_of, kind=type)
 
@@ -246,7 +475,7 @@ class Account:
         Args:
             phones: Numbers, E.164.
             max_age: Age up to which a stored answer will do, such as `31d`; None asks about all.
-            on_progress: Told how many different numbers have an answer.
+            on_progress: Called with the count of different numbers that have an answer.
 
         Returns:
             One row per number, in order: `phone, listed, checked_at, request_id, reason`. A text that
@@ -257,9 +486,9 @@ class Account:
         """
         oldest = None if max_age is None else age("max_age", max_age)
         with self.client.lane("bulk"):
-            return dnc.check(
+            return dnc_checks.check(
                 phones,
-                source=self.client,
+                client=self.client,
                 store=self.store,
                 now=self._now(),
                 max_age=oldest,
@@ -267,7 +496,11 @@ class Account:
             )
 
     def info(self) -> dict[str, Any]:
-        """What is stored and how fresh it is, as JSON values: no content, no key."""
+        """What is stored and how fresh it is, without any content or key.
+
+        Returns:
+            Values that JSON can hold.
+        """
         return facts(self.store)
 
     def forget(self, phone: str) -> int:
@@ -323,10 +556,30 @@ class Account:
         if kind is not None:
             frame = frame[frame["type"] == kind].reset_index(drop=True)
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
-        frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment)
+        missing = [damage.sentence for damage in self.store.missing(table)]
+        frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment, missing)
         return frame
 
     def _greet(self) -> None:
-        if not self._greeted:
-            greet(self.client, self.store)
-            self._greeted = True
+        """Ask who we are; the client's id is written down, so that a rotated key finds the same data.
+
+        Raises:
+            AuthenticationError: The key is not accepted.
+            TransportError: The service does not answer.
+        """
+        # Loaded here, so that stored data can be read without the HTTP library.
+        from dialframe.client import Options
+
+        if self._greeted:
+            return
+        self._greeted = True
+        try:
+            patience = Options(timeout_s=GREETING_S, max_attempts=GREETINGS)
+            client_id = self.client.me(options=patience).client_id
+        except AuthenticationError:
+            raise
+        except (ApiError, ContractError):
+            return  # the shape of `me` is assumed: nothing may depend on it
+        owner = self.store.owner
+        if client_id and owner is not None and owner.client_id is None:
+            self.store.name_client(client_id)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from dialframe.account.report import day_and_time
+from dialframe.account.sync_report import day_and_time
 from dialframe.account.walk import State
 from dialframe.frames.columns import DNC_CHECKS, EVENTS, TABLES, Table
 from dialframe.store import Store
@@ -62,7 +63,12 @@ def covered(table: Table, store: Store) -> Cover:
 
 
 def freshness(
-    table: Table, frame: pd.DataFrame, cover: Cover, time_column: str, as_of: datetime | None
+    table: Table,
+    frame: pd.DataFrame,
+    cover: Cover,
+    time_column: str,
+    as_of: datetime | None,
+    missing: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file.
 
@@ -72,10 +78,11 @@ def freshness(
         cover: What of the table is stored.
         time_column: The column by which rows are old or new.
         as_of: The instant that the frame was asked for, or None for now.
+        missing: What was lost of the table with damaged files, one sentence each.
 
     Returns:
-        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, sentence`; instants as
-        ISO 8601 text.
+        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, missing, sentence`;
+        instants as ISO 8601 text.
     """
     moments = frame[time_column]
     ends = (moments.min(), moments.max()) if len(frame) else (None, None)
@@ -87,28 +94,30 @@ def freshness(
         "rows": len(frame),
         "synced_at": _text(cover.synced_at),
         "reconciled_at": _text(cover.reconciled_at),
-        "complete": cover.complete,
+        "complete": cover.complete and not missing,
         "oldest": oldest,
         "newest": newest,
         "as_of": _text(as_of),
-        "sentence": sentence(table, cover, as_of),
+        "missing": list(missing),
+        "sentence": " ".join([sentence(table, cover, as_of), *(f"{one}." for one in missing)]),
     }
 
 
 def facts(store: Store) -> dict[str, Any]:
     """What a store holds and how fresh each table is, as JSON values: no content, no key."""
-    found = store.info()
+    info = store.info()
     return {
-        "store": str(found.folder),
-        "base_url": found.base_url,
-        "environment": found.environment,
-        "schema_version": found.schema_version,
-        "size_bytes": found.size_bytes,
-        "forgotten": found.forgotten,
-        "rows": {table.name: table.rows for table in found.tables},
-        "versions": {table.name: table.versions for table in found.tables},
-        "gone": {table.name: table.gone for table in found.tables},
-        "quarantined": {table.name: table.quarantined for table in found.tables},
+        "store": str(info.folder),
+        "base_url": info.base_url,
+        "environment": info.environment,
+        "schema_version": info.schema_version,
+        "size_bytes": info.size_bytes,
+        "forgotten": info.forgotten,
+        "rows": {table.name: table.rows for table in info.tables},
+        "versions": {table.name: table.versions for table in info.tables},
+        "gone": {table.name: table.gone for table in info.tables},
+        "quarantined": {table.name: table.quarantined for table in info.tables},
+        "missing": [damage.sentence for damage in store.missing()],
         "freshness": {
             table.name: sentence(table, covered(table, store)) for table in TABLES.values()
         },

@@ -1,4 +1,4 @@
-"""Opens an account from arguments and environment: whose data, which folder, which key; a face."""
+"""Opens an account from arguments and environment: its address, its key, its folder."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from platformdirs import user_data_path
+from platformdirs import user_config_path, user_data_path
 
 from dialframe.account.account import Account
-from dialframe.account.ports import Source
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
 from dialframe.store import Identity, Store, locate, partitions
+
+if TYPE_CHECKING:
+    from dialframe.client import Client
 
 
 def connect(
@@ -37,13 +40,22 @@ def connect(
         environment: Variables to be used instead of the process's.
         prompt: How to ask for the key.
 
+    Returns:
+        The account; a context manager that closes its client and store.
+
     Raises:
         ConfigError: Address or key is missing or malformed.
         StoreError: The store cannot be opened, is damaged, or newer than this dialframe.
+
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> with connect("https://service.example", "svc_test_cred_secret", folder) as account:
+        ...     len(account.calls())
+        0
     """
     # Loaded here, so that stored data can be read without the HTTP library.
-    from dialframe.client import Client
-    from dialframe.client.credentials import resolve
+    from dialframe.client import Client, resolve_key
 
     variables = os.environ if environment is None else environment
     settings = Settings.from_environment(
@@ -53,25 +65,32 @@ def connect(
         raise ConfigError(
             f"the service's address is missing: pass base_url=... or set {ENVIRONMENT['base_url']}"
         )
-    key = resolve(settings.api_key, variables, prompt)
+    key = resolve_key(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
     given = settings.store or user_data_path("dialframe", appauthor=False) / "store"
     root = given.expanduser()
     # A store of one's own keeps its write journal beside its data.
     journal = None if settings.store is None else root / "journal"
-    client = Client(base_url=settings.base_url, api_key=key, journal=journal)
+    client = Client(base_url, key, journal=journal, environment=variables)
     try:
-        opened = open_partition(root, identity, client)
+        opened = open_partition(root, identity, client, keys_folder())
     except BaseException:
         client.close()
         raise
     return Account(client, opened, now=lambda: datetime.now(UTC))
 
 
-def open_partition(root: Path, identity: Identity, client: Source) -> Store:
+def keys_folder() -> Path:
+    """Where keys of forgotten numbers are: apart from every store, with the settings of the user."""
+    return user_config_path("dialframe", appauthor=False) / "keys"
+
+
+def open_partition(
+    root: Path, identity: Identity, client: Client, keys: Path | None = None
+) -> Store:
     """The store of an identity below a folder, made where there is none.
 
-    A key that no partition knows may be a further key of a known client: then, and only then, the
+    A key that is in no partition may be a further key of a known client: then, and only then, the
     service is asked who it belongs to.
 
     Raises:
@@ -80,7 +99,7 @@ def open_partition(root: Path, identity: Identity, client: Source) -> Store:
     """
     folder = locate(root, identity)
     if folder is not None:
-        return Store.open(folder, identity)
+        return Store.open(folder, identity, keys=keys)
     named = {
         owner.client_id: path
         for path, owner in partitions(root)
@@ -90,5 +109,5 @@ def open_partition(root: Path, identity: Identity, client: Source) -> Store:
     if client_id in named:
         with Store.open(named[client_id]) as known:
             known.admit(identity)
-        return Store.open(named[client_id], identity)
-    return Store.open(root / identity.folder_name, identity)
+        return Store.open(named[client_id], identity, keys=keys)
+    return Store.open(root / identity.folder_name, identity, keys=keys)

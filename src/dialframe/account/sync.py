@@ -1,4 +1,4 @@
-"""One sync: tables side by side in threads, progress told by one; knows neither pages nor walks."""
+"""Syncs an account: tables side by side in threads, progress reported by one."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Event
+from typing import TYPE_CHECKING
 
-from dialframe.account.lists import Work
-from dialframe.account.ports import Source
-from dialframe.account.report import SyncReport
-from dialframe.account.tables import NEEDS, OPTIONAL, RULES, Outcome, bring_table_up
-from dialframe.account.threads import side_by_side
+from dialframe.account.list_walk import Work
+from dialframe.account.sync_report import SyncReport
+from dialframe.account.table_sync import (
+    EVENT_DETAILS,
+    NEEDS,
+    OPTIONAL,
+    RULES,
+    Outcome,
+    bring_table_up,
+)
+from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import AuthenticationError, ConfigError, TransportError
 from dialframe.frames.columns import TABLES
 from dialframe.store import Store
+
+if TYPE_CHECKING:
+    from dialframe.client import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +37,18 @@ class Plan:
         began_at: When the sync began.
         now: The clock.
         reconcile_after: When lists are read whole; None for each table's own rule.
+        everything: Whether no table was asked for by name.
     """
 
     store: Store
     began_at: datetime
     now: Callable[[], datetime]
     reconcile_after: timedelta | None
+    everything: bool = True
 
 
 def sync(
-    source: Source,
+    client: Client,
     plan: Plan,
     tables: Iterable[str] | None,
     on_progress: OnProgress | None,
@@ -45,10 +57,10 @@ def sync(
     """Bring tables up to date: those that others need first, the rest side by side.
 
     Args:
-        source: The client.
+        client: The service.
         plan: What all tables share.
         tables: Names of tables; None for every one.
-        on_progress: Told how each comes on.
+        on_progress: Called as each table goes on.
         greet: A first question, asked beside the first tables; where it fails before one of them had an
             answer, it ends them all.
 
@@ -63,7 +75,7 @@ def sync(
     answered = Event()
     first = [name for name in wanted if name not in NEEDS]
     for wave in (first, [name for name in wanted if name in NEEDS]):
-        jobs = [_job(name, source, plan, outcomes, answered) for name in wave]
+        jobs = [_job(name, client, plan, outcomes, answered) for name in wave]
         if wave is first:
             jobs.append(_greeting(greet, answered))
         side_by_side(jobs, on_progress or silent)
@@ -71,7 +83,7 @@ def sync(
     entries = [outcomes[name].entry for name in wanted]
     if tables is None:
         entries = [
-            replace(entry, optional=outcomes[entry.table].not_offered and entry.table in OPTIONAL)
+            replace(entry, optional=outcomes[entry.table].optional and entry.table in OPTIONAL)
             for entry in entries
         ]
     return SyncReport(plan.began_at, tuple(entries))
@@ -90,7 +102,7 @@ def _greeting(greet: Callable[[], None], answered: Event) -> Callable[[OnProgres
 
 
 def _job(
-    name: str, source: Source, plan: Plan, outcomes: dict[str, Outcome], answered: Event
+    name: str, client: Client, plan: Plan, outcomes: dict[str, Outcome], answered: Event
 ) -> Callable[[OnProgress, Event], None]:
     def bring(tell: OnProgress, stopped: Event) -> None:
         def heard(progress: Progress) -> None:
@@ -98,8 +110,9 @@ def _job(
                 answered.set()
             tell(progress)
 
-        work = Work(plan.store, plan.began_at, plan.now, heard, stopped)
-        outcomes[name] = bring_table_up(TABLES[name], source, work, plan.reconcile_after)
+        details = EVENT_DETAILS if plan.everything else None
+        work = Work(plan.store, plan.began_at, plan.now, heard, stopped, details)
+        outcomes[name] = bring_table_up(TABLES[name], client, work, plan.reconcile_after)
 
     return bring
 
@@ -122,4 +135,4 @@ def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
         if isinstance(error, AuthenticationError):
             raise error
     if errors and len(errors) == len(outcomes) and not any(o.entry.requests for o in outcomes):
-        raise next((one for one in errors if isinstance(one, TransportError)), errors[0])
+        raise next((error for error in errors if isinstance(error, TransportError)), errors[0])

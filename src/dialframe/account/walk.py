@@ -22,10 +22,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from dialframe.account.lags import NONE, joined, nearly_all, noted
-
+#: Counts of lags, how long after its creation a row was seen to change: of up to 1, 2, 4, ... hours; the
+#: last one is of 3.7 years and more. A row's exact lag is not known, only that a page of old rows had so
+#: many new versions when it was read again: each counts with the age of the page's oldest row.
+NONE: Final[tuple[int, ...]] = (0,) * 16
+#: The share of changes that an overlap has to find.
+SHARE: Final = 0.999
+_HOUR: Final = timedelta(hours=1)
 #: Rows this much older than the watermark are read again: outcomes are logged after the call.
 OVERLAP = timedelta(hours=48)
 #: A learned overlap costs at most so many rows: a minute of the rate limit.
@@ -71,7 +76,7 @@ class Mark:
         rows: Rows that the last full walk returned.
         descending: Whether that walk found `created_at` in descending order.
         restless: Whether that walk found what no head walk could have, or was interrupted.
-        lags: How long after their creation rows were seen to change, as counts (see `lags`).
+        lags: How long after their creation rows were seen to change, as counts (see `NONE`).
     """
 
     watermark_at: datetime | None = None
@@ -278,15 +283,38 @@ def finish(mark: Mark, walk: Walk) -> Mark:
     )
 
 
+def noted(lags: Sequence[int], lag: timedelta, changes: int) -> tuple[int, ...]:
+    """The counts with so many changes more that came that long after a creation."""
+    bin_ = next((i for i in range(len(lags) - 1) if lag <= _HOUR * (1 << i)), len(lags) - 1)
+    return tuple(count + changes * (i == bin_) for i, count in enumerate(lags))
+
+
+def joined(old: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    """New counts on top of half of the old ones, so that what is long past is forgotten."""
+    return tuple(before // 2 + after for before, after in zip(old, new, strict=True))
+
+
+def nearly_all(lags: Sequence[int]) -> timedelta | None:
+    """The lag that 999 of 1,000 changes kept to, as the power of two above it; None without changes."""
+    wanted, passed = SHARE * sum(lags), 0
+    if wanted == 0:
+        return None
+    for bin_, count in enumerate(lags):
+        passed += count
+        if passed >= wanted:
+            return _HOUR * (1 << bin_)
+    return None
+
+
 def _behind(one: datetime | None, other: datetime | None) -> bool:
     return one is not None and other is not None and one < other
 
 
 def _plain(value: Mark | Walk) -> dict[str, Any]:
-    found = {part.name: getattr(value, part.name) for part in fields(value)}
+    values = {part.name: getattr(value, part.name) for part in fields(value)}
     return {
         name: item.isoformat() if isinstance(item, datetime) else item
-        for name, item in found.items()
+        for name, item in values.items()
     }
 
 

@@ -1,36 +1,42 @@
-"""An account held against the rules; grades nothing itself and writes nothing (see `pack`)."""
+"""An account held against the rules."""
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pandas as pd
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit, Declared, Practice, RuleBook
 from dialframe.config import OnProgress, silent
-from dialframe.errors import StoreError
+from dialframe.errors import ConfigError, StoreError
+from dialframe.files import folder as make_folder
 from dialframe.flows import pack, printing
 from dialframe.flows.audit_inputs import (
     dialled,
     known_states,
     outcomes,
+    own_list,
     request_codes,
     requests_of,
     worth_checking,
 )
-from dialframe.flows.files import write_bytes
-from dialframe.flows.fingerprints import fingerprint
 from dialframe.reports import audit as audit_page
 from dialframe.reports import audit_answers, render
 
+#: Hexadecimal digits of each frame's hash in what a manifest says was read.
+_FINGERPRINT_DIGITS: Final = 16
 #: Inputs that a manifest names, in words.
 _INPUTS: Final = {
     "data": "the stored rows",
@@ -40,6 +46,8 @@ _INPUTS: Final = {
     "rulebook_sha256": "the rule book",
     "taxonomy": "the taxonomy",
     "tool": "the version of dialframe",
+    "inputs": "the files that were given",
+    "versions": "the versions of DuckDB, tzdata, holidays or phonenumbers",
 }
 
 
@@ -53,10 +61,11 @@ class Scope:
         rules: Jurisdictions or rule ids; None: all of the book.
         book: The rule book; None: the one of the package.
         practice: What the firm says of its calling; how campaigns are dialled is added.
-        exemptions: Records that lift a rule, columns `compliance.lifting.COLUMNS`.
+        exemptions: Records that lift a rule, columns `compliance.tables.exemptions.COLUMNS`.
         declared: Declared emergencies and holidays.
         consents: Records of consent; None: not given.
         look_ups: Look-ups of reassigned numbers; None: not given.
+        inputs: Name of every file that was given to the SHA-256 of its content.
     """
 
     since: datetime | None = None
@@ -68,15 +77,21 @@ class Scope:
     declared: Declared = field(default_factory=Declared)
     consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 _EVERYTHING: Final = Scope()
+_NOW: Final = partial(datetime.now, UTC)
 
 
 def audit(
     account: Account,
     *,
-    now: Callable[[], datetime],
+    now: Callable[[], datetime] = _NOW,
+    rules: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    practice: Practice | None = None,
     max_age: str | None = None,
     state_field: str | None = None,
     taxonomy: Taxonomy = DEFAULT,
@@ -89,6 +104,10 @@ def audit(
     Args:
         account: The account; synced before, so that the calls are there.
         now: The clock, UTC; read once the checks are made, since nothing later than it counts.
+        rules: Jurisdictions or rule ids to ask, as in `scope`.
+        since: First instant of the period, as in `scope`.
+        until: First instant after it, as in `scope`.
+        practice: What the firm declares of its calling, as in `scope`.
         max_age: If given, numbers whose newest check is older ("31d") are asked about first; the
             answers are kept as evidence.
         state_field: Custom field that names the called party's state or ZIP code; it adds
@@ -101,7 +120,13 @@ def audit(
     Raises:
         StoreError: Calls or leads were never read.
         ConfigError: A jurisdiction is not in the book.
+
+    Example:
+        with dialframe.connect() as account:
+            found = dialframe.audit(account, rules=["us", "us-*"])
     """
+    given = {"rules": rules, "since": since, "until": until, "practice": practice}
+    scope = replace(scope, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
     _require_read(leads, calls)
     if as_of is not None and not len(calls) and len(account.calls()):
@@ -111,6 +136,7 @@ def audit(
         )
     if max_age is not None and as_of is None:
         account.check_dnc(worth_checking(leads, calls), max_age=max_age, on_progress=on_progress)
+    at = now() if as_of is None else as_of
     checks, callbacks = account.dnc_checks(as_of=as_of), account.callbacks(as_of=as_of)
     campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
     read = {
@@ -123,25 +149,54 @@ def audit(
         calls,
         checks,
         callbacks,
-        now=now() if as_of is None else as_of,
+        now=at,
         since=scope.since,
         until=scope.until,
         rulebook=scope.book,
         rules=scope.rules,
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),
+        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
         practice=dialled(scope.practice, campaigns),
         exemptions=scope.exemptions,
         declared=scope.declared,
         consents=scope.consents,
         look_ups=scope.look_ups,
         outcomes=outcomes(calls, taxonomy),
-        events=requests_of(events, taxonomy),
+        events=own_list(account, requests_of(events, taxonomy), at),
         began_at=None if pd.isna(began) else began.to_pydatetime(),
         taxonomy=taxonomy.version,
-        data_version=fingerprint(read),
+        data_version=_fingerprint(read),
     )
+    gaps = (*result.gaps, *_short(scope, read, at))
+    result = result.with_inputs(gaps, scope.inputs)
     return _with_dashboard(result, leads, calls, campaigns)
+
+
+def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list[str]:
+    """Rows that were lost, tables that were never read, and a store that ends before the period does."""
+    said = [
+        words
+        for frame in read.values()
+        for words in frame.attrs.get("dialframe", {}).get("missing", ())
+    ]
+    for name in ("dnc_checks", "callbacks", "campaigns"):
+        freshness = read[name].attrs.get("dialframe", {})
+        if name != "dnc_checks" and freshness and freshness.get("synced_at") is None:
+            said.append(f"the table {name} was never read: dialframe sync {name}")
+    synced = read["calls"].attrs.get("dialframe", {}).get("synced_at")
+    end = at if scope.until is None else scope.until
+    if (
+        synced is not None
+        and scope.until is not None
+        and pd.Timestamp(synced) < pd.Timestamp(end) <= pd.Timestamp(at)
+    ):
+        said.append(
+            f"the store was read on {pd.Timestamp(synced):%Y-%m-%d %H:%M} UTC, before the period ends: dialframe sync"
+        )
+    if scope.since is not None and scope.since > at:
+        said.append("the period begins after the moment of the audit")
+    return said
 
 
 def _with_dashboard(
@@ -179,6 +234,8 @@ def grouped_coverage(
     group = group.map(lambda each: names.get(each, each)).astype("str")
     table = pd.crosstab(group, numbers["state"])
     words = {"fresh": "fresh", "stale": "stale", "never checked": "never"}
+    # A screen at import is no check: such a number was never checked in time.
+    table["never checked"] = table.get("never checked", 0) + table.get("screened at import", 0)
     table = table.rename(columns=words).reindex(columns=list(words.values()), fill_value=0)
     return table.rename_axis(columns=None).rename_axis("group").reset_index()
 
@@ -207,17 +264,23 @@ def write_evidence(result: Audit, folder: Path) -> dict[str, Path]:
         Name to path: `findings`, `calling_hours`, `listed_calls`, `coverage` (CSV), `summary`,
         `manifest` (JSON) and every further part; see `pack.write`.
     """
-    return pack.write(result, folder, summary=facts(result))
+    return pack.write(result, folder, summary=facts(result), replace=_is_pack(folder))
+
+
+def _is_pack(folder: Path) -> bool:
+    """Whether an older pack stands there: only such a folder is replaced without being told to."""
+    return (folder / pack.MANIFEST).is_file()
 
 
 def write_pack(
     result: Audit,
     path: Path,
     *,
-    key: bytes | None = None,
+    key: Ed25519PrivateKey | None = None,
     pseudonyms: bytes | None = None,
     zipped: bool = False,
     pdf: bool = False,
+    replace: bool = False,
 ) -> dict[str, Path]:
     """Write the evidence pack with its report: a folder, a zip file, or both.
 
@@ -228,6 +291,7 @@ def write_pack(
         pseudonyms: Key with which numbers become pseudonyms; None writes them whole.
         zipped: Also write the folder as one file beside it.
         pdf: Also write the report as PDF, with Chromium.
+        replace: Whether an older pack of that name may be replaced.
 
     Raises:
         ConfigError: PDF was asked for and there is no Chromium, or files stand in the way.
@@ -240,15 +304,20 @@ def write_pack(
     if path.suffix != ".zip":
         return pack.write(
             result, path, summary=facts(result), further=report, key=key,
-            pseudonyms=pseudonyms, zipped=zipped,
+            pseudonyms=pseudonyms, zipped=zipped, replace=replace,
         )  # fmt: skip
-    with tempfile.TemporaryDirectory() as room:
+    if path.exists() and not replace:
+        raise ConfigError(
+            f"{path} exists already; choose another name, or replace it with --replace"
+        )
+    make_folder(path.parent)
+    with tempfile.TemporaryDirectory(dir=path.parent) as room:
         inner = Path(room) / path.stem
         written = pack.write(
             result, inner, summary=facts(result), further=report, key=key,
             pseudonyms=pseudonyms, zipped=True,
         )  # fmt: skip
-        return {"zip": write_bytes(written["zip"].read_bytes(), path)}
+        return {"zip": written["zip"].replace(path)}
 
 
 def compare(before: Path, after: Path) -> pd.DataFrame:
@@ -278,11 +347,32 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
 
 def facts(result: Audit) -> dict[str, object]:
     """An audit as plain values for machines; no number in it."""
-    columns = ["check", "checked", "pass", "violation", "uncertain", "not_evaluable"]
+    checks = [
+        {
+            "name": row["check"], "check": row["check"], "title": row["title"], "counted": row["unit"],
+            "checked": row["checked"], "passed": row["pass"], "violation": row["violation"],
+            "uncertain": row["uncertain"], "not_evaluable": row["not_evaluable"],
+            "not_asked": row["not_asked"],
+        }
+        for row in result.checks.to_dict("records")
+    ]  # fmt: skip
+    not_asked, unmapped = result.parts["not_asked"], result.parts["unmapped"]
     return {
         "as_of": result.as_of.isoformat(),
         "verdict": result.verdict,
-        "checks": result.checks[columns].to_dict("records"),
+        "checks": checks,
+        "not_asked": dict(
+            zip(not_asked["jurisdiction"], (int(n) for n in not_asked["calls"]), strict=True)
+        ),
+        "unmapped": [
+            {
+                "disposition": row.disposition,
+                "calls": int(row.calls),
+                "like_refusal": bool(row.like_refusal),
+            }
+            for row in unmapped.itertuples()
+        ],
+        "gaps": list(result.gaps),
         "sentences": list(result.checks["sentence"]),
         "calls": result.calls,
         "first": audit_answers.first(result).to_dict("records"),
@@ -311,3 +401,22 @@ def _require_read(*frames_read: pd.DataFrame) -> None:
                 f"{freshness['table']} were never read, so nothing can be said of them: "
                 "run `dialframe sync` first"
             )
+
+
+def _fingerprint(frames: Mapping[str, pd.DataFrame]) -> str:
+    """Name, number of rows and hash of each frame; the order of rows does not matter.
+
+    Returns:
+        `calls 1,204 rows 3f9a0c21d4be55aa; leads ...`
+    """
+    return "; ".join(
+        f"{name} {len(frame):,} rows {_content_hash(frame)}"
+        for name, frame in sorted(frames.items())
+    )
+
+
+def _content_hash(frame: pd.DataFrame) -> str:
+    hashes = pd.util.hash_pandas_object(frame.reset_index(drop=True), index=False)
+    content = np.sort(hashes.to_numpy(dtype=np.uint64)).tobytes()
+    names = "\n".join(frame.columns).encode()
+    return hashlib.sha256(names + content).hexdigest()[:_FINGERPRINT_DIGITS]

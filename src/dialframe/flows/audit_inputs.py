@@ -1,17 +1,21 @@
-"""What an account's own tables say to an audit: outcomes, requests, states, how campaigns are dialled; grades nothing."""
+"""What an account's own tables say to an audit: outcomes, requests, states, how campaigns are dialled."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 import pandas as pd
 
 from dialframe import compliance, frames
+from dialframe.account import Account
 from dialframe.analytics import Taxonomy
 from dialframe.compliance import Practice
 from dialframe.compliance.practice import dialing_of
+from dialframe.suppression import SuppressionList
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
@@ -56,7 +60,29 @@ def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None
     if not rows:
         return None
     told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
-    return told.assign(at=told["at"].astype("datetime64[us, UTC]"))
+    return told.assign(at=told["at"].astype("datetime64[us, UTC]"), source="event")
+
+
+#: Reasons of the firm's own list that are somebody's wish; a registry's entry is none.
+_WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
+
+
+def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> pd.DataFrame | None:
+    """The same requests with those of the firm's own list: who wished not to be called, since when, by whose word."""
+    listed = SuppressionList.beside(account.store.folder)
+    rows = [
+        (entry.phone, entry.added_at, entry.source, entry.reason, "suppression")
+        for entry in listed.entries()
+        if entry.phone
+        and entry.added_at is not None
+        and entry.added_at <= at
+        and entry.reason in _WISHES
+    ]
+    if not rows:
+        return requests
+    own = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
+    own = own.assign(at=own["at"].astype("datetime64[us, UTC]"))
+    return own if requests is None else pd.concat([requests, own], ignore_index=True)
 
 
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
@@ -83,13 +109,7 @@ def dialled(practice: Practice, campaigns: pd.DataFrame) -> Practice:
     """The practice with how each campaign is dialled, where the service's mode says so."""
     modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
     known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
-    return Practice(
-        practice.purpose,
-        practice.purposes,
-        practice.dialing,
-        {**known, **practice.dialings},
-        practice.line_types,
-    )
+    return replace(practice, dialings={**known, **practice.dialings})
 
 
 def _is_request(code: str, taxonomy: Taxonomy) -> bool:

@@ -16,19 +16,26 @@ from dialframe import analytics, sandbox
 from dialframe.account import Account, SyncReport, connect
 from dialframe.analytics import Funnel
 from dialframe.compliance import Audit
+from dialframe.compliance.practice import Cover, Practice
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
+from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
-from dialframe.flows import files, intake, lead_tables, listing
-from dialframe.flows.listing import Prepared
-from dialframe.flows.outcomes import Ledger
+from dialframe.flows import lead_import, lead_lists, lead_tables
+from dialframe.flows.import_ledger import Ledger
+from dialframe.flows.lead_lists import Prepared
 from dialframe.reports import Page, Section, render, sections
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
 
+#: The sandbox answers for one made-up list, which stands for the national registry here.
+_REGISTRY: Final = "US National DNC Registry"
 #: The synthetic account keeps the federal rules except where a fault is planted; states' rules it does not know.
-_FEDERAL: Final = auditing.Scope(rules=("us",))
+_FEDERAL: Final = auditing.Scope(
+    rules=("us",),
+    practice=Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen"))),
+)
 
 #: States of a campaign into which leads may be imported (contract, States: Campaign).
 _IMPORTABLE: Final = ("paused", "ready", "draft")
@@ -100,7 +107,7 @@ def demo(
         DialframeError: A step failed.
         OSError: The disk is full or the folder cannot be written.
     """
-    files.folder(out)
+    folder(out)
     on_progress(Progress("sandbox started", 0, 1))
     with (
         sandbox.start(seed=seed, size=size, as_of=as_of) as service,
@@ -111,7 +118,7 @@ def demo(
         prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
         synced = account.sync(on_progress=on_progress)
         found = auditing.audit(
-            account, now=now, max_age=listing.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
+            account, now=now, max_age=lead_lists.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
         )
         written |= auditing.write_evidence(found, out / "audit")
         covered = auditing.coverage_by_campaign(account, now=now())
@@ -120,7 +127,7 @@ def demo(
             on_sandbox(service)
     result = Demo(prepared, ledger, synced, funnel, found, written)
     on_progress(Progress("report written", 0, 1))
-    written["report"] = files.write_text(render(_page(result, told, covered)), out / "report.html")
+    written["report"] = write_text(render(_page(result, told, covered)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
     return result
 
@@ -130,22 +137,22 @@ def _bring_in(
 ) -> tuple[Prepared, Ledger, dict[str, Path]]:
     """Clean, screen and import the lead file that comes with the package."""
     packaged = resources.files("dialframe.flows") / "data" / LEAD_FILE
-    with resources.as_file(packaged) as path:
-        prepared = listing.prepare(
-            [path], listing.Recipe("US"), account=account, on_progress=on_progress
-        )
-    written = prepared.write(out)
     # Every demo has a service of its own: what an earlier one sent says nothing here.
-    (out / f"{prepared.stem}.import.jsonl").unlink(missing_ok=True)
-    ledger, more = intake.send(
-        prepared,
-        account.client,
-        campaign_id=_campaign(account),
-        out=out,
-        now=now,
-        on_progress=on_progress,
-    )
-    return prepared, ledger, {**written, **more}
+    (out / f"{Path(LEAD_FILE).stem}.import.jsonl").unlink(missing_ok=True)
+    with resources.as_file(packaged) as path:
+        brought = lead_import.bring_in(
+            [path],
+            lead_lists.Recipe("US"),
+            account,
+            campaign_id=_campaign(account),
+            out=out,
+            now=now,
+            in_memory=True,
+            on_progress=on_progress,
+        )
+    assert brought.prepared is not None  # noqa: S101 - frames were asked for
+    assert brought.ledger is not None  # noqa: S101 - it was no dry run
+    return brought.prepared, brought.ledger, brought.files
 
 
 def _campaign(account: Account) -> str:
@@ -163,8 +170,8 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     people, calls = account.leads(), account.calls()
     appointments = account.appointments()
     imports = ledger.frame.assign(campaign_id=ledger.campaign_id)
-    whole = analytics.funnel(people, calls, appointments, imports=imports)
-    by_source = analytics.funnel(people, calls, appointments, by="lead_source")
+    whole = analytics.funnel(calls, people, appointments=appointments, imports=imports)
+    by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
     return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls))
 
 

@@ -1,4 +1,4 @@
-"""What a check-up found, as plain values; knows no service and checks nothing."""
+"""What a check-up found, as plain values."""
 
 from __future__ import annotations
 

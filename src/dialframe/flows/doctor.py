@@ -10,14 +10,22 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from dialframe.client import Address, Client, HttpxTransport, Options, Reply, Transport
+from dialframe.client import (
+    MISSING_KEY,
+    Address,
+    Client,
+    Credential,
+    HttpxTransport,
+    Options,
+    Reply,
+    Transport,
+)
 from dialframe.client import PlannedRequest as Planned
-from dialframe.client.address import parse
-from dialframe.client.credentials import MISSING, Credential
+from dialframe.client import parse_address as parse
 from dialframe.config import OnProgress, Progress, Settings, silent
-from dialframe.contract.codes import BY_CODE
+from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.limits import BUCKETS
-from dialframe.contract.models.account import Me
+from dialframe.contract.models.message_models import Me
 from dialframe.errors import (
     AuthenticationError,
     ConfigError,
@@ -106,7 +114,7 @@ def diagnose(
 
 def _credential(settings: Settings, where: Address) -> Credential:
     if not settings.api_key:
-        raise ConfigError(MISSING)
+        raise ConfigError(MISSING_KEY)
     return Credential(settings.api_key, where)
 
 

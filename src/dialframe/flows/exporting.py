@@ -11,8 +11,9 @@ import pandas as pd
 
 from dialframe.account import Account
 from dialframe.errors import ConfigError
-from dialframe.flows.files import csv_bytes, write_bytes
+from dialframe.files import write_bytes
 from dialframe.frames import TABLES
+from dialframe.frames.csv_safety import csv_bytes
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

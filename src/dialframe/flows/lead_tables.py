@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
 
 from dialframe import leads
-from dialframe.flows.outcomes import Ledger
+from dialframe.flows.import_ledger import Ledger
 from dialframe.leads import Cleaned, CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
-from dialframe.leads.report import Outcome, mask
-from dialframe.leads.tally import LINE_COLUMNS, LINES_SHOWN
+from dialframe.leads.writing.report import Outcome
+from dialframe.leads.writing.tally import LINE_COLUMNS, LINES_SHOWN
+from dialframe.privacy import mask
 from dialframe.reports.lead_page import SURE, delimiter, header
 
+_LINES_SHOWN: Final = 3
 #: Formats that name their columns themselves.
 _KEYED: Final = ("parquet", "json", "jsonl")
 
@@ -57,7 +60,7 @@ def kept_lines(found: CleanedFiles) -> dict[str, pd.DataFrame]:
 
 
 def _shown(found: pd.DataFrame) -> pd.DataFrame:
-    masked = found.assign(_value=[mask(value) for value in found["_value"]])
+    masked = found.assign(_value=[mask(value, reach="cell") for value in found["_value"]])
     return masked[list(LINE_COLUMNS)].rename(columns=lambda name: name.removeprefix("_"))
 
 
@@ -96,37 +99,38 @@ def _doubt(found: ColumnMap, name: str) -> str:
     return "" if found.confidence.get(name, 1) >= SURE else "look at this"
 
 
-def screening(checks: pd.DataFrame) -> dict[str, Any]:
-    """What the Do-Not-Call checks say: `numbers, listed, unanswered, oldest_at, newest_at`."""
-    known = checks.drop_duplicates("phone")
-    times = known["checked_at"].dropna()
-    return {
-        "numbers": len(known),
-        "listed": int(known["listed"].fillna(value=False).sum()),
-        "unanswered": int(known["listed"].isna().sum()),
-        "oldest_at": None if times.empty else times.min().isoformat(timespec="seconds"),
-        "newest_at": None if times.empty else times.max().isoformat(timespec="seconds"),
-    }
+def countries(cleaned: Outcome) -> pd.DataFrame:
+    """Where the clean numbers are: `records, country`, most first."""
+    rows = [(count, country) for country, count in cleaned.countries.items()]
+    return pd.DataFrame(rows, columns=["records", "country"]).astype({"records": "Int64"})
 
 
 def refusals(ledger: Ledger) -> pd.DataFrame:
     """Why leads were not accepted: `leads, status, reason, first_lines`, most first."""
-    frame = ledger.frame[ledger.frame["outcome"].isin(["refused", "unknown"])]
-    several = len(frame["_file"].unique()) > 1
+    counts: Counter[tuple[str, str]] = Counter()
+    firsts: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    names: set[str] = set()
+    for frame in ledger.frames():
+        own = frame[frame["outcome"].isin(["refused", "unknown"])].fillna({"reason": ""})
+        names.update(own["_file"])
+        for status, reason, file, line in zip(
+            own["status"], own["reason"], own["_file"], own["_line"], strict=True
+        ):
+            counts[status, reason] += 1
+            shown = firsts.setdefault((status, reason), [])
+            if len(shown) < _LINES_SHOWN:
+                shown.append((file, line))
+    several = len(names) > 1
     rows = [
-        (len(own), status, reason, _first(own, several=several))
-        for (status, reason), own in frame.fillna({"reason": ""}).groupby(["status", "reason"])
+        (
+            count,
+            *key,
+            ", ".join(f"{file}:{line}" if several else f"{line:,}" for file, line in firsts[key]),
+        )
+        for key, count in counts.most_common()
     ]
-    found = pd.DataFrame(rows, columns=["leads", "status", "reason", "first_lines"])
-    return found.astype({"leads": "Int64"}).sort_values(
-        "leads", ascending=False, kind="stable", ignore_index=True
-    )
-
-
-def _first(own: pd.DataFrame, *, several: bool) -> str:
-    shown = own.head(3)
-    places = zip(shown["_file"], shown["_line"], strict=True)
-    return ", ".join(f"{file}:{line}" if several else f"{line:,}" for file, line in places)
+    columns = ["leads", "status", "reason", "first_lines"]
+    return pd.DataFrame(rows, columns=columns).astype({"leads": "Int64"})
 
 
 def _lines(examples: Sequence[dict[str, Any]], *, several: bool) -> str:

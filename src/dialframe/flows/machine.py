@@ -10,6 +10,7 @@ import stat
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Final
@@ -21,11 +22,18 @@ from dialframe.config import Settings
 from dialframe.errors import StoreError
 from dialframe.flows.diagnosis import Finding
 from dialframe.flows.printing import browser
-from dialframe.store import Store
-from dialframe.store.layout import SCHEMA_VERSION
+from dialframe.privacy import redact
+from dialframe.store import Store, recovery
+from dialframe.store.files.layout import SCHEMA_VERSION
 
 #: Libraries whose versions a report of a fault has to name.
 LIBRARIES: Final = ("pandas", "numpy", "pyarrow", "pydantic", "httpx", "starlette", "matplotlib")
+#: Parts of the package, and what stands on each.
+ROOMS: Final = {
+    "phones": "reading numbers", "leads": "leads", "analytics": "funnel and report",
+    "compliance": "audit and rules", "plots": "pictures", "reports": "pages",
+}  # fmt: skip
+_EXAMPLE: Final = "+12025550142"
 #: Below the first a sync cannot be written, below the second a large one may not.
 LEAST_FREE_BYTES: Final = 50_000_000
 FEW_FREE_BYTES: Final = 1_000_000_000
@@ -49,8 +57,9 @@ class Extra:
 
 #: As the package declares them.
 EXTRAS: Final = (
-    Extra("app", ("ipykernel", "voila"), "dialframe app"),
-    Extra("notebook", ("jupyterlab",), "the widgets in JupyterLab"),
+    Extra("app", ("anywidget", "ipykernel", "ipywidgets", "voila"), "dialframe app"),
+    Extra("notebook", ("anywidget", "ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
+    Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
     Extra("delta", ("deltalake",), "dialframe store publish"),
     Extra("docs", ("furo", "myst-nb", "sphinx"), "building the documentation site"),
@@ -60,7 +69,7 @@ EXTRAS: Final = (
 def machine(settings: Settings) -> list[Finding]:
     """Store, stored data, disk, versions, extras and browser, one finding each; nothing is changed."""
     root = (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
-    return [_store(root), _stored(root), _disk(root), _versions(), _extras(), _browser()]
+    return [_store(root), _stored(root), _disk(root), _rooms(), _versions(), _extras(), _browser()]
 
 
 def _store(root: Path) -> Finding:
@@ -107,36 +116,42 @@ def _stored(root: Path) -> Finding:
     """Whether what is stored can be read, all accounts of the folder together."""
     check = "stored data"
     try:
-        files = [path for path in sorted(root.glob("*/store.sqlite")) if path.stat().st_size]
+        files = [folder / "store.sqlite" for folder in recovery.stores(root) if _begun(folder)]
         read = [_read(path) for path in files]
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
     if not files:
         return Finding(check, "ok", "none yet; dialframe sync brings it")
-    aside = sum(damaged for _, damaged in read)
+    missing = [sentence for _, sentences in read for sentence in sentences]
     detail = f"{len(files)} accounts' data" if len(files) > 1 else "one account's data"
     detail += f", {sum(size for size, _ in read) / 1e6:,.1f} MB"
-    if aside:
-        detail += f"; {aside} damaged files were set aside"
-        return Finding(check, "warning", detail, "run dialframe sync: it brings their rows again")
+    if missing:
+        advice = "run dialframe store repair, or store restore with a backup"
+        return Finding(check, "failed", f"{detail}; {'; '.join(missing)}", advice)
     return Finding(check, "ok", f"{detail}, can be read")
 
 
-def _read(path: Path) -> tuple[int, int]:
-    """Bytes of one store, and how many damaged files it has set aside; an older one is left alone.
+def _begun(folder: Path) -> bool:
+    """Whether there is anything in a store: its file may have been made and never written."""
+    file = folder / "store.sqlite"
+    return bool(file.exists() and file.stat().st_size) or (folder / "copy").exists()
+
+
+def _read(path: Path) -> tuple[int, list[str]]:
+    """Bytes of one store, and what it has lost, in words; an older one is left alone.
 
     Raises:
         StoreError: It is damaged, another program's or of a newer dialframe.
     """
-    with path.open("rb") as file:
-        head = file.read(_LAYOUT_AT + 4)
+    head = path.read_bytes()[: _LAYOUT_AT + 4] if path.exists() else b""
     whole = len(head) == _LAYOUT_AT + 4 and head.startswith(_MAGIC)
     if whole and struct.unpack_from(">I", head, _LAYOUT_AT)[0] < SCHEMA_VERSION:
         # Opening it would bring it to today's layout, and a check-up changes nothing.
-        return path.stat().st_size, 0
+        return path.stat().st_size, []
     with Store.open(path.parent) as store:
         info = store.info()
-    return info.size_bytes, len(info.damaged)
+        missing = [damage.sentence for damage in store.missing()]
+    return info.size_bytes, missing
 
 
 def _disk(root: Path) -> Finding:
@@ -152,6 +167,28 @@ def _disk(root: Path) -> Finding:
         advice = "a large account needs more; make room before a first sync"
         return Finding("disk", "warning", detail, advice)
     return Finding("disk", "ok", detail)
+
+
+def _rooms() -> Finding:
+    """Whether what the commands stand on can be loaded and used here, by trying it."""
+    broken = []
+    for name, purpose in ROOMS.items():
+        try:
+            import_module(f"dialframe.{name}")
+        except Exception as error:  # whatever it is, it is what the command would die of
+            words = (str(error).splitlines() or [""])[0]
+            broken.append(f"{purpose} ({type(error).__name__}: {redact(words)})")
+    if not broken:
+        from dialframe.phones import normalise
+
+        if normalise([_EXAMPLE], region="US")["e164"][0] != _EXAMPLE:
+            broken.append("reading numbers (a number that is known to be right was not)")
+    if broken:
+        advice = (
+            "set NUMBA_CACHE_DIR to a folder that can be written to, or install dialframe again"
+        )
+        return Finding("commands", "failed", f"these cannot run: {'; '.join(broken)}", advice)
+    return Finding("commands", "ok", "every part of the package can be loaded here")
 
 
 def _versions() -> Finding:

@@ -1,41 +1,60 @@
-"""The evidence pack: what an audit found, as files whose every byte is accounted for; grades nothing.
+"""The evidence pack: what an audit found, and everything that it takes to run it again.
 
 `manifest.json` names each file with its rows, size and SHA-256, and chains them: each link is the
 hash of the link before it, the file's name and the file's hash, so that no file can be changed,
-added or taken away without the last link, the *head*, changing. The manifest is written in one
-canonical form and seals itself, so a changed byte in it is found as well. With a key of the
-officer's the head is signed (HMAC-SHA256) in `manifest.sig`.
+added or taken away without the last link changing. The manifest is written in one canonical form
+and seals itself. With a key of the officer's (Ed25519) its hash, the *head*, is signed in
+`manifest.sig`; without one the pack proves no author, since whoever rewrites all of it can seal it
+again. `manifest.tsq` is a request for a time stamp of the head (RFC 3161); the answer of an
+authority belongs beside it as `manifest.tsr`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import io
 import json
+import os
+import secrets
+import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 import pandas as pd
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 import dialframe
 from dialframe.compliance import Audit
+from dialframe.compliance import pack as contents
+from dialframe.compliance.pack.contents import versions
 from dialframe.errors import ConfigError
-from dialframe.flows.files import folder as make_folder
-from dialframe.flows.files import write_bytes
-from dialframe.privacy import PHONE, mask_phone
+from dialframe.files import staged_folder, write_bytes
+from dialframe.privacy import PHONE, mask
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
-FORMAT: Final = 1
+REQUEST: Final = "manifest.tsq"
+TOKEN: Final = "manifest.tsr"  # noqa: S105 - the name of a file
+FORMAT: Final = 2
 
+_BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
 _START: Final = "0" * 64
 _INSTANTS: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
 _LEAST_KEY_BYTES: Final = 16
+_CHUNK: Final = 2**20
+_MOST_MANIFEST_BYTES: Final = 2**26
+#: What reading a mangled pack may raise; each of them is a fault of the pack and none of ours.
+_MANGLED: Final = (
+    ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, IndexError,
+    EOFError, NotImplementedError, zipfile.BadZipFile, RuntimeError, UnicodeError, OSError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +65,10 @@ class Verified:
         path: The pack.
         faults: Everything that is wrong, one sentence each; none: every byte is as it was written.
         files: Number of files that the manifest names.
-        head: Last link of the chain.
-        signed: `yes`, `no`, or `not checked` where there is a signature and no key was given.
+        head: Hash of the manifest, which is what is signed.
+        signed: `yes` by the key that was expected, `by its own key` where none was expected, `no`.
+        proves: What is proven, in a sentence.
+        public_key: The key that signed, in hexadecimal digits; empty without a signature.
     """
 
     path: Path
@@ -55,6 +76,8 @@ class Verified:
     files: int
     head: str
     signed: str
+    proves: str
+    public_key: str = ""
 
     @property
     def whole(self) -> bool:
@@ -68,40 +91,90 @@ def write(
     *,
     summary: Mapping[str, object],
     further: Mapping[str, bytes] | None = None,
-    key: bytes | None = None,
+    key: Ed25519PrivateKey | None = None,
     pseudonyms: bytes | None = None,
     zipped: bool = False,
+    replace: bool = False,
 ) -> dict[str, Path]:
-    """Write the pack of an audit, readable by the owner alone.
+    """Write the pack of an audit, readable by the owner alone; whole, or not at all.
 
     Args:
         result: The audit.
-        folder: Where; made where it is missing. A file of an earlier pack that this one does not
-            write is taken away, anything else stands in the way.
+        folder: Where.
         summary: The audit in plain values.
         further: Name to content of further files, such as the report.
-        key: The officer's key; signs the head of the chain.
+        key: The officer's key; signs the pack.
         pseudonyms: Key with which every number is replaced by a pseudonym, the same for the same
             number and key; None writes numbers whole.
         zipped: Also write the pack as one file beside the folder.
+        replace: Whether an older pack of that name may be replaced.
 
     Returns:
         Name to path, without the ending; `zip` where one was written.
 
     Raises:
-        ConfigError: A key is too short, or the folder holds files that are no pack.
+        ConfigError: A key is too short, or something stands in the folder's place.
         OSError: The disk is full or the folder cannot be written.
     """
-    for secret in (key, pseudonyms):
-        if secret is not None and len(secret) < _LEAST_KEY_BYTES:
-            raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
+    if pseudonyms is not None and len(pseudonyms) < _LEAST_KEY_BYTES:
+        raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
     hide = _pseudonymiser(pseudonyms)
-    contents = {name: _csv(frame, hide) for name, frame in tables(result).items()}
-    rows = {name: len(frame) for name, frame in tables(result).items()}
+    try:
+        with staged_folder(folder, replace=replace) as staging:
+            rows = _fill(result, staging, summary, further or {}, hide, pseudonyms)
+            manifest = _manifest(staging, rows, _facts(result, key, pseudonyms))
+            _put(staging / MANIFEST, manifest)
+            _put(staging / REQUEST, _time_stamp_request(_head(manifest)))
+            if key is not None:
+                _put(staging / SIGNATURE, _signature(_head(manifest), key))
+    except FileExistsError as error:
+        raise ConfigError(
+            f"{folder} exists already; choose another name, or replace it with --replace"
+        ) from error
+    written = {
+        _known_as(file.relative_to(folder)): file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.parent == folder
+    }
+    if zipped:
+        target = folder.with_name(folder.name + ".zip")
+        with folder_files(folder) as files:
+            _zip(files, target)
+        written["zip"] = target
+    return written
+
+
+def _fill(
+    result: Audit,
+    staging: Path,
+    summary: Mapping[str, object],
+    further: Mapping[str, bytes],
+    hide: Callable[[str], str],
+    pseudonyms: bytes | None,
+) -> dict[str, int]:
+    """Write everything but the manifest; rows of each table by the name of its file."""
+    rows = {}
+    for name, frame in tables(result).items():
+        rows[name] = len(frame)
+        _put(staging / name, _csv(frame, hide))
     told = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
-    contents["summary.json"] = hide(told).encode()
-    contents |= dict(further or {})
-    facts = {
+    _put(staging / "summary.json", hide(told).encode())
+    for name, content in further.items():
+        _put(staging / name, content)
+    if result.engine is not None:
+        contents.write(result.engine, staging, pseudonyms=pseudonyms)
+    return rows
+
+
+def _put(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    path.chmod(0o600)
+
+
+def _facts(
+    result: Audit, key: Ed25519PrivateKey | None, pseudonyms: bytes | None
+) -> dict[str, object]:
+    return {
         "as_of": result.as_of.isoformat(),
         "since": None if result.since is None else result.since.isoformat(),
         "until": None if result.until is None else result.until.isoformat(),
@@ -109,22 +182,13 @@ def write(
         "rulebook_sha256": result.rulebook_sha256,
         "taxonomy": result.taxonomy,
         "data": result.data_version,
+        "inputs": dict(result.inputs),
+        "versions": versions(),
         "tool": f"dialframe {dialframe.__version__}",
         "numbers": "whole" if pseudonyms is None else "pseudonyms",
+        "public_key": "" if key is None else _public(key.public_key()),
         "notice": "Facts for review, not legal advice.",
     }
-    manifest = _manifest(contents, rows, facts)
-    contents[MANIFEST] = manifest
-    if key is not None:
-        contents[SIGNATURE] = _signature(_head(manifest), key)
-    _clear(make_folder(folder), contents)
-    written = {
-        _known_as(name): write_bytes(content, folder / name)
-        for name, content in sorted(contents.items())
-    }
-    if zipped:
-        written["zip"] = write_bytes(_zip(contents), folder.with_name(folder.name + ".zip"))
-    return written
 
 
 def tables(result: Audit) -> dict[str, pd.DataFrame]:
@@ -148,7 +212,9 @@ def tables(result: Audit) -> dict[str, pd.DataFrame]:
         "emergencies": "emergencies.csv",
         "advisory": "advisory.csv",
         "advisory_checks": "advisory_checks.csv",
-        "rules": "rules.csv",
+        "rules": "rule_counts.csv",
+        "not_asked": "not_asked.csv",
+        "unmapped": "unmapped.csv",
         "coverage_by": "coverage_by.csv",
         "next_checks": "next_checks.csv",
     }
@@ -167,37 +233,149 @@ def flags(result: Audit) -> pd.DataFrame:
     )
 
 
-def verify(path: Path, *, key: bytes | None = None) -> Verified:
-    """Hold every byte of a pack against its manifest.
+def verify(path: Path, *, key: Ed25519PublicKey | None = None) -> Verified:
+    """Hold every byte of a pack against its manifest, and its signature against a key.
 
     Args:
         path: A pack, as folder or as zip file.
-        key: The officer's key; without it a signature is not checked.
+        key: The officer's public key. Where one is expected, a pack without its signature, or with
+            another's, is at fault.
 
     Raises:
         ConfigError: There is no pack at the path.
     """
-    found, faults = _read(path)
-    raw = found.get(MANIFEST)
-    if raw is None:
-        return Verified(path, (*faults, f"{MANIFEST} is missing"), 0, "", "no")
-    manifest = _parsed(raw)
-    if manifest is None:
-        return Verified(path, (*faults, f"{MANIFEST} was changed"), 0, "", "no")
-    named = {str(each["name"]): each for each in manifest["files"]}
-    faults += [f"{name} is missing" for name in named if name not in found]
-    for name in sorted(set(found) - {MANIFEST, SIGNATURE}):
+    if not path.exists():
+        raise ConfigError(f"{path}: there is no pack; name its folder or its zip file")
+    try:
+        with _opened(path) as (files, faults):
+            return _verified(path, files, faults, key)
+    except _MANGLED:
+        return Verified(path, ("the pack was changed and cannot be read",), 0, "", "no", "nothing")
+
+
+def _verified(
+    path: Path,
+    files: Mapping[str, Callable[[], IO[bytes]]],
+    faults: list[str],
+    key: Ed25519PublicKey | None,
+) -> Verified:
+    raw = _small(files.get(MANIFEST))
+    manifest = None if raw is None else _parsed(raw)
+    if raw is None or manifest is None:
+        said = f"{MANIFEST} {'is missing' if raw is None else 'was changed'}"
+        return Verified(path, (*faults, said), 0, "", "no", "nothing")
+    named = {str(each["name"]): str(each["sha256"]) for each in manifest["files"]}
+    faults += [f"{name} is missing" for name in named if name not in files]
+    for name in sorted(set(files) - set(_BESIDE)):
         if name not in named:
             faults.append(f"{name} was added")
-        elif hashlib.sha256(found[name]).hexdigest() != named[name]["sha256"]:
+        elif _hash(files[name]) != named[name]:
             faults.append(f"{name} was changed")
     head = _head(raw)
-    signed = _signed(found.get(SIGNATURE), head, key, faults)
-    return Verified(path, tuple(faults), len(named), head, signed)
+    if _small(files.get(REQUEST)) != _time_stamp_request(head):
+        faults.append(f"{REQUEST} is missing or was changed")
+    signed, proves, public = _signed(_small(files.get(SIGNATURE)), head, key, manifest, faults)
+    return Verified(path, tuple(faults), len(named), head, signed, proves, public)
+
+
+def _signed(
+    raw: bytes | None,
+    head: str,
+    key: Ed25519PublicKey | None,
+    manifest: Mapping[str, Any],
+    faults: list[str],
+) -> tuple[str, str, str]:
+    """Whether the signature holds, what is proven, and whose it is; faults are added."""
+    declared = str(dict(manifest.get("facts", {})).get("public_key", ""))
+    if raw is None:
+        if key is not None or declared:
+            faults.append("there is no signature, though one was expected")
+        return "no", "unsigned: proves no author, and nothing of who wrote it or when", ""
+    try:
+        told = json.loads(raw)
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(told["public_key"]))
+        public.verify(bytes.fromhex(told["signature"]), head.encode())
+        same = json.dumps(told, sort_keys=True).encode() + b"\n" == raw
+    except (*_MANGLED, InvalidSignature):
+        faults.append("the signature was changed, or is of another pack")
+        return "no", "nothing of its author", ""
+    mine = _public(public)
+    if not same or declared != mine:
+        faults.append("the signature is not of the key that the manifest names")
+    if key is None:
+        return "by its own key", (
+            "whoever signed had the key that the pack itself names; whose it is, only a key that you "
+            "expect can show (--key)"
+        ), mine  # fmt: skip
+    if mine != _public(key):
+        faults.append("the signature is not of this key")
+        return "no", "it was signed by another key than the one that was expected", mine
+    return "yes", "it was signed with the key that was expected, and not changed since", mine
+
+
+def keygen(path: Path) -> Path:
+    """Make a key of the officer's: `path` holds it and is kept secret, `path` with `.pub` is for everybody.
+
+    Raises:
+        ConfigError: A key stands there already.
+        OSError: The files cannot be written.
+    """
+    public_path = path.with_name(path.name + ".pub")
+    for each in (path, public_path):
+        if each.exists():
+            raise ConfigError(f"{each} exists already; a key that signed packs is never replaced")
+    key = Ed25519PrivateKey.generate()
+    write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ),
+        path,
+    )
+    write_bytes(
+        key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        ),
+        public_path,
+    )
+    return public_path
+
+
+def read_signing_key(path: Path) -> Ed25519PrivateKey:
+    """The officer's key from its file.
+
+    Raises:
+        ConfigError: It is no key that `dialframe audit keygen` makes.
+        OSError: The file cannot be read.
+    """
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{path}: no key; make one with dialframe audit keygen") from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ConfigError(f"{path}: no Ed25519 key; make one with dialframe audit keygen")
+    return key
+
+
+def read_public_key(path: Path) -> Ed25519PublicKey:
+    """A public key from its file; the officer's own file serves too.
+
+    Raises:
+        ConfigError: It is no key that `dialframe audit keygen` makes.
+        OSError: The file cannot be read.
+    """
+    try:
+        key = serialization.load_pem_public_key(path.read_bytes())
+    except (ValueError, TypeError):
+        return read_signing_key(path).public_key()
+    if not isinstance(key, Ed25519PublicKey):
+        raise ConfigError(f"{path}: no Ed25519 key; make one with dialframe audit keygen")
+    return key
 
 
 def read_key(path: Path) -> bytes:
-    """A key from a file, without the line's end.
+    """A key of pseudonyms from a file, without the line's end.
 
     Raises:
         ConfigError: It is too short.
@@ -216,8 +394,14 @@ def manifest_of(path: Path) -> dict[str, object]:
     Raises:
         ConfigError: There is none, or it was changed.
     """
-    raw = _read(path)[0].get(MANIFEST)
-    manifest = None if raw is None else _parsed(raw)
+    manifest = None
+    if path.exists():
+        try:
+            with _opened(path) as (files, _):
+                raw = _small(files.get(MANIFEST))
+                manifest = None if raw is None else _parsed(raw)
+        except _MANGLED:
+            manifest = None
     if manifest is None:
         raise ConfigError(f"{path}: there is no manifest that is as it was written")
     return dict(manifest)
@@ -227,26 +411,23 @@ def findings_of(path: Path) -> pd.DataFrame:
     """The findings of a pack, as text.
 
     Raises:
-        ConfigError: The pack has none.
+        ConfigError: The pack has none that can be read.
     """
-    raw = _read(path)[0].get("findings.csv")
-    if raw is None:
-        raise ConfigError(f"{path}: the pack has no findings.csv")
-    return pd.read_csv(io.BytesIO(raw), dtype="str", keep_default_na=True)
+    try:
+        with _opened(path) as (files, _), files["findings.csv"]() as content:
+            return pd.read_csv(content, dtype="str", keep_default_na=True)
+    except _MANGLED as error:
+        raise ConfigError(f"{path}: the pack has no findings.csv that can be read") from error
 
 
-def _manifest(
-    contents: Mapping[str, bytes], rows: Mapping[str, int], facts: Mapping[str, object]
-) -> bytes:
+def _manifest(folder: Path, rows: Mapping[str, int], facts: Mapping[str, object]) -> bytes:
     link, files = _START, []
-    for name in sorted(contents):
-        digest = hashlib.sha256(contents[name]).hexdigest()
+    for file in sorted(each for each in folder.rglob("*") if each.is_file()):
+        name = file.relative_to(folder).as_posix()
+        digest = _hash(lambda file=file: file.open("rb"))  # type: ignore[misc]
         link = hashlib.sha256(f"{link}\n{name}\n{digest}".encode()).hexdigest()
         files.append(
-            {
-                "name": name, "rows": rows.get(name), "bytes": len(contents[name]),
-                "sha256": digest, "link": link,
-            }
+            {"name": name, "rows": rows.get(name), "bytes": file.stat().st_size, "sha256": digest, "link": link}
         )  # fmt: skip
     return _sealed({"format": FORMAT, "facts": dict(facts), "files": files, "head": link})
 
@@ -261,7 +442,7 @@ def _canonical(value: object) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def _parsed(raw: bytes) -> dict[str, list[dict[str, object]]] | None:
+def _parsed(raw: bytes) -> dict[str, Any] | None:
     """A manifest that is byte for byte as it was written, else None."""
     try:
         manifest = json.loads(raw)
@@ -272,9 +453,9 @@ def _parsed(raw: bytes) -> dict[str, list[dict[str, object]]] | None:
             link = hashlib.sha256(text.encode()).hexdigest()
             if link != each["link"]:
                 return None
-    except (ValueError, KeyError, TypeError, AttributeError):
+        same = link == body["head"] and _sealed(body) == raw
+    except _MANGLED:
         return None
-    same = link == body["head"] and _sealed(body) == raw
     return manifest if same else None
 
 
@@ -283,84 +464,104 @@ def _head(manifest: bytes) -> str:
     return hashlib.sha256(manifest).hexdigest()
 
 
-def _signature(head: str, key: bytes) -> bytes:
-    value = hmac.new(key, head.encode(), hashlib.sha256).hexdigest()
-    line = f"hmac-sha256 {value}"
-    return f"{line} {hashlib.sha256(line.encode()).hexdigest()}\n".encode()
+def _public(key: Ed25519PublicKey) -> str:
+    return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
 
 
-def _signed(raw: bytes | None, head: str, key: bytes | None, faults: list[str]) -> str:
-    """Whether the signature holds; what is wrong with it is added to the faults."""
-    if raw is None:
-        if key is not None:
-            faults.append("there is no signature")
-        return "no"
-    line, _, rest = raw.decode(errors="replace").rpartition(" ")
-    if rest != hashlib.sha256(line.encode()).hexdigest() + "\n":
-        faults.append(f"{SIGNATURE} was changed")
-        return "no"
-    if key is None:
-        return "not checked"
-    if not hmac.compare_digest(_signature(head, key), raw):
-        faults.append("the signature is not of this key, or of another pack")
-        return "no"
-    return "yes"
+def _signature(head: str, key: Ed25519PrivateKey) -> bytes:
+    told = {
+        "algorithm": "ed25519", "public_key": _public(key.public_key()),
+        "signature": key.sign(head.encode()).hex(),
+    }  # fmt: skip
+    return json.dumps(told, sort_keys=True).encode() + b"\n"
 
 
-def _read(path: Path) -> tuple[dict[str, bytes], list[str]]:
-    """Contents of a pack by name, and what is wrong with its container."""
+def _time_stamp_request(head: str) -> bytes:
+    """A request for a time stamp of the head, RFC 3161 section 2.4.1, in DER: version 1, SHA-256, certificate wanted."""
+    algorithm = bytes.fromhex("300d06096086480165030402010500")
+    imprint = algorithm + b"\x04\x20" + bytes.fromhex(head)
+    body = b"\x02\x01\x01" + b"\x30" + bytes([len(imprint)]) + imprint + b"\x01\x01\xff"
+    return b"\x30" + bytes([len(body)]) + body
+
+
+def _small(content: Callable[[], IO[bytes]] | None) -> bytes | None:
+    """A small file whole; one that is far too large for what it should be counts as mangled."""
+    if content is None:
+        return None
+    with content() as file:
+        raw = file.read(_MOST_MANIFEST_BYTES + 1)
+    if len(raw) > _MOST_MANIFEST_BYTES:
+        raise ValueError("a manifest is no such large file")
+    return raw
+
+
+def _hash(content: Callable[[], IO[bytes]]) -> str:
+    digest = hashlib.sha256()
+    with content() as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextmanager
+def folder_files(folder: Path) -> Iterator[dict[str, Callable[[], IO[bytes]]]]:
+    """The files of a folder by their names, each to be opened."""
+    yield {
+        file.relative_to(folder).as_posix(): lambda file=file: file.open("rb")  # type: ignore[misc]
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+@contextmanager
+def _opened(
+    path: Path,
+) -> Iterator[tuple[dict[str, Callable[[], IO[bytes]]], list[str]]]:
+    """The files of a pack by their names, each to be opened, and what is wrong with its container."""
     if path.is_dir():
-        return {
-            str(file.relative_to(path)): file.read_bytes()
-            for file in sorted(path.rglob("*"))
-            if file.is_file()
-        }, []
-    if not path.is_file():
-        raise ConfigError(f"{path}: there is no pack; name its folder or its zip file")
-    raw = path.read_bytes()
+        with folder_files(path) as files:
+            yield files, []
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        opened: dict[str, Callable[[], IO[bytes]]] = {
+            name: lambda name=name: archive.open(name)  # type: ignore[misc]
+            for name in names
+        }
+        faults = [] if len(set(names)) == len(names) else ["the zip file names a file twice"]
+        # The same contents give the same bytes: built again beside it, so that every byte is accounted for.
+        with tempfile.TemporaryDirectory() as room:
+            again = Path(room) / "again.zip"
+            _zip(opened, again)
+            if _hash(lambda: again.open("rb")) != _hash(lambda: path.open("rb")):
+                faults.append("the zip file was changed")
+        yield opened, faults
+
+
+def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: Path) -> None:
+    """The same contents give the same bytes: sorted, dated 1980, without compression, a piece at a time."""
+    staged = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            found = {name: archive.read(name) for name in archive.namelist()}
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError):
-        return {}, ["the zip file was changed and cannot be read"]
-    return found, [] if _zip(found) == raw else ["the zip file was changed"]
+        with zipfile.ZipFile(staged, "w", zipfile.ZIP_STORED) as archive:
+            for name in sorted(files):
+                entry = zipfile.ZipInfo(name, _ZIP_DATE)
+                entry.external_attr = 0o600 << 16
+                with files[name]() as content, archive.open(entry, "w", force_zip64=True) as out:
+                    while chunk := content.read(_CHUNK):
+                        out.write(chunk)
+        staged.chmod(0o600)
+        os.replace(staged, target)  # noqa: PTH105 - as pathlib does
+    finally:
+        staged.unlink(missing_ok=True)
 
 
-def _zip(contents: Mapping[str, bytes]) -> bytes:
-    """The same contents give the same bytes: sorted, dated 1980, without compression."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name in sorted(contents):
-            entry = zipfile.ZipInfo(name, _ZIP_DATE)
-            entry.external_attr = 0o600 << 16
-            archive.writestr(entry, contents[name])
-    return buffer.getvalue()
-
-
-def _known_as(name: str) -> str:
+def _known_as(path: Path) -> str:
     """What a file is called among those that were written."""
-    if name == SIGNATURE:
+    if path.name == SIGNATURE:
         return "signature"
-    path = Path(name)
+    if path.name == REQUEST:
+        return "time_stamp_request"
     return f"{path.stem}_pdf" if path.suffix == ".pdf" else path.stem
-
-
-def _clear(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Take away what an earlier pack left and this one does not write."""
-    standing = {file.name: file for file in folder.iterdir()}
-    if standing and MANIFEST not in standing and not set(standing) <= set(contents):
-        raise ConfigError(
-            f"{folder}: there are files that belong to no pack; choose an empty folder"
-        )
-    earlier = set()
-    if MANIFEST in standing:
-        manifest = _parsed(standing[MANIFEST].read_bytes())
-        earlier = {SIGNATURE} | {str(f["name"]) for f in (manifest or {"files": []})["files"]}
-    for name, file in standing.items():
-        if name in earlier and name not in contents:
-            file.unlink()
-        elif name not in contents and name not in earlier:
-            raise ConfigError(f"{file}: this file belongs to no pack; choose an empty folder")
 
 
 def _csv(frame: pd.DataFrame, hide: Callable[[str], str]) -> bytes:
@@ -387,4 +588,4 @@ def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
 
 def masked(text: str) -> str:
     """Text with every number masked, for a report."""
-    return PHONE.sub(lambda match: mask_phone(match.group()), text)
+    return PHONE.sub(lambda match: mask(match.group()), text)

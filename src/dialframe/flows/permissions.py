@@ -12,18 +12,19 @@ from typing import Any, Final
 from dialframe.client import Client, Options
 from dialframe.config import OnProgress, Progress
 from dialframe.contract import operations as rows
-from dialframe.contract.access import SCOPES, Scope
-from dialframe.contract.codes import BY_CODE
-from dialframe.contract.models.account import DispositionQuery, Me
-from dialframe.contract.models.appointments import AppointmentQuery
-from dialframe.contract.models.callbacks import CallbackQuery
-from dialframe.contract.models.calls import CallQuery, CallRef
-from dialframe.contract.models.campaigns import CampaignQuery
-from dialframe.contract.models.contact import DncCheck
-from dialframe.contract.models.leads import LeadQuery
+from dialframe.contract.error_codes import BY_CODE
+from dialframe.contract.models.call_models import (
+    AppointmentQuery,
+    CallbackQuery,
+    CallQuery,
+    CallRef,
+)
+from dialframe.contract.models.lead_models import CampaignQuery, LeadQuery
+from dialframe.contract.models.message_models import DispositionQuery, DncCheck, Me
 from dialframe.contract.models.shape import Empty, Page, Request
-from dialframe.contract.models.webhooks import WebhookQuery
+from dialframe.contract.models.webhook_models import WebhookQuery
 from dialframe.contract.row import Operation
+from dialframe.contract.scopes import SCOPES, Scope
 from dialframe.errors import ApiError, DialframeError, NotFound, PermissionDenied
 from dialframe.flows.diagnosis import Finding
 

@@ -1,4 +1,4 @@
-"""A page as PDF, by the Chromium of this machine; knows no audit.
+"""A page as PDF, by the Chromium of this machine.
 
 The file's dates are set to the day that the page is of, so that the same page gives the same bytes.
 """

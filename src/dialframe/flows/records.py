@@ -1,47 +1,28 @@
-"""What a firm brings to an audit as files: moments, tables of records, declared days; grades nothing."""
+"""What a firm brings to an audit as files: moments, tables of records, declared days."""
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance import Declared
-from dialframe.compliance.calendars import read_declared
-from dialframe.errors import ConfigError
-
-_LEAP: Final = re.compile(r"(.*[T ]\d\d:\d\d):60(\.\d+)?(.*)")
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+from dialframe import instants
+from dialframe.compliance import Declared, Practice, RuleBook, rulebook
+from dialframe.compliance.practice import read_practice
+from dialframe.compliance.rules.overrides import read_declared
+from dialframe.compliance.rules.rule_model import FreshnessRule
 
 
 def instant(name: str, text: str | None) -> datetime | None:
     """An instant from ISO 8601 text with a zone, or a day as its midnight in UTC.
 
-    A leap second (`23:59:60`) is the second after it, as clocks without leap seconds have it.
-
     Raises:
         ConfigError: The text is neither.
     """
-    if text is None:
-        return None
-    given, extra = text.strip(), timedelta(0)
-    leap = _LEAP.fullmatch(given)
-    if leap is not None:
-        given, extra = f"{leap[1]}:59{leap[3]}", timedelta(seconds=1)
-    try:
-        at = datetime.fromisoformat(given)
-    except ValueError as error:
-        raise ConfigError(
-            f"{name}: {text!r} is no day and no instant; write 2026-10-01"
-        ) from error
-    if _DAY.fullmatch(given):
-        return at.replace(tzinfo=UTC)
-    if at.tzinfo is None:
-        raise ConfigError(f"{name}: {text!r} has no time zone; add Z or an offset")
-    return at.astimezone(UTC) + extra
+    return None if text is None else instants.instant(name, text)
 
 
 def table(path: Path | None) -> pd.DataFrame | None:
@@ -75,3 +56,30 @@ def declared(path: Path | None) -> Declared:
     if path is None:
         return Declared()
     return read_declared(path.read_text(encoding="utf-8"), name=str(path))
+
+
+def registries(book: RuleBook | None = None) -> list[str]:
+    """Names of the Do-Not-Call lists that the rules speak of, in the order of the book."""
+    rules = (rulebook.load() if book is None else book).of_kind(FreshnessRule)
+    return list(dict.fromkeys(rule.parameters.registry for rule in rules))
+
+
+def practice(path: Path | None, book: RuleBook | None = None) -> Practice:
+    """What the firm declares of its calling; nothing without a file.
+
+    Raises:
+        ConfigError: The file does not fit its schema, or names a list that no rule speaks of.
+        OSError: The file cannot be read.
+    """
+    if path is None:
+        return Practice()
+    return read_practice(path.read_text(encoding="utf-8"), registries(book), name=str(path))
+
+
+def digests(files: Mapping[str, Path | None]) -> dict[str, str]:
+    """Name of every file that was given to the SHA-256 of its content."""
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in files.items()
+        if path is not None
+    }

@@ -13,12 +13,13 @@ import pandas as pd
 from dialframe import analytics, plots
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Funnel, Result, Taxonomy
+from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
-from dialframe.flows.files import write_bytes, write_text
+from dialframe.files import write_bytes, write_text
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
-from dialframe.reports import Page, analyses, naming, render
+from dialframe.reports import Page, analyses, render
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -97,9 +98,9 @@ def funnel(
         raise ConfigError(f"window={window} is longer than any history; use 90d, for instance")
     leads, calls = _synced("leads", account.leads()), _synced("calls", account.calls())
     return analytics.funnel(
-        leads,
         calls,
-        account.appointments(),
+        leads,
+        appointments=account.appointments(),
         campaign=scope.campaign,
         by=scope.by,
         order=order,
@@ -123,7 +124,7 @@ def own_codes(path: Path | None) -> Taxonomy:
 
 def readable(account: Account, result: Funnel) -> Funnel:
     """The same funnel with campaigns by the names that people know."""
-    return naming.funnel_with_names(result, naming.campaign_names(account.campaigns()))
+    return result.named(account.campaigns())
 
 
 def drawable(path: Path) -> Path:
@@ -175,14 +176,14 @@ def report(
     split = funnel(account, replace(scope, by=by))
     asked = _asked(tables, scope, by)
     told = []
-    names = naming.campaign_names(tables.campaigns)
+    names = campaign_names(tables.campaigns)
     for number, (title, ask, draw) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
-        result = naming.with_names(ask(), names)
-        told.append(analyses.Told(title, result, draw(result)))
+        result = ask().named(tables.campaigns)
+        told.append(analyses.Finding(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
     page = analyses.page(
-        naming.funnel_with_names(whole, names), naming.funnel_with_names(split, names),
+        whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, taxonomy=scope.taxonomy), _metrics(tables, scope), told,
         facts=_facts(scope, whole, tables, names),
     )  # fmt: skip
@@ -199,9 +200,9 @@ def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, _Ask, _Draw]]:
     a, p, c, one, own = analytics, plots, t.calls, scope.campaign, scope.taxonomy
     of_source = SOURCE if by == SOURCE else "campaign_id"
     return [
-        ("From first to last outcome", lambda: a.outcome_flows(t.leads, c, campaign=one, taxonomy=own), p.outcome_flows),
-        ("Leads by the week of their import", lambda: a.cohorts(t.leads, c, campaign=one, taxonomy=own), p.cohorts),
-        ("Time to the first conversation", lambda: a.time_to_contact(t.leads, c, by=by, campaign=one, taxonomy=own), p.time_to_contact),
+        ("From first to last outcome", lambda: a.outcome_flows(c, t.leads, campaign=one, taxonomy=own), p.outcome_flows),
+        ("Leads by the week of their import", lambda: a.cohorts(c, t.leads, campaign=one, taxonomy=own), p.cohorts),
+        ("Time to the first conversation", lambda: a.time_to_contact(c, t.leads, by=by, campaigns=t.campaigns, campaign=one, taxonomy=own), p.time_to_contact),
         ("Outcomes over time", lambda: a.outcome_mix(c, campaign=one, taxonomy=own), p.outcome_mix),
         ("Hours and weekdays", lambda: a.hours(c, t.leads, campaign=one, taxonomy=own), p.hours),
         ("Is there a best time to call", lambda: a.best_time(c, t.leads, campaign=one, taxonomy=own), p.best_time),
@@ -214,17 +215,17 @@ def _asked(t: Tables, scope: Scope, by: str) -> list[tuple[str, _Ask, _Draw]]:
         ("Hangup causes", lambda: a.causes(c, campaign=one, taxonomy=own), p.causes),
         ("Ringing", lambda: a.ring_times(c, campaign=one, taxonomy=own), p.ring_times),
         ("Machines", lambda: a.machines(c, taxonomy=own), p.machines),
-        ("Sources", lambda: a.scorecard(t.leads, c, by=by, campaign=one, taxonomy=own), p.scorecard),
-        ("How far the lists are worked", lambda: a.penetration(t.leads, c, by=of_source, campaign=one, taxonomy=own), p.penetration),
-        ("Speed to lead", lambda: a.speed_to_lead(t.leads, c, campaign=one, taxonomy=own), p.speed_to_lead),
-        ("Callbacks", lambda: a.callbacks_kept(t.callbacks, c, t.leads, campaign=one, taxonomy=own), p.callbacks_kept),
-        ("Appointments", lambda: a.appointments_kept(t.appointments, c, t.leads, taxonomy=own), p.appointments_kept),
-        ("Numbers in several campaigns", lambda: a.duplicates(t.leads, c, taxonomy=own), p.duplicates),
+        ("Sources", lambda: a.scorecard(c, t.leads, by=by, campaign=one, taxonomy=own), p.scorecard),
+        ("How far the lists are worked", lambda: a.penetration(c, t.leads, by=of_source, campaign=one, taxonomy=own), p.penetration),
+        ("Speed to lead", lambda: a.speed_to_lead(c, t.leads, campaign=one, taxonomy=own), p.speed_to_lead),
+        ("Callbacks", lambda: a.callbacks_kept(c, t.leads, callbacks=t.callbacks, campaign=one, taxonomy=own), p.callbacks_kept),
+        ("Appointments", lambda: a.appointments_kept(c, t.leads, appointments=t.appointments, taxonomy=own), p.appointments_kept),
+        ("Numbers in several campaigns", lambda: a.duplicates(c, t.leads, taxonomy=own), p.duplicates),
         ("Is the data whole", lambda: a.completeness(c, t.leads, events=t.events, taxonomy=own), p.completeness),
         ("Missing dispositions", lambda: a.missing_dispositions(c, campaign=one, taxonomy=own), p.missing_dispositions),
         ("Contradictions", lambda: a.conflicts(c, campaign=one, taxonomy=own), p.conflicts),
         ("What a duration means", lambda: a.durations(c, taxonomy=own), p.durations),
-        ("The service's report and this one", lambda: a.reconcile(t.dispositions, c, taxonomy=own), p.reconcile),
+        ("The service's report and this one", lambda: a.reconcile(c, report=t.dispositions, taxonomy=own), p.reconcile),
     ]  # fmt: skip
 
 
@@ -274,12 +275,15 @@ def _facts(
     def bound(at: datetime | None) -> str:
         return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
+    frames = (tables.calls, tables.leads, tables.dnc_checks, tables.events)
+    missing = [words for frame in frames for words in frame.attrs["dialframe"]["missing"]]
     return {
         "As of": bound(whole.as_of),
         "Period": f"{bound(scope.since)} until {bound(scope.until)}",
         "Campaign": names.get(scope.campaign or "", scope.campaign or "all"),
         "Rows read": f"{len(tables.leads):,} leads, {len(tables.calls):,} calls",
         "Taxonomy": whole.taxonomy_version,
+        **({"Missing": "; ".join(missing)} if missing else {}),
     }
 
 

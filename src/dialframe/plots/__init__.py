@@ -4,9 +4,7 @@ A picture is a matplotlib figure with `.alt`, `.table` and `.look`; it bears the
 whose result it draws.
 """
 
-from dialframe.plots import cleaning as _cleaning
-from dialframe.plots import grids
-from dialframe.plots.counts import (
+from dialframe.plots.bar_charts import (
     appointments_kept,
     callbacks_kept,
     caller_load,
@@ -15,17 +13,17 @@ from dialframe.plots.counts import (
     conflicts,
     duplicates,
     durations,
+    outcomes,
     reconcile,
 )
 from dialframe.plots.curves import attempts, outcome_mix, ring_times, time_to_contact
-from dialframe.plots.dnc import coverage, listed_calls
-from dialframe.plots.flows import outcome_flows
-from dialframe.plots.funnels import funnel, funnel_by
-from dialframe.plots.grids import cohorts, recycle
-from dialframe.plots.hours import calling_hours
-from dialframe.plots.outcomes import outcomes
+from dialframe.plots.flow_pictures import outcome_flows
+from dialframe.plots.funnel_pictures import funnel, funnel_by
+from dialframe.plots.heat_maps import cohorts, hours, recycle
+from dialframe.plots.hours_of_calling import calling_hours
+from dialframe.plots.list_pictures import cleaning, coverage, listed_calls
 from dialframe.plots.picture import Picture
-from dialframe.plots.rates import (
+from dialframe.plots.rate_pictures import (
     best_time,
     caller_ages,
     caller_ids,
@@ -40,10 +38,6 @@ from dialframe.plots.rates import (
     scorecard,
     speed_to_lead,
 )
-
-# Modules of the package bear these names too; what people call is the picture.
-hours = grids.hours
-cleaning = _cleaning.cleaning
 
 __all__ = [
     "Picture",
@@ -85,3 +79,8 @@ __all__ = [
     "speed_to_lead",
     "time_to_contact",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -10,10 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from dialframe.analytics import Result
-from dialframe.analytics.wording import compact, share
+from dialframe.analytics.result.result_tables import compact, share
 from dialframe.plots.forests import named
-from dialframe.plots.marks import label, nothing
-from dialframe.plots.picture import Picture
+from dialframe.plots.picture import Picture, draws, label, nothing
 from dialframe.plots.style import (
     BLUE,
     GREEN,
@@ -30,11 +29,14 @@ from dialframe.plots.style import (
 _COLOURS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 _DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 _MOST_GROUPS: Final = 6
+#: Groups whose bands can be told apart.
+_BANDS: Final = 2
 #: Leads below which an interval may run off the picture.
 _FEW: Final = 30
 _MOST_TICKS: Final = 8
 
 
+@draws
 def attempts(result: Result, *, look: Look = "light") -> Picture:
     """What each further attempt is worth: first contacts of leads not reached before."""
     named(result, "attempts")
@@ -44,7 +46,7 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         return nothing("attempts", about, look, result.table)
     rate, low, high = (100 * table[n].to_numpy(float) for n in ("rate", "low", "high"))
     note = (
-        f"Lines: Wilson 95 % intervals. Rings: with the sources as at the first attempt. "
+        f"Lines: Wilson 95 % intervals. an arrow goes on. Rings: with the sources as at the first attempt. "
         f"Taxonomy {result.taxonomy_version}."
     )
     with context(look) as theme:
@@ -57,6 +59,8 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
                   mec=theme.alert, ms=12)  # fmt: skip
         many = table["denominator"].to_numpy(float) >= _FEW
         most = 1.2 * max((high if not many.any() else high[many]).max(), rate.max(), 1.0)
+        for cut in np.flatnonzero(high > most):
+            axes.plot([cut], [0.985 * most], "^", color=theme.blue, ms=6)
         for i, top in enumerate(high):
             axes.annotate(f"{rate[i]:.1f} %", (i, min(top, 0.93 * most)), (0, 8),
                           textcoords="offset points", ha="center", size=8.5)  # fmt: skip
@@ -75,10 +79,11 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
 
 
+@draws
 def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
-    """The share of leads reached by days, Kaplan-Meier with its band, one line per group."""
+    """The share of leads reached by days, one line per group; a band where there are one or two."""
     named(result, "time_to_contact")
-    about = "Share of leads reached by days, if nothing else ended the wait (Kaplan-Meier)"
+    about = "Share of leads reached by days; dead numbers and opt-outs end the wait too"
     groups = result.tables["groups"].sort_values("leads", ascending=False, kind="stable")
     shown = [str(name) for name in groups["group"][:_MOST_GROUPS]]
     if not shown:
@@ -91,7 +96,7 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
                label=f"{label(name, 22)} ({compact(count[name])})")
         for i, name in enumerate(shown)
     ]  # fmt: skip
-    note = f"Bands: 95 %. In brackets: leads.{rest} Taxonomy {result.taxonomy_version}."
+    note = f"{'Bands' if len(shown) <= _BANDS else 'Bars at the end'}: 95 %. In brackets: leads.{rest} Taxonomy {result.taxonomy_version}."
     ends = []
     with context(look) as theme:
         figure = canvas(theme, 4.2, result.answer, about, note, key)
@@ -101,7 +106,11 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
             x = mine["day"].to_numpy(float)
             y, low, high = (100 * mine[n].to_numpy(float, na_value=float("nan"))
                             for n in ("reached", "low", "high"))  # fmt: skip
-            axes.fill_between(x, low, high, step="post", color=_COLOURS[i], alpha=0.12, lw=0)
+            if len(shown) <= _BANDS:
+                axes.fill_between(x, low, high, step="post", color=_COLOURS[i], alpha=0.12, lw=0)
+            else:
+                axes.plot([x[-1]] * 2, [low[-1], high[-1]], color=_COLOURS[i], lw=2.4, alpha=0.6,
+                          clip_on=False)  # fmt: skip
             axes.step(x, y, where="post", color=_COLOURS[i], ls=_DASHES[i], lw=1.8, clip_on=False)
             axes.plot(x[-1:], y[-1:], "o", color=_COLOURS[i], ms=4, clip_on=False)
             ends.append(f"{name} {y[-1]:.1f} % of {compact(count[name])} leads by day {x[-1]:.0f}")
@@ -113,6 +122,7 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{result.answer}. {'; '.join(ends)}.", look, result.table)
 
 
+@draws
 def ring_times(result: Result, *, look: Look = "light") -> Picture:
     """How long it rang, by who answered, one row of bars each."""
     named(result, "ring_times")
@@ -149,6 +159,7 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
         return Picture(settle(figure), f"{result.answer}. {alt}.", look, result.table)
 
 
+@draws
 def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
     """The mix of outcomes over time, the most frequent five and the rest; unmapped is always shown."""
     named(result, "outcome_mix")

@@ -1,4 +1,4 @@
-"""Rates with their intervals as dots and lines, one row each, counts beside them; knows rows, not what they mean."""
+"""Rates with their intervals as dots and lines, one row each, counts beside them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from dialframe.analytics import Result
-from dialframe.analytics.columns import require
-from dialframe.analytics.wording import compact, interval, plural
+from dialframe.analytics.attempt.arrays import require
+from dialframe.analytics.result.result_tables import compact, interval, plural
 from dialframe.errors import ConfigError
-from dialframe.plots.marks import label, nothing
-from dialframe.plots.picture import Picture
+from dialframe.plots.picture import Picture, label, nothing
 from dialframe.plots.style import Look, Theme, canvas, context, settle
 
 #: Rows drawn at most; the rest stands in the table.
@@ -24,7 +23,10 @@ _ROW_IN: Final = 0.34
 #: Units that are drawn in hundredths.
 _SHARES: Final = ("%", "points")
 #: The unit that is drawn to the logarithm, since twice is as far as half.
-ODDS: Final = "odds ratio"
+ODDS: Final = "rate ratio"
+#: Where the axis of ratios ends.
+_FIRST: Final = 0.05
+_LAST: Final = 20.0
 _ODDS_TICKS: Final = (0.05, 0.1, 0.2, 0.5, 0.67, 1, 1.5, 2, 5, 10, 20)
 #: Columns that say how many calls there are, whether or not a rate can be had of them.
 _BEHIND: Final = ("denominator", "matched_dials", "other_dials")
@@ -168,6 +170,11 @@ def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
     if not pd.isna(row.low):
         width = 1.4 if row.faint else 2.4
         axes.plot([scale * row.low, scale * row.high], [y, y], color=colour, lw=width, zorder=2)
+        if unit == ODDS:
+            # An end that runs off the axis is marked, so that a cut interval is not read as an end.
+            for end, edge, mark in ((row.low, _FIRST, "<"), (row.high, _LAST, ">")):
+                if (end < edge) if mark == "<" else (end > edge):
+                    axes.plot([edge], [y], mark, color=colour, ms=6, zorder=3, clip_on=False)
     axes.plot([scale * row.value], [y], "D" if row.loud else "o", color=colour, ms=7, zorder=3,
               mfc=theme.background if row.faint else colour, mew=1.4)  # fmt: skip
     if row.mark is not None:

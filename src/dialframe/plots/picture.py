@@ -1,19 +1,27 @@
-"""A picture with words for those who cannot see it; knows how to be shown, not what it shows."""
+"""Pictures: a figure with words for those who cannot see it, and the pieces that several share."""
 
 from __future__ import annotations
 
 import base64
+import functools
 import html
 import io
-from collections.abc import Collection
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from unicodedata import east_asian_width
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from PIL import Image
 
-from dialframe.plots.style import PAGE_DPI, Look, context
+from dialframe.analytics import Result
+from dialframe.analytics.result.result_tables import shortened
+from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle
 
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
 SCALE: Final = 2
@@ -124,14 +132,17 @@ class Picture(Figure):
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, str]:
-        """Image and words for a notebook; the words are what a terminal shows."""
-        wanted = {"text/html", "text/plain"} if include is None else set(include)
+    ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+        """Image and words for a notebook, with the words as the image's alternative text."""
+        wanted = {"text/html", "text/plain", "image/png"} if include is None else set(include)
         wanted -= set(exclude or ())
         bundle = {"text/plain": repr(self)}
+        if "image/png" in wanted:
+            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
         if "text/html" in wanted:
             bundle["text/html"] = self.html()
-        return {kind: bundle[kind] for kind in bundle if kind in wanted}
+        data = {kind: bundle[kind] for kind in bundle if kind in wanted}
+        return data, {"image/png": {"alt": self.alt}} if "image/png" in data else {}
 
     def _bytes(self, kind: str, metadata: dict[str, None], **kwargs: Any) -> bytes:
         file = io.BytesIO()
@@ -167,3 +178,127 @@ def _palette(colours: np.ndarray, counts: np.ndarray) -> np.ndarray:
         if all(np.abs(colour - other).max() >= _NEAR for other in kept):
             kept.append(colour)
     return np.array(kept[:COLOURS])
+
+
+_WIDE: Final = ("W", "F")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of thing in a picture: name in the data, label, colour and hatch."""
+
+    name: str
+    label: str
+    colour: str
+    hatch: str = ""
+
+
+def bar(
+    axes: Axes,
+    y: float,
+    width: float,
+    kind: Kind,
+    theme: Theme,
+    *,
+    height: float,
+    left: float = 0,
+) -> None:
+    """A horizontal bar of a kind; its hatch is drawn in the background's colour."""
+    axes.barh(
+        y,
+        width,
+        left=left,
+        height=height,
+        facecolor=kind.colour,
+        hatch=kind.hatch,
+        edgecolor=theme.background,
+        linewidth=1.0,
+    )
+
+
+def key(kinds: Iterable[Kind], theme: Theme) -> list[Artist]:
+    """What each kind looks like, for the legend of `canvas`."""
+    return [
+        Patch(
+            label=kind.label,
+            facecolor=kind.colour,
+            hatch=kind.hatch,
+            edgecolor=theme.background,
+        )
+        for kind in kinds
+    ]
+
+
+def label(name: object, length: int) -> str:
+    """A name from the data in one line of about `length` letters; wide letters count twice."""
+    text = " ".join(str(name).split())
+    wide = sum(east_asian_width(letter) in _WIDE for letter in text)
+    return shortened(text, max(6, length - min(wide, length) // 2) if wide else length)
+
+
+def nothing(
+    what: str, about: str, look: Look, table: pd.DataFrame | None = None, *, few: bool = False
+) -> Picture:
+    """The picture of no data: it says so, in the place of the data.
+
+    Args:
+        what: What there is none of: `calls`.
+        about: What the picture would have shown.
+        look: Light or dark.
+        table: The table of the result, which has no numbers.
+        few: There are some, but too few for what the picture shows.
+    """
+    lack = "too few" if few else "no"
+    with context(look) as theme:
+        figure = canvas(theme, 1.6, f"Too few {what}" if few else f"No {what}", about)
+        axes = figure.subplots()
+        axes.set_axis_off()
+        axes.text(
+            0.5,
+            0.5,
+            f"There are {lack} {what} to show.",
+            ha="center",
+            va="center",
+            size=12,
+            color=theme.muted,
+            transform=axes.transAxes,
+        )
+        return Picture(settle(figure), f"{about}: {lack} {what}.", look, table)
+
+
+class Draws(Protocol):
+    """A picture of a result."""
+
+    def __call__(
+        self,
+        result: Any,
+        *,
+        look: Look = "light",
+        ax: Axes | None = None,
+        campaigns: pd.DataFrame | None = None,
+    ) -> Picture:
+        """The picture; on `ax` where it is given, with campaigns by name where they are known."""
+        ...
+
+
+def draws(function: Callable[..., Picture]) -> Draws:
+    """Let a picture take axes of the reader's own and the names of campaigns.
+
+    Args:
+        function: Takes a result and `look`.
+    """
+
+    @functools.wraps(function)
+    def drawn(
+        result: Any,
+        *,
+        look: Look = "light",
+        ax: Axes | None = None,
+        campaigns: pd.DataFrame | None = None,
+    ) -> Picture:
+        if campaigns is not None and isinstance(result, Result):
+            result = result.named(campaigns)
+        with given_axes(ax):
+            return function(result, look=look)
+
+    return drawn

@@ -1,4 +1,4 @@
-"""How every picture looks: colours, type, size and layout; knows no data.
+"""How every picture looks: colours, type, size and layout.
 
 A picture looks the same whatever the reader's own matplotlib settings are: it is drawn inside a
 context of its own, on a `Figure` of its own, and pyplot is never touched. The colours are those of
@@ -11,12 +11,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from textwrap import shorten, wrap
 from typing import Any, Final, Literal
 
 import matplotlib.style
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -90,6 +92,44 @@ THEMES: Final[dict[Look, Theme]] = {
 }
 
 
+#: Axes of the reader's own that a picture is drawn on, where there are any.
+_GIVEN: ContextVar[Axes | None] = ContextVar("given_axes", default=None)
+
+
+class Hosted:
+    """Axes of the reader's own in the place of a figure: title and legend go to the axes."""
+
+    def __init__(self, axes: Axes, title: str, key: Sequence[Artist]) -> None:
+        self.axes, self.title, self.key = axes, title, key
+
+    def subplots(self, rows: int = 1, columns: int = 1, **options: Any) -> Any:
+        """The axes, or as many inside them as are asked for."""
+        self.axes.set_title(_short(self.title, _TITLE_CHARS), size=11, loc="left")
+        if self.key:
+            self.axes.legend(handles=list(self.key), fontsize=8)
+        if rows * columns == 1 and options.get("squeeze", True):
+            return self.axes
+        self.axes.set_axis_off()
+        parts = [
+            [
+                self.axes.inset_axes((c / columns, 1 - (r + 1) / rows, 0.95 / columns, 0.8 / rows))
+                for c in range(columns)
+            ]
+            for r in range(rows)
+        ]
+        return np.array(parts, dtype=object)
+
+
+@contextmanager
+def given_axes(axes: Axes | None) -> Iterator[None]:
+    """Draw the next picture on these axes."""
+    token = _GIVEN.set(axes)
+    try:
+        yield
+    finally:
+        _GIVEN.reset(token)
+
+
 @contextmanager
 def context(look: Look = "light") -> Iterator[Theme]:
     """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
@@ -107,7 +147,7 @@ def canvas(
     subtitle: str = "",
     footer: str = "",
     key: Sequence[Artist] = (),
-) -> Figure:
+) -> Any:
     """A figure 800 pixels wide with its words in place and room between them for axes.
 
     Args:
@@ -118,6 +158,9 @@ def canvas(
         footer: What was left out, how to read it.
         key: What the colours and signs mean: labelled artists for a legend above the axes.
     """
+    given = _GIVEN.get()
+    if given is not None:
+        return Hosted(given, title, key)
     head, under, foot = (
         _wrapped(_short(title, _TITLE_CHARS * _TITLE_LINES), _TITLE_CHARS),
         _wrapped(subtitle, _SUBTITLE_CHARS),
@@ -153,8 +196,12 @@ def canvas(
     return figure
 
 
-def settle(figure: Figure) -> Figure:
+def settle(figure: Figure | Hosted) -> Figure:
     """Lay the figure out once and for all, so that writing it twice gives the same bytes."""
+    if isinstance(figure, Hosted):
+        whole = figure.axes.figure
+        assert isinstance(whole, Figure)  # noqa: S101 - a subfigure's figure is one
+        return whole
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure

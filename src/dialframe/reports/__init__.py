@@ -3,3 +3,8 @@
 from dialframe.reports.page import Figure, Page, Section, Sheet, render
 
 __all__ = ["Figure", "Page", "Section", "Sheet", "render"]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dialframe.analytics import Funnel, Result, metrics
 from dialframe.plots import Picture
-from dialframe.privacy import mask_phone
+from dialframe.privacy import mask
 from dialframe.reports import sections
 from dialframe.reports.page import Figure, Page, Section, Sheet
 
@@ -44,7 +44,7 @@ _HEADINGS: Final = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class Finding:
     """One analysis with its picture, under a title of the page."""
 
     title: str
@@ -57,7 +57,7 @@ def page(
     split: Funnel,
     mix: pd.DataFrame,
     measured: metrics.Metrics,
-    told: Sequence[Told],
+    findings: Sequence[Finding],
     *,
     facts: Mapping[str, str],
 ) -> Page:
@@ -68,31 +68,31 @@ def page(
         split: The same by group.
         mix: Attempts by disposition and outcome class.
         measured: The metrics.
-        told: The analyses in the order of the page.
+        findings: The analyses in the order of the page.
         facts: Small print.
     """
     first = sections.campaigns(whole, split, mix)
-    headlines = (_headline(t) for t in told if t.result.name in HEADLINES)
+    headlines = (_headline(t) for t in findings if t.result.name in HEADLINES)
     return Page(
         title="What the calls say",
         summary=(first.finding, *headlines),
-        sections=(first, *_first_known(told), *map(section, told), _measures(measured)),
+        sections=(first, *_first_known(findings), *map(section, findings), _measures(measured)),
         facts=facts,
     )
 
 
-def section(told: Told) -> Section:
+def section(finding: Finding) -> Section:
     """One analysis as a part of a page: finding, picture, numbers, how they are counted."""
-    result, name = told.result, told.result.name
+    result, name = finding.result, finding.result.name
     further = [
         (f"{key.replace('_', ' ').capitalize()} ({name.replace('_', ' ')})", frame)
         for key, frame in result.tables.items()
         if key != "each" and len(frame)
     ]
     return Section(
-        title=told.title,
+        title=finding.title,
         finding=_sentence(result.answer),
-        figures=(Figure(told.picture.png(), told.picture.alt),),
+        figures=(Figure(finding.picture.png(), finding.picture.alt),),
         sheets=tuple(
             sheet(caption, frame) for caption, frame in [("The numbers", result.table), *further]
         ),
@@ -104,7 +104,7 @@ def sheet(caption: str, frame: pd.DataFrame) -> Sheet:
     """A table of an analysis with readable headings, shares as per cent, and masked numbers."""
     shown = frame.drop(columns="definition", errors="ignore")
     if "phone" in shown.columns:
-        masked = [None if pd.isna(p) else mask_phone(str(p)) for p in shown["phone"]]
+        masked = [None if pd.isna(p) else mask(str(p)) for p in shown["phone"]]
         shown = shown.assign(phone=pd.array(masked, dtype="str"))
     bounds = ("low", "high") if _RATES & set(shown.columns) else ()
     headings = _headings(shown.columns)
@@ -115,9 +115,9 @@ def _headings(names: Iterable[str]) -> dict[str, str]:
     return {n: _HEADINGS.get(n, sections.words(n)) for n in map(str, names)}
 
 
-def _first_known(told: Sequence[Told]) -> tuple[Section, ...]:
+def _first_known(findings: Sequence[Finding]) -> tuple[Section, ...]:
     """What must be known before the numbers are used, each once; no part where there is nothing."""
-    warnings = tuple(dict.fromkeys(_plain(w) for each in told for w in each.result.warnings))
+    warnings = tuple(dict.fromkeys(_plain(w) for each in findings for w in each.result.warnings))
     if not warnings:
         return ()
     return (
@@ -158,9 +158,9 @@ def _left_out(result: Result) -> list[str]:
     ]
 
 
-def _headline(told: Told) -> str:
+def _headline(finding: Finding) -> str:
     """A finding of the top of the page, after what it is about."""
-    return f"{told.title}: {_sentence(told.result.answer)}"
+    return f"{finding.title}: {_sentence(finding.result.answer)}"
 
 
 def _plain(warning: str) -> str:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import pandas as pd
 
 from dialframe.compliance import Audit
-from dialframe.privacy import mask_phone, redact
+from dialframe.privacy import mask, redact
 from dialframe.reports import audit_answers as told
 from dialframe.reports.page import Page, Section, Sheet
 
 HEADINGS: Final = {
     "title": "Check", "unit": "Of", "checked": "Checked", "pass": "Pass", "violation": "Violations",
-    "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "citation": "Rules",
+    "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "not_asked": "Not asked", "citation": "Rules",
     "check": "Check", "grade": "Grade", "detail": "Strength", "phone": "Number (masked)",
     "at": "Start (UTC)", "local_times": "Local time in each zone it may be in",
     "reason": "Why", "evidence": "Proof", "rule_id": "Rule", "campaign_id": "Campaign",
     "missing": "What is missing", "number": "How many", "jurisdiction": "Where", "kind": "What it rules",
     "confidence": "Reading", "status": "Status", "order": "No.", "do": "What to do",
     "view": "By", "group": "Which", "numbers": "Numbers", "fresh": "Checked in time",
-    "stale": "Check too old", "never": "Never checked", "share": "Share in time",
+    "screened": "Screened at import alone", "stale": "Check too old", "never": "Never checked", "share": "Share in time",
     "callable": "May be called next", "age_days": "Age, days", "max_age_days": "Permitted, days",
     "state": "State", "force": "Force",
 }  # fmt: skip
@@ -30,7 +29,7 @@ WORDS: Final = {
     "scrub_coverage": "check of the number", "listed_number": "listed number",
     "attempt_caps": "attempts", "internal_dnc": "request not to be called", "emergency": "emergency",
     "abandonment": "abandoned calls", "consent": "consent", "records": "record of the call",
-    "retention": "keeping of records", "calling_hours_rule": "calling hours", "holiday": "holidays",
+    "retention": "keeping of records", "sector_ban": "banned subjects", "calling_hours_rule": "calling hours", "holiday": "holidays",
     "attempt_cap": "attempts", "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
     "in_force": "in force", "superseded": "superseded", "voluntary_code": "voluntary code",
 }  # fmt: skip
@@ -71,9 +70,28 @@ def _first(result: Audit) -> Section:
         sheets=(
             *([found] if len(what) else []),
             Sheet("Every check and how many of each grade", told.counts(result), HEADINGS),
+            *_left_out(result),
         ),
-        notes=_GRADES,
+        notes=(*(f"Nothing was audited: {gap}." for gap in result.gaps), *_GRADES),
     )
+
+
+def _left_out(result: Audit) -> list[Sheet]:
+    """Places whose rules were not asked, and outcomes of which nobody said what they mean."""
+    sheets = []
+    places, codes = result.parts.get("not_asked"), result.parts.get("unmapped")
+    if places is not None and len(places):
+        title = "Not asked: places whose rules were left out; add them with --rules"
+        sheets.append(Sheet(title, places, HEADINGS | {"checks": "Checks", "calls": "Calls"}))
+    if codes is not None and len(codes):
+        title = "Dispositions that nobody mapped; say what they mean with --codes FILE"
+        named = {
+            "calls": "Calls",
+            "disposition": "Disposition",
+            "like_refusal": "Reads like a refusal",
+        }
+        sheets.append(Sheet(title, codes, HEADINGS | named))
+    return sheets
 
 
 def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
@@ -119,7 +137,7 @@ def _advice(result: Audit) -> tuple[Section, ...]:
     checks, found = result.parts.get("advisory_checks"), result.parts.get("advisory")
     if checks is None or found is None or checks.empty:
         return ()
-    rows = replace(result, findings=found.drop(columns="force")).masked()
+    rows = result.with_findings(found.drop(columns="force")).masked()
     rows = rows.assign(force=found["force"])
     names = ["force", "grade", *(c for c in _PROOF if rows[c].notna().any())]
     sheets = [Sheet(
@@ -145,7 +163,7 @@ def _coverage(result: Audit) -> tuple[Section, ...]:
     if by is None or due is None:
         return ()
     masked = due.head(SHOWN_OPEN).assign(
-        phone=due["phone"].head(SHOWN_OPEN).map(mask_phone, na_action="ignore").astype("str")
+        phone=due["phone"].head(SHOWN_OPEN).map(mask, na_action="ignore").astype("str")
     )
     sheets = [
         Sheet(f"Numbers by {view}", part.drop(columns="view"), HEADINGS, ("share",), SHOWN_OPEN)

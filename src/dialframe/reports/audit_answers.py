@@ -1,4 +1,4 @@
-"""What a reader asks of an audit first: how many calls, how many problems, which first; grades nothing."""
+"""What a reader asks of an audit first: how many calls, how many problems, which first."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ CHECKS: Final = {
         "Declared emergencies",
         "Called into a declared emergency",
         "stop dialling the area until the declaration ends",
+    ),
+    "sector_ban": (
+        "Banned subjects",
+        "Called on a subject on which nobody may be called",
+        "stop the campaign; its purpose in the practice file is one that the law bans",
     ),
     "attempt_caps": (
         "Number of attempts",
@@ -72,8 +77,10 @@ CHECKS: Final = {
 _HELP: Final = (
     ("table of consents", "give them with --consents FILE"),
     ("look-up", "give them with --look-ups FILE"),
-    ("dropped", "name the disposition of dropped calls in the taxonomy"),
-    ("line type", "say in the practice what lines are called"),
+    ("practice file", "write one with dialframe audit practice, and give it with --practice FILE"),
+    ("outcome that says", "say what your dispositions mean in a file, and give it with --codes FILE"),
+    ("line type", "say in the practice file what lines are called: --practice FILE"),
+    ("dialing mode", "say in the practice file how campaigns are dialed: --practice FILE"),
     ("after the request", "check the number now; the answer is kept as evidence"),
     ("Do-Not-Call check", "run with --check 31d; the answers are kept as evidence"),
     ("time zone", "name the state in the leads and give --state-field"),
@@ -160,10 +167,11 @@ def unanswered(result: Audit) -> pd.DataFrame:
 
 
 def counts(result: Audit) -> pd.DataFrame:
-    """Counts of every check, gravest first: `check, unit, checked, pass, ... not_evaluable`."""
+    """Counts of every check, gravest first: `check, unit, checked, pass, ... not_asked`."""
     table = _ordered(result).reset_index()
     table["check"] = table["check"].map(name_of).astype("str")
-    return table[["check", "unit", "checked", "pass", "violation", "uncertain", "not_evaluable"]]
+    names = ["pass", "violation", "uncertain", "not_evaluable", "not_asked"]
+    return table[["check", "unit", "checked", *names]]
 
 
 def in_order(names: pd.Series) -> pd.Series:

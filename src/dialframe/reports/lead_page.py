@@ -1,8 +1,9 @@
-"""The report of a lead list as one HTML page; knows the report's plain values, not where they come from."""
+"""The report of a lead list as one HTML page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from typing import Any, Final
 
@@ -26,20 +27,24 @@ def render(report: Mapping[str, Any]) -> str:
     Args:
         report: As `dialframe.leads.report` makes it; numbers in it are masked already.
     """
-    source = resources.files("dialframe.reports").joinpath("templates/leads.html.j2")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"number": _number, "share": _share}
-    template = environment.from_string(source.read_text(encoding="utf-8"))
     return str(
-        template.render(
+        _template().render(
             report=report,
             outcomes=OUTCOMES,
             titles=[_decisions(file) for file in report["files"]],
             sure=SURE,
         )
     ) + "\n"  # fmt: skip
+
+
+@cache
+def _template() -> jinja2.Template:
+    source = resources.files("dialframe.reports").joinpath("templates/leads.html.j2")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"number": _number, "share": _share}
+    return environment.from_string(source.read_text(encoding="utf-8"))
 
 
 def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, str]]:

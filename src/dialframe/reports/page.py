@@ -1,4 +1,4 @@
-"""A page of sections with figures and tables as one HTML file; knows values, not where they come from."""
+"""A page of sections with figures and tables as one HTML file."""
 
 from __future__ import annotations
 
@@ -122,7 +122,18 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """The page as HTML: styles and pictures inside, no script, nothing fetched from anywhere."""
+    """The page as HTML: styles and pictures inside, no script, nothing fetched from anywhere.
+
+    Args:
+        page: The page; whatever it holds is escaped.
+
+    Returns:
+        One HTML document.
+
+    Example:
+        >>> "<h1>October</h1>" in render(Page("October", ("All is well.",), ()))
+        True
+    """
     source = resources.files("dialframe.reports").joinpath("templates/page.html.j2")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -11,7 +11,7 @@ from dialframe import plots
 from dialframe.analytics import STAGES, Funnel
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
-from dialframe.privacy import mask_phone
+from dialframe.privacy import mask
 from dialframe.reports.audit import HEADINGS, WORDS
 from dialframe.reports.page import Figure, Section, Sheet
 
@@ -54,7 +54,7 @@ _LISTED_HEADINGS: Final = {
     "listed_after": "Listed after (UTC)", "listed_by": "Listed or asked by (UTC)", "reason": "Why",
     "local_times": "Local time in each zone", "zone_source": "Zones rest on", "group": "Group",
     "population": "Numbers that are", "numbers": "Numbers", "fresh": "Checked in time",
-    "stale": "Check too old", "never": "Never checked", "fresh_by_import": "In time by import alone",
+    "stale": "Check too old", "never": "Never checked", "screened": "Screened at import alone",
     "listed": "Listed", "share": "Share in time",
 }  # fmt: skip
 
@@ -211,7 +211,7 @@ def _listed(result: Audit) -> Section:
     )
     columns = ["to_number", "created_at", "grade", "listed_after", "listed_by", "reason"]
     rows = listed.loc[listed["grade"].isin(["proven", "indeterminate"]), columns]
-    masked = rows.assign(to_number=rows["to_number"].map(mask_phone).astype("str"))
+    masked = rows.assign(to_number=rows["to_number"].map(mask).astype("str"))
     return Section(
         title="Calls to listed numbers",
         finding=f"Of the calls to numbers that are listed or asked not to be called: {told}.",
@@ -232,10 +232,8 @@ def _hours(result: Audit) -> Section:
     names = ("violation", "uncertain", "not evaluable")
     told = ", ".join(f"{int(grades.get(name, 0)):,} {name}" for name in names)
     columns = ["to_number", "created_at", "grade", "local_times", "zone_source", "reason"]
-    rows = hours.loc[hours["grade"] != "pass", columns]
-    masked = rows.assign(
-        to_number=rows["to_number"].map(mask_phone, na_action="ignore").astype("str")
-    )
+    rows = hours.loc[~hours["grade"].isin(["pass", "not asked"]), columns]
+    masked = rows.assign(to_number=rows["to_number"].map(mask, na_action="ignore").astype("str"))
     return Section(
         title="Calling hours",
         finding=f"{len(hours):,} outbound calls against the hours where the called party may be: {told}.",

@@ -1,4 +1,4 @@
-"""The receiving side of webhooks: deliveries checked, and a small receiver for them; knows no store.
+"""The receiving side of webhooks: deliveries checked, and a small receiver for them.
 
     delivery = dialframe.webhooks.verify(raw_body, request.headers, secret, datetime.now(UTC))
 
@@ -9,3 +9,8 @@ from dialframe.webhooks.delivery import Delivery
 from dialframe.webhooks.verifying import verify
 
 __all__ = ["Delivery", "verify"]
+
+
+def __dir__() -> list[str]:
+    """The public names alone."""
+    return sorted(__all__)

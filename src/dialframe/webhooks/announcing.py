@@ -1,4 +1,4 @@
-"""Tells listeners of what was received, in a thread of its own; stores nothing and answers nobody."""
+"""Calls listeners with what was received, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 from queue import Full
 from typing import Final
 
+from dialframe.background import Worker
 from dialframe.errors import DialframeError
 from dialframe.webhooks.delivery import Delivery
-from dialframe.webhooks.workers import Worker
 
 #: What may wait for a slow listener; it is all stored already, so the rest is counted and left out.
 PLACES: Final = 1000
@@ -20,7 +20,7 @@ OnTrouble = Callable[[DialframeError], None]
 
 
 class Announcer:
-    """Two listeners behind a queue: however slow they are, or how they fail, whoever tells them goes on."""
+    """Two listeners behind a queue: however slow they are, or how they fail, the receiver goes on."""
 
     def __init__(self, on_event: OnEvent, on_trouble: OnTrouble, *, places: int = PLACES) -> None:
         self._on_event = on_event
@@ -29,7 +29,7 @@ class Announcer:
         self._missed = 0
 
     def event(self, delivery: Delivery) -> None:
-        """Tell of a new event."""
+        """Report a new event."""
         self._tell_missed()
         try:
             told = self._worker.submit(partial(self._on_event, delivery))
@@ -39,14 +39,14 @@ class Announcer:
             told.add_done_callback(self._done)
 
     def trouble(self, error: DialframeError) -> None:
-        """Tell of a delivery that was not accepted, unless too much waits already."""
+        """Report a delivery that was not accepted, unless too much waits already."""
         try:
             self._worker.submit(partial(self._on_trouble, error))
         except Full:
             return
 
     def close(self, *, within_s: float) -> None:
-        """Let what waits be told, for so long at most."""
+        """Deliver what waits in the queue, for so many seconds at most."""
         self._tell_missed()
         self._worker.close(within_s=within_s)
 

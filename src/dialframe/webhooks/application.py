@@ -1,4 +1,4 @@
-"""The receiver as an ASGI application: which delivery gets which answer; knows neither socket nor disk.
+"""The receiver as an ASGI application: which delivery gets which answer.
 
 2xx   kept: written durably before it was answered, or known already
 400   not readable as a delivery            401   not genuine, or not fresh
@@ -20,12 +20,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dialframe.background import Worker
 from dialframe.contract import limits
 from dialframe.errors import DialframeError, WebhookError
 from dialframe.webhooks.announcing import Announcer
 from dialframe.webhooks.delivery import Delivery
 from dialframe.webhooks.verifying import verify
-from dialframe.webhooks.workers import Worker
 
 #: The service waits ten seconds, the way to us included; what is not kept by then has to come again.
 ANSWER_S: Final = limits.WEBHOOK_ANSWER_S - 2.0
@@ -68,7 +68,7 @@ def build(reception: Reception, writer: Worker, announcer: Announcer) -> Starlet
     Args:
         reception: How deliveries are received.
         writer: Keeps deliveries, one after another, so that no event can be kept twice.
-        announcer: Told of new events and of what was not accepted.
+        announcer: Gets new events and what was not accepted.
     """
 
     async def receive(request: Request) -> Response:

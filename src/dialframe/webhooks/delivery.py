@@ -1,14 +1,15 @@
-"""A delivery that was found genuine, as a value: what to store of it and what to show; checks nothing."""
+"""A delivery that was found genuine, as a value: what to store of it and what to show."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from dialframe.contract.webhooks import Envelope
-from dialframe.webhooks.masking import masked, numbers
+from dialframe.contract.webhook_signature import Envelope
+from dialframe.privacy import PHONE_FIELDS, mask
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -16,7 +17,7 @@ class Delivery:
     """One genuine delivery of one event; the repr has its numbers masked.
 
     Attributes:
-        event_id: The event's id, by which deliveries are told to be of the same event.
+        event_id: The event's id; deliveries of the same event have the same one.
         delivery_id: This delivery's id, as its header says it: no signature covers it.
         type: The event's type.
         envelope: What was delivered.
@@ -35,7 +36,7 @@ class Delivery:
         return (
             f"Delivery(type={self.type!r}, event_id={self.event_id!r}, "
             f"delivery_id={self.delivery_id!r}, created_at={self.envelope.created_at.isoformat()}, "
-            f"received_at={self.received_at.isoformat()}, data={masked(self.envelope.data)!r})"
+            f"received_at={self.received_at.isoformat()}, data={mask(self.envelope.data, reach='json')!r})"
         )
 
 
@@ -54,17 +55,34 @@ def as_json(delivery: Delivery, *, show_numbers: bool = False) -> str:
     row = record(delivery)
     for name in ("created_at", "received_at"):
         row[name] = row[name].isoformat()
-    return json.dumps(row if show_numbers else masked(row))
+    return json.dumps(row if show_numbers else mask(row, reach="json"))
 
 
 def as_line(delivery: Delivery, *, show_numbers: bool = False) -> str:
     """A delivery as one line for people: when, type, event id, and the numbers that it is about."""
-    row = record(delivery) if show_numbers else masked(record(delivery))
+    row = record(delivery) if show_numbers else mask(record(delivery), reach="json")
     said = [
         f"{delivery.received_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z",
         f"{delivery.type:<21}",
         delivery.event_id,
-        *numbers(row.get("data")),
+        *_numbers(row.get("data")),
     ]
     # What came over the wire must not steer the terminal.
     return "".join(one if one.isprintable() else "?" for one in "  ".join(said))
+
+
+def _numbers(value: Any) -> Iterator[str]:
+    """What stands in the fields that are numbers, in order, wherever they are in the value."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if (
+                name in PHONE_FIELDS
+                and isinstance(inner, str | int)
+                and inner not in (True, False)
+            ):
+                yield str(inner)
+            else:
+                yield from _numbers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _numbers(inner)

@@ -1,4 +1,4 @@
-"""Decides whether a delivery is to be believed (contract, Events: Delivery); knows neither server nor disk.
+"""Checks that a delivery is the service's own and fresh (contract, Events: Delivery).
 
 The signature covers the timestamp and the body, and nothing else. What the other headers say is therefore
 held against the body: nobody who overheard a delivery can send it again under another event's id.
@@ -14,18 +14,18 @@ from typing import Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from dialframe.contract import limits, webhooks
-from dialframe.contract.webhooks import Envelope
+from dialframe.contract import limits, webhook_signature
+from dialframe.contract.webhook_signature import Envelope
 from dialframe.errors import ConfigError, WebhookError
 from dialframe.webhooks.delivery import Delivery
 
 #: Headers of every delivery, in the contract's order.
 HEADERS: Final = (
-    webhooks.SIGNATURE_HEADER,
-    webhooks.TIMESTAMP_HEADER,
-    webhooks.EVENT_ID_HEADER,
-    webhooks.EVENT_HEADER,
-    webhooks.DELIVERY_ID_HEADER,
+    webhook_signature.SIGNATURE_HEADER,
+    webhook_signature.TIMESTAMP_HEADER,
+    webhook_signature.EVENT_ID_HEADER,
+    webhook_signature.EVENT_HEADER,
+    webhook_signature.DELIVERY_ID_HEADER,
 )
 HEADER_CHARS: Final = 255
 
@@ -35,7 +35,7 @@ _UNIX_SECONDS: Final = re.compile(r"0|[1-9][0-9]{0,11}", re.ASCII)
 def verify(
     raw_body: bytes, headers: Mapping[str, str], secrets: Sequence[str] | str, now: datetime
 ) -> Delivery:
-    """The delivery, once it is known to be the service's, fresh, and an event.
+    """Read a delivery, and check that it is the service's own, fresh, and an event.
 
     Args:
         raw_body: The body's bytes exactly as they came, before anything parsed them.
@@ -43,11 +43,27 @@ def verify(
         secrets: The endpoint's signing secret, or during a rotation the new and the previous one.
         now: The receiver's clock, with a zone.
 
+    Returns:
+        The delivery.
+
     Raises:
         WebhookError: `why` is `missing_header`; `bad_timestamp`, no Unix seconds; `stale`, more than 300
             seconds from `now` either way; `bad_signature`, made with none of the secrets or over other
             bytes; or `bad_body`, signed by the service but not the event that the headers name.
         ConfigError: There is no secret, the body is not bytes, or `now` has no zone.
+
+    Example:
+        >>> from datetime import UTC
+        >>> body = (
+        ...     b'{"id": "evt_1", "type": "webhook.test", "created_at": "2026-10-01T09:00:00Z", '
+        ...     b'"api_version": "v1", "schema_version": 1, "data": {}}'
+        ... )
+        >>> now, secret = datetime(2026, 10, 1, 9, 0, 5, tzinfo=UTC), "whsec_example"
+        >>> timestamp_s = int(now.timestamp())
+        >>> signature = webhook_signature.sign(body, timestamp_s=timestamp_s, secrets=[secret])
+        >>> values = (signature, str(timestamp_s), "evt_1", "webhook.test", "dlv_1")
+        >>> verify(body, dict(zip(HEADERS, values, strict=True)), secret, now).type
+        'webhook.test'
     """
     keys = usable(secrets)
     if not isinstance(raw_body, bytes):
@@ -57,9 +73,9 @@ def verify(
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
     given = _headers(headers)
-    signed_s = _timestamp(given[webhooks.TIMESTAMP_HEADER], now)
-    signature = given[webhooks.SIGNATURE_HEADER]
-    if not signature.isascii() or not webhooks.signature_matches(
+    signed_s = _timestamp(given[webhook_signature.TIMESTAMP_HEADER], now)
+    signature = given[webhook_signature.SIGNATURE_HEADER]
+    if not signature.isascii() or not webhook_signature.signature_matches(
         raw_body, signature=signature, timestamp_s=signed_s, now_s=now.timestamp(), secrets=keys
     ):
         raise WebhookError(
@@ -70,7 +86,7 @@ def verify(
     envelope = _envelope(raw_body, given)
     return Delivery(
         event_id=envelope.id,
-        delivery_id=_identifier(given, webhooks.DELIVERY_ID_HEADER),
+        delivery_id=_identifier(given, webhook_signature.DELIVERY_ID_HEADER),
         type=envelope.type,
         envelope=envelope,
         received_at=now,
@@ -136,7 +152,10 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
         ) from None
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
-    named = (_identifier(given, webhooks.EVENT_ID_HEADER), given[webhooks.EVENT_HEADER])
+    named = (
+        _identifier(given, webhook_signature.EVENT_ID_HEADER),
+        given[webhook_signature.EVENT_HEADER],
+    )
     if named != (envelope.id, envelope.type):
         raise _refused("bad_body", "the headers name another event than the signed body")
     return envelope

@@ -1,0 +1,186 @@
+"""Columns of lead files as they are given, remembered, asked for or found.
+
+What a person said of a header that left a question open is remembered under the header's
+fingerprint, so that the list of the next month asks nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from dialframe import leads
+from dialframe.errors import ConfigError
+from dialframe.leads import ColumnMap, LeadFile, MappingDecision, Question, RegionDecision
+from dialframe.leads.columns.column_map import SEVERAL, Columns
+from dialframe.leads.deciding import sampled
+from dialframe.leads.origin import origin_of
+
+#: Cells that a question shows of each candidate, and rows in which they are looked for.
+_CELLS: Final = 3
+_SEARCHED: Final = 200
+#: Asks what is not sure of a file: the column of each field, None for none of them.
+Ask = Callable[[MappingDecision], Mapping[str, str | None]]
+#: Asks of which country the numbers of a file are.
+AskRegion = Callable[[RegionDecision], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Columns that somebody has confirmed.
+
+    Attributes:
+        folder: Where they are, and where more are put; None to keep no more.
+        known: Columns by the fingerprint of a header.
+    """
+
+    folder: Path | None
+    known: Mapping[str, ColumnMap] = field(default_factory=dict, repr=False)
+
+    def of(self, header: Sequence[str] | None) -> ColumnMap | None:
+        """The columns of a header, or None."""
+        return None if header is None else self.known.get(leads.fingerprint(header))
+
+
+def remembered(folder: Path) -> Memory:
+    """What is kept in a folder; what is damaged there counts as forgotten."""
+    known: dict[str, ColumnMap] = {}
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            known[path.stem] = ColumnMap.load(path)
+        except ConfigError:
+            continue
+    return Memory(folder, known)
+
+
+@dataclass(slots=True, eq=False)
+class Chooser:
+    """Says the columns of each file, and asks once.
+
+    Attributes:
+        region: Region of national numbers.
+        told: Columns by field, where they are told.
+        memory: What is remembered, or None.
+        ask: Asks a person; None to refuse what nobody can know and to take the likeliest otherwise.
+        ask_region: Asks a person for a country; None to refuse.
+        force_region: Whether the region counts although the list speaks against it.
+        settled: Columns by the file's hash and name.
+    """
+
+    region: str | None
+    told: ColumnMap | Mapping[str, Columns] | None = None
+    memory: Memory | None = None
+    ask: Ask | None = None
+    ask_region: AskRegion | None = None
+    force_region: bool = False
+    settled: dict[tuple[str, str], ColumnMap] = field(default_factory=dict)
+
+    def __call__(self, file: LeadFile) -> ColumnMap:
+        """The columns of a file, of which it may have a part of the rows.
+
+        Raises:
+            LeadFileError: It has no phone column, or two that cannot be told apart and nobody to ask.
+        """
+        key = (file.sha256, str(file.path))
+        if key not in self.settled:
+            self.settled[key] = self._choose(sampled(file))
+        return self.settled[key]
+
+    def silent(self) -> Chooser:
+        """The same for another process: it asks nobody and writes nothing."""
+        memory = None if self.memory is None else replace(self.memory, folder=None)
+        return Chooser(self.region, self.told, memory, force_region=self.force_region)
+
+    def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
+        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for.
+
+        Raises:
+            LeadFileError: Nobody knows and nobody can be asked, or the list plainly speaks against
+                the region that was told.
+        """
+        decision = leads.decide_region(file, self.region, columns)
+        if decision.is_open and self.ask_region is not None:
+            region = self.ask_region(decision)
+            return leads.decide_region(file, region, columns)
+        decision.settled(force=self.force_region)
+        return decision
+
+    def _choose(self, file: LeadFile) -> ColumnMap:
+        origin = origin_of(file)
+        if origin is not None:
+            # A clean list is taken at its word: nothing about it is asked or remembered.
+            told = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
+            own = origin.mapping([str(name) for name in file.frame.columns])
+            return leads.map_columns(file, region=None, mapping={**own, **told})
+        known = self.memory.of(file.header) if self.memory and self.told is None else None
+        if known is not None:
+            return leads.map_columns(file, region=self.region, mapping=known)
+        decision = leads.decide(file, region=self.region, mapping=self.told)
+        if self.ask is not None and decision.questions:
+            decision = self._asked(file, decision, self.ask)
+            self._remember(file, decision.settled())
+        elif self.told is not None and self._was_open(file):
+            self._remember(file, decision.settled())
+        return decision.settled()
+
+    def _asked(self, file: LeadFile, decision: MappingDecision, ask: Ask) -> MappingDecision:
+        """Ask until nothing is open that was not asked."""
+        told: dict[str, Columns] = dict(
+            self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
+        )
+        asked: set[str] = set()
+        while new := tuple(one for one in decision.questions if one.field not in asked):
+            asked.update(one.field for one in new)
+            given = ask(replace(decision, questions=tuple(_with_cells(one, file) for one in new)))
+            changed = {
+                one.field: _changed(decision, one, given[one.field])
+                for one in new
+                if one.field in given and given[one.field] != _taken(decision, one)
+            }
+            if changed:
+                told |= changed
+                decision = leads.decide(file, region=self.region, mapping=told)
+        return decision
+
+    def _was_open(self, file: LeadFile) -> bool:
+        """Whether what was told answers a question of this file."""
+        if self.memory is None or self.memory.folder is None:
+            return False
+        told = self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
+        found = leads.decide(file, region=self.region)
+        return any(question.field in told for question in found.questions)
+
+    def _remember(self, file: LeadFile, columns: ColumnMap) -> None:
+        if self.memory is not None and self.memory.folder is not None and file.header is not None:
+            leads.save_mapping(file, columns, self.memory.folder)
+
+
+def _with_cells(question: Question, file: LeadFile) -> Question:
+    """The question with the first filled cells of each candidate."""
+    shown = []
+    for candidate in question.candidates:
+        cells = file.frame[candidate.column] if candidate.column in file.frame.columns else ()
+        filled = [str(cell) for cell in list(cells[:_SEARCHED]) if str(cell).strip()]
+        shown.append(replace(candidate, cells=tuple(filled[:_CELLS])))
+    return replace(question, candidates=tuple(shown))
+
+
+def _taken(decision: MappingDecision, question: Question) -> str | None:
+    """The candidate that stands if nobody says otherwise."""
+    if decision.columns is None:
+        return None
+    own = decision.columns.fields().get(question.field, ())
+    names = [candidate.column for candidate in question.candidates]
+    return next((name for name in own if name in names), None)
+
+
+def _changed(decision: MappingDecision, question: Question, chosen: str | None) -> Columns:
+    """All columns of the field with the one chosen instead of the one taken."""
+    taken = _taken(decision, question)
+    if decision.columns is None or taken is None or question.field not in SEVERAL:
+        return chosen
+    own = decision.columns.fields().get(question.field, ())
+    names = [chosen if name == taken else name for name in own]
+    return tuple(dict.fromkeys(name for name in names if name is not None)) or None

@@ -1,0 +1,278 @@
+"""Erases one person everywhere that dialframe writes, and lists what is left where it must not decide.
+
+The store, its replaced copies, the write journal, the suppression list and published tables are erased from.
+Files that people asked for (lists, ledgers, exports, packs, reports, backups) belong to them: each of those
+that still holds the number is named, found through the register of outputs that the command line keeps.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from dialframe.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from dialframe.account import Account
+    from dialframe.suppression import SuppressionList
+
+#: Most bytes that are looked through in one file, unpacked ones counted; larger files are named unread.
+MOST_BYTES: Final = 1 << 30
+_PIECE: Final = 1 << 20
+_NATIONAL_DIGITS: Final = 9
+
+#: What is written between digits, most often: nothing, or one to three of these.
+_BETWEEN: Final = rb"[\s().\-/]{0,3}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """A file that still holds the number.
+
+    Attributes:
+        path: The file.
+        why: Why it was left, and what to do.
+    """
+
+    path: Path
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was erased, and what was not.
+
+    Attributes:
+        versions: Row versions of the store that were erased or had the number replaced.
+        writes: Entries of the write journal that lost their bytes.
+        suppressed: Rows of the suppression list that became a keyed mark.
+        published: Where published tables were written anew.
+        looked_at: Files of the register that were looked through.
+        remaining: Files that still hold the number, and whose they are.
+    """
+
+    versions: int
+    writes: int
+    suppressed: int
+    published: tuple[str, ...]
+    looked_at: int
+    remaining: tuple[Remaining, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON values; no number in it."""
+        return {
+            **asdict(self),
+            "remaining": [{"path": str(one.path), "why": one.why} for one in self.remaining],
+        }
+
+
+class Outputs:
+    """The register of files that commands wrote for people: one line of JSON for each, paths only."""
+
+    def __init__(self, path: Path) -> None:
+        """The register in a file; nothing is made yet."""
+        self.path = path
+
+    def add(self, paths: Iterable[Path], now: datetime) -> None:
+        """Note files and folders that were written.
+
+        Raises:
+            OSError: The register cannot be written.
+        """
+        lines = [json.dumps({"path": str(path), "at": now.isoformat()}) + "\n" for path in paths]
+        if not lines:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+
+    def paths(self) -> list[Path]:
+        """Every file and folder that was noted and is still there, once."""
+        found: dict[Path, None] = {}
+        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
+        for line in lines:
+            try:
+                found[Path(json.loads(line)["path"])] = None
+            except (ValueError, KeyError, TypeError):
+                continue  # a line that was cut off: the file it names was not finished either
+        return [path for path in found if path.exists()]
+
+
+def forget(
+    account: Account,
+    phone: str,
+    now: datetime,
+    *,
+    suppressed: SuppressionList | None = None,
+    outputs: Outputs | None = None,
+) -> Erasure:
+    """Erase a number from all that dialframe keeps, and name the files of others that hold it.
+
+    Args:
+        account: Whose store, journal and published tables.
+        phone: E.164.
+        now: The instant, with a zone.
+        suppressed: The suppression list; a number on it stays suppressed by a keyed mark alone.
+        outputs: The register of files that commands wrote.
+
+    Returns:
+        What was done, what remains, and whose it is.
+
+    Raises:
+        ConfigError: It is no E.164 number.
+        StoreError: Another process is reading the store, or a file cannot be written.
+
+    Example:
+        forget(account, "+12125550142", datetime.now(UTC))
+    """
+    # Loaded here: the register alone is used after every command.
+    from dialframe.store import E164, Store, backups
+
+    if E164.fullmatch(phone) is None:
+        raise ConfigError("the number to forget must be E.164, such as +12125550142")
+    store = account.store
+    versions = store.forget(phone, at=now)
+    remaining: list[Remaining] = []
+    for path in backups.replaced(store.folder):
+        try:
+            with Store.open(path, keys=store.keys) as kept:
+                versions += kept.forget(phone, at=now)
+        except StoreError as error:
+            remaining.append(Remaining(path, f"a store that was replaced cannot be read: {error}"))
+    published = []
+    for url in store.published():
+        try:
+            store.publish(url)
+            published.append(url)
+        except (StoreError, ConfigError) as error:
+            remaining.append(
+                Remaining(Path(url), f"published tables could not be rewritten: {error}")
+            )
+    writes = account.client.writes.forget(phone)
+    rows = 0 if suppressed is None else suppressed.forget(phone, now)
+    files = list(_files([] if outputs is None else outputs.paths(), store.folder.parent))
+    remaining += [one for path in files if (one := _left(path, phone)) is not None]
+    return Erasure(versions, writes, rows, tuple(published), len(files), tuple(remaining))
+
+
+def _files(paths: Iterable[Path], root: Path) -> Iterator[Path]:
+    """The files of noted paths, and what lies beside them under the same first name, the store left out."""
+    seen = set()
+    for path in paths:
+        beside = (
+            path.parent.glob(f"{_escaped(path.name.partition('.')[0])}*")
+            if path.is_file()
+            else [path]
+        )
+        for near in beside:
+            for file in near.rglob("*") if near.is_dir() else [near]:
+                if file.is_file() and file not in seen and not file.is_relative_to(root):
+                    seen.add(file)
+                    yield file
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def _left(path: Path, phone: str) -> Remaining | None:
+    """What there is to say of a file: that it holds the number, or that nobody can tell."""
+    try:
+        held = holds(path, phone)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, sqlite3.Error) as error:
+        return Remaining(path, f"it could not be read ({type(error).__name__}); look yourself")
+    if not held:
+        return None
+    return Remaining(
+        path, "it holds the number, and is yours: delete it, or what you need not keep of it"
+    )
+
+
+def holds(path: Path, phone: str) -> bool:
+    """Whether a number stands in a file, however it is written: text, CSV, JSON, Parquet, archive, workbook.
+
+    Raises:
+        ValueError: It is larger than can be looked through.
+        OSError: It cannot be read.
+    """
+    pattern = _pattern(phone)
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head.startswith(b"PAR1"):
+        return _parquet_holds(path, pattern)
+    if head.startswith(b"SQLite format 3"):
+        return _sqlite_holds(path, pattern)
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_holds(path, pattern)
+    if head.startswith(b"\x1f\x8b"):
+        with gzip.open(path) as file:
+            return _stream_holds(file.read, pattern)
+    with path.open("rb") as file:
+        return _stream_holds(file.read, pattern)
+
+
+def _pattern(phone: str) -> re.Pattern[bytes]:
+    import phonenumbers
+
+    digits = phone.lstrip("+")
+    national = str(phonenumbers.parse(phone, None).national_number)
+    needle = national if len(national) >= _NATIONAL_DIGITS else digits
+    return re.compile(
+        rb"(?<!\d{4})" + _BETWEEN.join(digit.encode() for digit in needle) + rb"(?!\d)"
+    )
+
+
+def _stream_holds(read: Callable[[int], bytes], pattern: re.Pattern[bytes]) -> bool:
+    """Whether a stream matches; pieces overlap, so that no number falls between two."""
+    left, size = b"", 0
+    while piece := read(_PIECE):
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise ValueError("too large to look through")
+        # UTF-16 is text with a zero byte in each character.
+        if pattern.search((left + piece).replace(b"\0", b"")):
+            return True
+        left = piece[-256:]
+    return False
+
+
+def _zip_holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                if _stream_holds(file.read, pattern):
+                    return True
+    return False
+
+
+def _sqlite_holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        names = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        return any(
+            pattern.search(repr(row).encode())
+            for name in names
+            for row in database.execute(f'SELECT * FROM "{name}"')
+        )
+
+
+def _parquet_holds(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    import pyarrow.parquet as pq
+
+    return any(
+        pattern.search(repr(batch.to_pydict()).encode())
+        for batch in pq.ParquetFile(path).iter_batches(10_000)
+    )

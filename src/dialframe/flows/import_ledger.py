@@ -1,0 +1,236 @@
+"""What became of every lead of an import, row by row, from its journal.
+
+`sent = accepted + refused + unknown` holds for every ledger; what was not sent is in it by name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.flows.import_journal import Entry, Journal, Standing
+
+#: Columns of a ledger, one row per lead that was meant to be imported.
+COLUMNS: Final = (
+    "_file", "_line", "phone", "external_id", "outcome", "status", "reason", "field", "lead_id",
+    "batch", "key", "request_id",
+)  # fmt: skip
+
+SENT: Final = ("accepted", "refused", "unknown")
+#: Outcomes of leads that were not sent: listed after the plan was made, or not their turn yet.
+NOT_SENT: Final = ("set_aside", "waiting")
+
+_NUMBERS: Final = frozenset({"_line", "batch"})
+
+
+#: Reasons that a person can do something about, or that pass by themselves.
+MENDABLE: Final = frozenset(
+    {
+        "invalid_phone", "missing_phone", "field_rule", "not_stored", "unrecognised",
+        "not_in_campaign",
+    }
+)  # fmt: skip
+#: Rows of a ledger that are made at once.
+_ROWS: Final = 20_000
+
+_FIELDS: Final = ("external_id", "phone", "first_name", "last_name", "full_name", "email")
+_META: Final = ("_file", "_line", "_row", "_outcome", "_reason", "_field", "_value")
+_CUSTOM: Final = "custom_fields"
+
+
+class Ledger:
+    """What became of every lead of an import, read from its journal as it stood.
+
+    Attributes:
+        book: The journal.
+        campaign_id: The campaign.
+        requests: Import requests sent in this run; 0 when an earlier run had finished.
+    """
+
+    def __init__(self, book: Journal, *, requests: int = 0) -> None:
+        self.book, self.requests = book, requests
+        self.campaign_id = str((book.head or {}).get("campaign_id", ""))
+        self._outcomes: Counter[str] = Counter()
+        self._reasons: Counter[tuple[str, str | None]] = Counter()
+        for row in self._rows():
+            self._outcomes[row["outcome"]] += 1
+            self._reasons[row["status"], row["reason"]] += 1
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """`sent, accepted, refused, unknown`; the last three add up to the first."""
+        parts = {name: self._outcomes[name] for name in SENT}
+        return {"sent": sum(parts.values()), **parts}
+
+    @property
+    def not_sent(self) -> dict[str, int]:
+        """`set_aside` (on a Do-Not-Call list since the plan was made) and `waiting` (not sent yet)."""
+        return {name: self._outcomes[name] for name in NOT_SENT}
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Leads by status and reason, most first."""
+        return {
+            f"{status}: {reason}" if reason else status: count
+            for (status, reason), count in self._reasons.most_common()
+        }
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row per planned lead, columns `COLUMNS`.
+
+        `outcome` is accepted, refused or unknown, or for leads that were not sent set_aside or
+        waiting.
+        """
+        return pd.concat(self.frames(), ignore_index=True)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """The same, so many rows at a time; at least one frame."""
+        waiting: list[dict[str, Any]] = []
+        made = False
+        for row in self._rows():
+            waiting.append(row)
+            if len(waiting) >= _ROWS:
+                yield _frame(waiting)
+                waiting, made = [], True
+        if waiting or not made:
+            yield _frame(waiting)
+
+    def send_again(self) -> pd.DataFrame:
+        """The leads that were refused for what can be mended, as they were sent, with why.
+
+        The fields stand under the contract's names, custom fields under their own, so that reading
+        the file needs no help; what was wrong stands behind them in columns that reading drops:
+        `_file`, `_line`, `_row`, `_outcome`, `_reason`, `_field` and `_value`.
+        """
+        records = [
+            _record(lead, row)
+            for number in self.book.sizes
+            for lead, row in zip(self.book.batch(number), self._batch(number), strict=True)
+            if row["outcome"] == "refused"
+            and (row["reason"] in MENDABLE or row["status"] == "batch_refused")
+        ]
+        custom = dict.fromkeys(name for record in records for name in record)
+        names = [*_FIELDS, *(name for name in custom if name not in {*_FIELDS, *_META}), *_META]
+        return pd.DataFrame(
+            {name: pd.Series([record.get(name, "") for record in records], dtype="str")
+             for name in names}
+        )  # fmt: skip
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for number in self.book.sizes:
+            yield from self._batch(number)
+
+    def _batch(self, number: int) -> Iterator[dict[str, Any]]:
+        book = self.book
+        return rows(number, book.batch(number), book.standing(number), book.facts(number))
+
+
+def _frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            name: pd.Series(
+                [row[name] for row in found], dtype="Int64" if name in _NUMBERS else "str"
+            )
+            for name in COLUMNS
+        }
+    )
+
+
+def _record(lead: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, str]:
+    body = lead["body"]
+    custom = {str(name): str(value) for name, value in body.get(_CUSTOM, {}).items()}
+    fields = {name: str(body[name]) for name in _FIELDS if name in body}
+    refused = row["field"] or ""
+    value = {**fields, **{f"{_CUSTOM}.{name}": text for name, text in custom.items()}}
+    return {
+        **custom,
+        **fields,
+        "_file": lead["file"],
+        "_line": str(lead["line"]),
+        "_row": str(lead.get("row", "")),
+        "_outcome": row["status"],
+        "_reason": row["reason"] or "",
+        "_field": refused,
+        "_value": value.get(refused, ""),
+    }
+
+
+def rows(
+    number: int, batch: Sequence[Entry], standing: Standing, facts: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """One row per lead of a batch."""
+    sent = [at for at in range(len(batch)) if at not in standing.aside]
+    found = results([batch[at] for at in sent], facts)
+    by_place = {at: found[index] for index, at in enumerate(sent)}
+    for at, lead in enumerate(batch):
+        told = by_place.get(at) or {}
+        yield {
+            "_file": lead["file"],
+            "_line": lead["line"],
+            "phone": lead["body"]["phone"],
+            "external_id": lead["body"].get("external_id"),
+            "field": told.get("field"),
+            "lead_id": told.get("lead_id"),
+            "batch": number,
+            "key": standing.key if at in by_place else None,
+            "request_id": facts.get("request_id"),
+            **_verdict(told, standing, standing.aside.get(at)),
+        }
+
+
+def results(batch: Sequence[Entry], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a closing line says of each lead sent, in order; of whom it says nothing, why not.
+
+    The contract promises exactly one result per lead, by its index; a result that is missing, comes
+    twice or names another lead's `external_id` says nothing.
+    """
+    told: dict[int, list[dict[str, Any]]] = {}
+    for result in facts.get("results", ()):
+        told.setdefault(result["index"], []).append(result)
+    return [_one(index, lead, told.get(index, []), facts) for index, lead in enumerate(batch)]
+
+
+def _one(
+    index: int, lead: Entry, told: Sequence[dict[str, Any]], facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    if facts.get("kind") == "refused":
+        return _problem(index, facts)
+    if not told:
+        return {"why": facts.get("why", "no_result")} if facts else {}
+    if len(told) > 1:
+        return {"why": "two_results"}
+    if told[0].get("external_id") not in (None, lead["body"].get("external_id")):
+        return {"why": "result_of_another_lead"}
+    return told[0]
+
+
+def _problem(index: int, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the refusal of a whole batch says of one lead: its field, where a pointer names it."""
+    mine = f"/leads/{index}/"
+    for problem in facts.get("errors", ()):
+        if problem["pointer"].startswith(mine):
+            field = problem["pointer"].removeprefix(mine).replace("/", ".")
+            return {"field": field, "why": problem["code"]}
+    return {"why": facts.get("code")}
+
+
+def _verdict(told: Mapping[str, Any], standing: Standing, aside: str | None) -> dict[str, Any]:
+    """Outcome, status and reason of one lead."""
+    if aside is not None:
+        return _words("set_aside", aside, None)
+    if standing.key is None:
+        return _words("waiting", "not_sent", None)
+    if standing.outcome == "refused":
+        return _words("refused", "batch_refused", told.get("why"))
+    if "status" in told:
+        outcome = "accepted" if told["status"] == "accepted" else "refused"
+        return _words(outcome, told["status"], told.get("reason"))
+    return _words("unknown", "unknown", told.get("why", "no_answer"))
+
+
+def _words(outcome: str, status: str, reason: str | None) -> dict[str, Any]:
+    return {"outcome": outcome, "status": status, "reason": reason}

@@ -1,0 +1,253 @@
+"""Pictures of the lead funnel."""
+
+from __future__ import annotations
+
+from textwrap import fill as wrapped
+from typing import Any, Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from dialframe.analytics import STAGES, Funnel, wilson
+from dialframe.analytics.result.result_tables import compact, count, interval, plural, share
+from dialframe.errors import ConfigError
+from dialframe.plots.picture import Picture, draws, label, nothing
+from dialframe.plots.style import Look, Theme, bare, canvas, context, settle
+
+_Row = dict[str, Any]
+_Groups = dict[str, dict[str, _Row]]
+
+#: Where a cell ends: an interval that goes on is cut there and marked.
+_CELL: Final = 0.93
+_LABELS: Final = {stage.name: stage.label for stage in STAGES}
+_ABOUT: Final = "How many leads reach each stage"
+_ROW_IN: Final = 0.42
+_GROUP_IN: Final = 0.56
+_NARROWEST: Final = "\N{BLACK RIGHT-POINTING TRIANGLE}  "
+
+#: Groups drawn at most; the rest is named in the footer and stands in the table.
+MAX_GROUPS: Final = 12
+#: Groups below this do not stand in a heading.
+_FEW_LEADS: Final = 30
+
+# Where the columns of numbers stand, in units of the full bar.
+_COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.22, 1.84, 2.08, 2.09
+
+
+@draws
+def funnel(result: Funnel, *, look: Look = "light") -> Picture:
+    """The stages as bars, each with its leads, its share and how sure that is.
+
+    Args:
+        result: A funnel of one group, from `dialframe.analytics.funnel`.
+        look: Light or dark.
+
+    Raises:
+        ConfigError: The funnel is split into groups.
+    """
+    if result.by is not None:
+        raise ConfigError(f"this funnel is split by {result.by}; draw it with funnel_by")
+    rows = result.table.to_dict("records")
+    if not rows[0]["count"]:
+        return nothing("leads", _ABOUT, look, result.table)
+    narrowest = _narrowest(rows)
+    with context(look) as theme:
+        figure = canvas(
+            theme,
+            0.5 + _ROW_IN * len(rows),
+            _title(rows),
+            _subtitle(rows, narrowest),
+            _foot(result),
+        )
+        axes = figure.subplots()
+        _bars(axes, rows, narrowest, theme)
+        return Picture(settle(figure), _alt(rows), look, result.table)
+
+
+@draws
+def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
+    """Groups side by side: what share of each group's loaded leads reaches each stage.
+
+    Bars are drawn to the greatest share of their column, so that late stages can be compared too.
+
+    Args:
+        result: A funnel split by a column, from `dialframe.analytics.funnel(..., by=...)`.
+        look: Light or dark.
+
+    Raises:
+        ConfigError: The funnel is not split into groups.
+    """
+    if result.by is None:
+        raise ConfigError("this funnel is not split into groups; draw it with funnel")
+    shown = result.groups[:MAX_GROUPS]
+    if not shown:
+        return nothing("leads", f"{_ABOUT}, by {_noun(result.by)}", look, result.table)
+    table = {
+        group: {str(row["stage"]): row for row in rows.to_dict("records")}
+        for group, rows in result.table.groupby(result.by, sort=False)
+        if group in shown
+    }
+    left_out = len(result.groups) - len(shown)
+    more = f" {plural(left_out, 'smaller group')} not shown." if left_out else ""
+    with context(look) as theme:
+        figure = canvas(
+            theme,
+            0.6 + _GROUP_IN * len(shown),
+            _comparison(table, result.by),
+            f"Share of the leads loaded that reach each stage, by {_noun(result.by)}, and how many they are",
+            f"Each column has its own scale: its longest bar is its greatest share. Lines: Wilson 95 % "
+            f"intervals; an arrow goes on beyond the cell. Taxonomy {result.taxonomy_version}.{more}",
+        )
+        axes = figure.subplots()
+        _cells(axes, table, theme)
+        return Picture(settle(figure), _alt_by(table, result.by), look, result.table)
+
+
+def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> None:
+    for y, row in enumerate(rows):
+        axes.barh(y, 1, height=0.62, color=theme.ghost)
+        axes.barh(y, row["of_loaded"], height=0.62, color=theme.blue)
+        axes.text(_COUNT_X, y, count(row["count"]), ha="right", va="center", weight="bold")
+        if not pd.isna(row["of_previous"]):
+            said = f"{share(row['of_previous'])}  ({interval(row['low'], row['high'])})"
+            colour, mark = (theme.alert, _NARROWEST) if y == narrowest else (theme.text, "")
+            axes.text(_PREVIOUS_X, y, mark + said, ha="right", va="center", size=9, color=colour)
+        axes.text(_LOADED_X, y, share(row["of_loaded"]), ha="right", va="center", size=9)
+    heads = (
+        (_COUNT_X, "leads"),
+        (_PREVIOUS_X, "of the stage before"),
+        (_LOADED_X, "of loaded"),
+    )
+    for x, said in heads:
+        axes.text(x, -0.72, said, ha="right", va="center", size=8.5, color=theme.muted)
+    bare(axes)
+    axes.set_yticks(range(len(rows)), [_LABELS[row["stage"]] for row in rows])
+    axes.set_xlim(0, _RIGHT)
+    axes.set_ylim(len(rows) - 0.5, -1.0)
+
+
+def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
+    stages = [stage.name for stage in STAGES if stage.name != "loaded"]
+    for x, stage in enumerate(stages):
+        longest = max(rows[stage]["of_loaded"] for rows in table.values()) or 1.0
+        for y, rows in enumerate(table.values()):
+            _cell(axes, x, y, rows[stage], rows["loaded"]["count"], longest, theme)
+        axes.text(x, -0.52, wrapped(_LABELS[stage], 11), va="bottom", size=8.5, color=theme.muted)
+    bare(axes)
+    labels = [
+        f"{label(group, 20)}\n{plural(rows['loaded']['count'], 'lead')}"
+        for group, rows in table.items()
+    ]
+    axes.set_yticks(range(len(labels)), labels, size=9)
+    axes.set_xlim(-0.05, len(stages))
+    axes.set_ylim(len(labels) - 0.5, -1.05)
+
+
+def _cell(
+    axes: Axes, x: int, y: int, row: _Row, loaded: int, longest: float, theme: Theme
+) -> None:
+    """A share, its bar, and its leads, one below the other."""
+    axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
+    axes.barh(y + 0.02, 0.88, height=0.18, left=x, color=theme.ghost)
+    axes.barh(y + 0.02, 0.88 * row["of_loaded"] / longest, height=0.18, left=x, color=theme.blue)
+    low, high = (0.88 * end / longest for end in _sure_of(row, loaded))
+    axes.plot([x + low, x + min(high, _CELL)], [y + 0.02] * 2, color=theme.text, lw=1,
+              solid_capstyle="butt")  # fmt: skip
+    if high > _CELL:
+        axes.plot([x + _CELL], [y + 0.02], ">", color=theme.text, ms=4)
+    axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)
+
+
+def _narrowest(rows: list[_Row]) -> int | None:
+    """The stage that the smallest share of the stage before goes on to."""
+    known = [
+        y
+        for y, row in enumerate(rows)
+        if not pd.isna(row["of_previous"]) and row["of_previous"] < 1
+    ]
+    return min(known, key=lambda y: rows[y]["of_previous"], default=None)
+
+
+def _title(rows: list[_Row]) -> str:
+    last = rows[-1]
+    return (
+        f"{count(last['count'])} of {plural(int(rows[0]['count']), 'lead')} reached an appointment "
+        f"({share(last['of_loaded'])})"
+    )
+
+
+def _subtitle(rows: list[_Row], narrowest: int | None) -> str:
+    if narrowest is None:
+        return _ABOUT
+    before, after = (_LABELS[rows[y]["stage"]] for y in (narrowest - 1, narrowest))
+    return (
+        f"The narrowest step is from “{before}” to “{after}”: "
+        f"{share(rows[narrowest]['of_previous'])} go on"
+    )
+
+
+def _foot(result: Funnel) -> str:
+    aside = result.excluded.loc[result.excluded["role"] == "set aside", "count"].sum()
+    counted = result.excluded.loc[result.excluded["role"] == "counted", "count"].sum()
+    where = f" Campaign {result.campaign}." if result.campaign else ""
+    return (
+        f"{plural(int(counted), 'call')} counted, {count(aside)} set aside.{where} "
+        f"Loaded: {result.definitions['loaded']}. In brackets: Wilson 95 % intervals. "
+        f"Taxonomy {result.taxonomy_version}."
+    )
+
+
+def _comparison(table: _Groups, by: str) -> str:
+    """Which group is ahead at the last stage, if it is beyond the others' uncertainty.
+
+    A group of a few leads heads nothing, as long as there are larger ones.
+    """
+    last = STAGES[-1].name
+    large = {
+        g: rows for g, rows in table.items() if rows["loaded"]["count"] >= _FEW_LEADS
+    } or table
+    rates = {group: float(rows[last]["of_loaded"]) for group, rows in large.items()}
+    best = max(rates, key=lambda group: rates[group])
+    said = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
+    if len(large) == 1:
+        return said
+    low, _ = _sure(large[best])
+    among = _noun(by) if len(large) == len(table) else f"{_noun(by)} of {_FEW_LEADS} leads or more"
+    if low > max(_sure(large[group])[1] for group in large if group != best):
+        return f"{said}, more than of any other {among}"
+    return f"No {among} is clearly ahead: the intervals of appointments per lead overlap"
+
+
+def _noun(by: str) -> str:
+    """What people call what the groups are of."""
+    return "campaign" if by == "campaign_id" else by.replace("_", " ")
+
+
+def _sure(rows: dict[str, _Row]) -> tuple[float, float]:
+    """Interval of the share of a group's loaded leads that reach the last stage."""
+    return _sure_of(rows[STAGES[-1].name], rows["loaded"]["count"])
+
+
+def _sure_of(row: _Row, loaded: int) -> tuple[float, float]:
+    return wilson(row["count"], loaded) or (0.0, 1.0)
+
+
+def _alt(rows: list[_Row]) -> str:
+    said = [
+        f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
+        for row in rows
+    ]
+    return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(said)}."
+
+
+def _alt_by(table: _Groups, by: str) -> str:
+    said = [
+        f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
+        + ", ".join(
+            f"{_LABELS[stage]} {share(rows[stage]['of_loaded'])}"
+            for stage in _LABELS
+            if stage != "loaded"
+        )
+        for group, rows in table.items()
+    ]
+    return f"{_comparison(table, by)}. Lead funnel by {_noun(by)}, share of loaded. {'; '.join(said)}."

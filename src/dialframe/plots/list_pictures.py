@@ -1,0 +1,283 @@
+"""Pictures of lists: what cleaning did, and what checks of Do-Not-Call lists cover."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from dialframe.analytics.attempt.arrays import require
+from dialframe.analytics.result.result_tables import count, plural, share
+from dialframe.errors import ConfigError
+from dialframe.plots.picture import Kind, Picture, bar, key, label, nothing
+from dialframe.plots.style import (
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Look,
+    Theme,
+    bare,
+    canvas,
+    context,
+    settle,
+)
+
+_WHOLE: Final = Kind("whole", "all and clean", BLUE)
+_KINDS: Final = {
+    "rejected": Kind("rejected", "rejected", VERMILLION, "//"),
+    "duplicates": Kind("duplicates", "duplicate", ORANGE, ".."),
+    "do_not_call": Kind("do_not_call", "not to be called", PURPLE, "xx"),
+    "skipped": Kind("skipped", "not a lead", SKY, "||"),
+}
+_ABOUT: Final = "Records of a lead file, and what took some of them away"
+_MOST: Final = 18
+#: Share of the longest bar that a step has at least, so that it can be seen.
+_LEAST: Final = 0.01
+
+
+def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Picture:
+    """From all records of a lead file down to the clean ones, a step for each reason.
+
+    Args:
+        reasons: Columns `outcome` (`rejected`, `duplicates`, `do_not_call`, `skipped`), `reason`
+            and `records`; each record has one reason.
+        records: Records of the file.
+        look: Light or dark.
+
+    Raises:
+        ConfigError: A column is missing, an outcome is not known, or the reasons take away more
+            records than there are.
+    """
+    require(reasons, ("outcome", "reason", "records"), "reasons")
+    strange = sorted(set(reasons["outcome"].astype("str")) - set(_KINDS))
+    if strange:
+        raise ConfigError(f"outcome {strange[0]!r} is not known here; use {', '.join(_KINDS)}")
+    steps = [
+        (_KINDS[str(row["outcome"])], str(row["reason"]), int(row["records"]))
+        for row in reasons.sort_values("records", ascending=False, kind="stable").to_dict(
+            "records"
+        )
+    ]
+    clean = records - sum(number for _, _, number in steps)
+    if clean < 0:
+        raise ConfigError(f"the reasons take away {records - clean:,} of {records:,} records")
+    if not records:
+        return nothing("records", _ABOUT, look)
+    table = _table(steps, records)
+    title = f"{count(clean)} of {plural(records, 'record')} are clean ({share(clean / records)})"
+    shown = _together(steps)
+    with context(look) as theme:
+        present = [kind for kind in _KINDS.values() if any(step[0] is kind for step in steps)]
+        height = 0.4 + 0.34 * (len(shown) + 2)
+        figure = canvas(theme, height, title, _ABOUT, key=key([_WHOLE, *present], theme))
+        axes = figure.subplots()
+        _steps(axes, shown, records, clean, theme)
+        said = "; ".join(
+            f"{_words(reason)} ({kind.label}) {count(n)}" for kind, reason, n in shown
+        )
+        alt = f"{title}. Taken away: {said or 'none'}."
+        return Picture(settle(figure), alt, look, table)
+
+
+def _together(steps: list[tuple[Kind, str, int]]) -> list[tuple[Kind, str, int]]:
+    """The steps that are drawn: the rare reasons of a long list as one step for each outcome."""
+    rest = steps[_MOST:]
+    others = [
+        (kind, "other reasons", sum(n for each, _, n in rest if each is kind))
+        for kind in _KINDS.values()
+    ]
+    return [*steps[:_MOST], *(step for step in others if step[2])]
+
+
+def _table(steps: list[tuple[Kind, str, int]], records: int) -> pd.DataFrame:
+    table = pd.DataFrame(
+        [(kind.name, reason, n) for kind, reason, n in steps],
+        columns=["outcome", "reason", "records"],
+    ).astype({"outcome": "str", "reason": "str", "records": "Int64"})
+    return table.assign(left=records - table["records"].cumsum())
+
+
+def _steps(
+    axes: Axes, steps: list[tuple[Kind, str, int]], records: int, clean: int, theme: Theme
+) -> None:
+    rows = [(_WHOLE, "all records", records), *steps, (_WHOLE, "clean", clean)]
+    left = records
+    for y, (kind, _, number) in enumerate(rows):
+        whole = kind is _WHOLE
+        start = 0 if whole else left - number
+        left = left if whole else start
+        # A single record of thousands still has a mark.
+        width = number if whole else max(number, records * _LEAST)
+        bar(axes, y, width, kind, theme, height=0.7, left=start)
+        said = count(number) if whole else f"\N{MINUS SIGN}{count(number)}"
+        axes.text(records * 1.02, y, said, va="center", size=9.5, weight="bold" if whole else None)
+        if not whole:
+            axes.text(records * 1.14, y, f"{kind.label}, {count(left)} left", va="center", size=9)
+    bare(axes)
+    axes.set_yticks(range(len(rows)), [label(_words(name), 28) for _, name, _ in rows], size=9.5)
+    axes.set_xlim(0, records * 1.52)
+    axes.set_ylim(len(rows) - 0.5, -0.6)
+
+
+def _words(reason: str) -> str:
+    return reason.replace("_", " ")
+
+
+COVERAGE: Final = (
+    Kind("fresh", "checked in time", GREEN),
+    Kind("stale", "check too old", ORANGE, "//"),
+    Kind("never", "never checked", VERMILLION, "xx"),
+)
+
+GRADES: Final = (
+    Kind(
+        "proven",
+        "Proven: called after it was known to be listed, or after a request",
+        VERMILLION,
+        "xx",
+    ),
+    Kind("indeterminate", "Indeterminate: listed at some time between two checks", ORANGE, "//"),
+    Kind("clear", "Clear: nothing on record against it at the time of the call", GREEN),
+)
+
+_COVERAGE_ABOUT: Final = "Do-Not-Call checks of the numbers"
+_GRADES_ABOUT: Final = "Calls to numbers on a Do-Not-Call list or after a request, by evidence"
+
+#: Width that a number needs inside its bar, as a share of the longest bar.
+_ROOM: Final = 0.07
+
+
+def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
+    """How many numbers of each group have a Do-Not-Call check that is fresh, stale or missing.
+
+    Args:
+        table: Columns `group` (name, a campaign for instance), `fresh`, `stale`, `never`: numbers.
+            Those of a column `screened` (at import alone) were never checked.
+        look: Light or dark.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(table, ("group", *(kind.name for kind in COVERAGE)), "coverage")
+    if "screened" in table.columns:  # a screen at import is no check
+        table = table.assign(never=table["never"] + table["screened"])
+    rows = [
+        (str(row["group"]), [int(row[kind.name]) for kind in COVERAGE])
+        for row in table.to_dict("records")
+    ]
+    total = sum(sum(numbers) for _, numbers in rows)
+    if not total:
+        return nothing("numbers", _COVERAGE_ABOUT, look)
+    fresh, stale, never = (sum(numbers[i] for _, numbers in rows) for i in range(3))
+    title = (
+        f"{share(fresh / total)} of {plural(total, 'number')} were checked in time, "
+        f"{count(stale)} too long ago, {count(never)} never"
+    )
+    with context(look) as theme:
+        height = 0.2 + 0.5 * len(rows)
+        figure = canvas(theme, height, title, _COVERAGE_ABOUT, key=key(COVERAGE, theme))
+        axes = figure.subplots()
+        _stacks(axes, rows, theme)
+        return Picture(settle(figure), _coverage_alt(rows, title), look, table)
+
+
+def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
+    """How many calls went to listed numbers: proven, indeterminate, clear.
+
+    Clear calls are many times the others, so their bar is cut off where that would leave the
+    others without a length; the picture says so.
+
+    Args:
+        frame: Column `grade` (`proven`, `indeterminate`, `clear`, or others, which are drawn
+            too), and `calls` where a row stands for several.
+        look: Light or dark.
+
+    Raises:
+        ConfigError: A column is missing.
+    """
+    require(frame, ("grade",), "graded calls")
+    weights = frame["calls"] if "calls" in frame.columns else pd.Series(1, index=frame.index)
+    found = weights.groupby(frame["grade"].astype("str")).sum()
+    if not int(found.sum()):
+        return nothing("calls", _GRADES_ABOUT, look)
+    known = {kind.name for kind in GRADES}
+    others = [Kind(str(g), str(g).replace("_", " ").capitalize(), BLUE, "..") for g in found.index]
+    kinds = [*GRADES, *(kind for kind in others if kind.name not in known)]
+    rows = [(kind, int(found.get(kind.name, 0))) for kind in kinds]
+    numbers = dict(zip((kind.name for kind in kinds), (n for _, n in rows), strict=True))
+    title = (
+        f"{plural(numbers['proven'], 'call')} went to numbers listed or after a request; "
+        f"{count(numbers['indeterminate'])} cannot be decided"
+    )
+    scale = _scale(rows)
+    cut = any(n > scale for _, n in rows)
+    footer = "The bar marked // is cut off: it is many times longer." if cut else ""
+    with context(look) as theme:
+        figure = canvas(theme, 0.1 + 0.68 * len(rows), title, _GRADES_ABOUT, footer)
+        axes = figure.subplots()
+        _graded(axes, rows, scale, theme)
+        said = "; ".join(f"{kind.name} {count(n)}" for kind, n in rows)
+        table = pd.DataFrame(
+            {"grade": [kind.name for kind, _ in rows], "calls": [n for _, n in rows]}
+        )
+        return Picture(settle(figure), f"{title}. {_GRADES_ABOUT}: {said}.", look, table)
+
+
+def _scale(rows: list[tuple[Kind, int]]) -> float:
+    """What the full length stands for: every bar, unless clear would leave the others none."""
+    others = 1.5 * max(number for kind, number in rows if kind.name != "clear")
+    longest = max(number for _, number in rows)
+    return others if 0 < others < longest else longest
+
+
+def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None:
+    longest = max(sum(numbers) for _, numbers in rows)
+    for y, (_, numbers) in enumerate(rows):
+        left = 0
+        for kind, number in zip(COVERAGE, numbers, strict=True):
+            bar(axes, y, number, kind, theme, height=0.6, left=left)
+            if number / longest >= _ROOM:
+                _inside(axes, left + number / 2, y, count(number), theme)
+            left += number
+        rate = f"{share(numbers[0] / left)} in time of {count(left)}" if left else "no numbers"
+        rest = f"{count(numbers[1])} too old, {count(numbers[2])} never"
+        axes.text(longest * 1.02, y - 0.04, rate, va="bottom", size=9.5)
+        axes.text(longest * 1.02, y + 0.04, rest, va="top", size=9, color=theme.muted)
+    bare(axes)
+    axes.set_yticks(range(len(rows)), [label(group, 24) for group, _ in rows])
+    axes.set_xlim(0, longest * 1.42)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+
+
+def _inside(axes: Axes, x: float, y: float, said: str, theme: Theme) -> None:
+    """A number in its bar, on a patch of the background so that the hatch does not cross it."""
+    patch = {"boxstyle": "round,pad=0.2", "facecolor": theme.background, "edgecolor": "none"}
+    axes.text(x, y, said, ha="center", va="center", size=9, weight="bold", bbox=patch)
+
+
+def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme) -> None:
+    for y, (kind, number) in enumerate(rows):
+        axes.text(0, y - 0.36, kind.label, va="center", size=10)
+        axes.barh(y + 0.06, scale, height=0.36, color=theme.ghost)
+        bar(axes, y + 0.06, min(number, scale), kind, theme, height=0.36)
+        if number > scale:
+            axes.text(scale * 0.94, y + 0.06, "//", ha="center", va="center", size=15,
+                      weight="bold", color=theme.background)  # fmt: skip
+        axes.text(scale * 1.03, y + 0.06, count(number), va="center", size=13, weight="bold")
+    bare(axes)
+    axes.set_yticks([])
+    axes.set_xlim(0, scale * 1.2)
+    axes.set_ylim(len(rows) - 0.55, -0.65)
+
+
+def _coverage_alt(rows: list[tuple[str, list[int]]], title: str) -> str:
+    said = [
+        f"{group}: "
+        + ", ".join(f"{count(n)} {kind.label}" for kind, n in zip(COVERAGE, numbers, strict=True))
+        for group, numbers in rows
+    ]
+    return f"{title}. {'; '.join(said)}."

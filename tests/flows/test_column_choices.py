@@ -1,0 +1,58 @@
+"""Columns are taken as told, as remembered, as answered or as found, in this order."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe import leads
+from dialframe.errors import LeadFileError
+from dialframe.flows.column_choices import Chooser, remembered
+
+TEXT = "a,b,c\n(212) 555-0142,(212) 555-0152,x\n(212) 555-0143,(212) 555-0153,y\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A list with two phone columns that nothing tells apart."""
+    path = tmp_path / "list.csv"
+    path.write_text(TEXT)
+    return leads.read(path)
+
+
+def test_a_file_is_asked_about_once(file, tmp_path):
+    """However often its columns are wanted; and never again once the answer is kept."""
+    asked = []
+
+    def ask(decision):
+        asked.append(decision.name)
+        return {"phone": "b"}
+
+    chooser = Chooser("US", None, remembered(tmp_path / "kept"), ask)
+    assert chooser(file).phone == chooser(file).phone == ("b",)
+    assert asked == ["list.csv"]
+
+    again = Chooser("US", None, remembered(tmp_path / "kept"), ask)
+    assert again(file).phone == ("b",)
+    assert Chooser("US", {"phone": "a"}, remembered(tmp_path / "kept"))(file).phone == ("a",)
+    assert asked == ["list.csv"]
+
+
+def test_nobody_to_ask_is_a_refusal(file):
+    """Nothing is guessed."""
+    with pytest.raises(LeadFileError, match="a and b"):
+        Chooser("US")(file)
+
+
+def test_a_damaged_memory_is_forgotten(file, tmp_path):
+    """A file that is no map neither stops a list nor is used."""
+    (tmp_path / f"{leads.fingerprint(file.header)}.json").write_text("{")
+
+    assert remembered(tmp_path).of(file.header) is None
+
+
+def test_another_process_writes_nothing(file, tmp_path):
+    """What is sent to a worker knows what is remembered, and keeps nothing."""
+    silent = Chooser("US", {"phone": "b"}, remembered(tmp_path / "kept")).silent()
+
+    assert silent(file).phone == ("b",)
+    assert not (tmp_path / "kept").exists()

@@ -1,0 +1,179 @@
+"""One person erased from all that dialframe keeps, and named in every file that people asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dialframe
+from dialframe.account import Account
+from dialframe.account.opening import keys_folder
+from dialframe.cli.run import run
+from dialframe.flows.erasing import Outputs, forget, holds
+from dialframe.suppression import Entry, SuppressionList, forget_key
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@pytest.fixture
+def account(tmp_path: Path) -> Iterator[Account]:
+    """An account that was synced, in a store of its own."""
+    with (
+        dialframe.sandbox.start(size="tiny") as service,
+        dialframe.connect(
+            base_url=service.base_url, api_key=service.api_key, store=tmp_path / "store"
+        ) as account,
+    ):
+        account.sync(["leads", "calls", "callbacks"])
+        yield account
+
+
+def somebody(account: Account) -> str:
+    """The number of a lead."""
+    return str(account.leads()["phone"].dropna().iloc[0])
+
+
+def lead_id_of(account: Account, phone: str) -> str:
+    """The lead of a number."""
+    leads = account.leads()
+    return str(leads.loc[leads["phone"] == phone, "id"].iloc[0])
+
+
+def test_nothing_under_the_store_holds_the_number_afterwards(
+    account: Account, tmp_path: Path
+) -> None:
+    """Rows, second copy, journal and suppression list: no byte of it; what was erased stays out."""
+    phone = somebody(account)
+    account.store.compact()
+    suppressed = SuppressionList.beside(
+        tmp_path / "store", key=forget_key(tmp_path / "apart" / "suppression.key")
+    )
+    suppressed.add([Entry(phone, "opt_out", "a.csv", NOW.date())], NOW)
+    journal = tmp_path / "store" / "journal" / "writes.sqlite3"
+    account.client.leads.update(lead_id_of(account, phone), full_name="Ada Example")
+    account.client.dnc.add(phone=phone)
+
+    erasure = forget(account, phone, NOW, suppressed=suppressed)
+
+    assert erasure.versions > 0
+    assert erasure.suppressed == 1
+    assert suppressed.check([phone])[0] is not None
+    for path in (tmp_path / "store").rglob("*"):
+        if path.is_file() and path.suffix != ".parquet":
+            assert phone[1:].encode() not in path.read_bytes(), path
+    assert not journal.exists() or not holds(journal, phone)
+    again = account.sync(["leads"])
+    assert again is not None
+    assert phone not in set(account.leads()["phone"])
+
+
+def test_the_key_is_not_in_the_store_beside_its_marks(account: Account) -> None:
+    """It lies with the user's settings, for its owner alone; without it the store refuses to go on."""
+    phone = somebody(account)
+    account.forget(phone)
+    (key,) = keys_folder().iterdir()
+    secret = key.read_text().strip()
+
+    assert key.stat().st_mode & 0o777 == 0o600
+    for path in account.store.folder.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+    key.unlink()
+    with pytest.raises(dialframe.errors.StoreError, match="key of forgotten numbers is missing"):
+        account.sync(["leads"], reconcile_after="0s")
+
+
+def test_published_tables_are_written_anew(account: Account, tmp_path: Path) -> None:
+    """Where the tables were published is known; afterwards no file there has the number, and all are private."""
+    pytest.importorskip("deltalake")
+    phone = somebody(account)
+    place = tmp_path / "lake"
+    account.store.publish(str(place))
+    files = [path for path in place.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+    erasure = forget(account, phone, NOW)
+
+    assert erasure.published == (str(place),)
+    for path in place.rglob("*"):
+        if path.is_file():
+            assert path.stat().st_mode & 0o777 == 0o600
+            assert not holds(path, phone), path
+
+
+@pytest.mark.parametrize(
+    "form", ["csv", "spaced", "gz", "zip", "xlsx", "parquet", "sqlite", "utf-16"]
+)
+def test_a_number_is_found_however_a_file_holds_it(tmp_path: Path, form: str) -> None:
+    """Text in any writing, packed, as a workbook, as columns, as rows of a database."""
+    phone, text = "+12125550142", "name,phone\nAda,+12125550142\n"
+    path = tmp_path / f"list.{form}"
+    frame = pd.DataFrame({"phone": [phone]})
+    if form == "csv":
+        path.write_text(text)
+    elif form == "spaced":
+        path.write_text("Ada (212) 555-0142")
+    elif form == "gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif form == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.csv", text)
+    elif form == "xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif form == "parquet":
+        frame.to_parquet(path)
+    elif form == "sqlite":
+        made = sqlite3.connect(path)
+        made.execute("create table t (phone integer)")
+        made.execute("insert into t values (12125550142)")
+        made.commit()
+        made.close()
+    else:
+        path.write_bytes(text.encode("utf-16"))
+
+    assert holds(path, phone)
+    assert not holds(path, "+12125550143")
+
+
+def test_the_report_names_every_file_that_a_command_wrote(
+    account: Account,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Lists and exports with the number in them are named as the user's; others are not."""
+    phone = somebody(account)
+    monkeypatch.setenv("DIALFRAME_BASE_URL", account.client.base_url)
+    leads = tmp_path / "autumn.csv"
+    leads.write_text(f"name,phone\nAda,{phone}\n")
+    assert (
+        run(["leads", "clean", str(leads), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
+    )
+    other = tmp_path / "other.csv"
+    other.write_text("name,phone\nBob,+12025550177\n")
+    assert (
+        run(["leads", "clean", str(other), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
+    )
+    from dialframe.cli.face import outputs_file
+
+    register = Outputs(outputs_file())
+    assert register.path.stat().st_mode & 0o777 == 0o600
+    assert phone[1:] not in register.path.read_text()
+    assert all(json.loads(line)["path"] for line in register.path.read_text().splitlines())
+
+    erasure = forget(account, phone, NOW, outputs=register)
+
+    named = {one.path.name for one in erasure.remaining}
+    assert any(name.startswith("autumn") for name in named)
+    assert not any(name.startswith("other") for name in named)
+    assert all("yours" in one.why for one in erasure.remaining)
+    assert phone not in json.dumps(erasure.as_dict())

@@ -1,0 +1,65 @@
+"""A push tells the service of every entry once, and goes on where it was."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from dialframe.errors import OutcomeUnknown, Refused, TransportError
+from dialframe.flows.suppress import Pushed, push
+from dialframe.suppression import Entry, SuppressionList
+
+NOW = datetime(2026, 10, 3, tzinfo=UTC)
+PHONES = [f"+1212555014{at}" for at in range(4)]
+
+
+class Service:
+    """Takes numbers, and fails where it is told to."""
+
+    def __init__(self) -> None:
+        self.added: list[tuple[str, str | None]] = []
+        self.trouble: dict[str, Exception] = {}
+
+    def add(self, phone: str, *, reason: str | None = None) -> None:
+        if phone in self.trouble:
+            raise self.trouble[phone]
+        self.added.append((phone, reason))
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> SuppressionList:
+    """Four numbers, and one of which only the hash is known."""
+    own = SuppressionList.beside(tmp_path)
+    own.add([Entry(phone, "opt_out", "autumn.csv", date(2026, 10, 1)) for phone in PHONES], NOW)
+    own.add([Entry(None, "registry", "hashes.txt", date(2026, 10, 1), b"h" * 32)], NOW)
+    return own
+
+
+def test_every_number_is_pushed_once(listed: SuppressionList) -> None:
+    """With why and since when; a hash cannot be pushed."""
+    service = Service()
+    assert push(listed, service, now=lambda: NOW) == Pushed(4, 0, 0)
+    assert service.added == [(phone, "opt_out on 2026-10-01") for phone in PHONES]
+    assert push(listed, service, now=lambda: NOW) == Pushed(0, 0, 0)
+
+
+def test_what_is_refused_or_unknown_is_counted_and_asked_again(listed: SuppressionList) -> None:
+    service = Service()
+    unknown = OutcomeUnknown("may have happened", status=409, code="outcome_unknown", key="k")
+    refused = Refused("no", status=422, code="blocked_country")
+    service.trouble = {PHONES[1]: unknown, PHONES[2]: refused}
+    assert push(listed, service, now=lambda: NOW) == Pushed(2, 1, 1)
+    service.trouble = {}
+    assert push(listed, service, now=lambda: NOW) == Pushed(2, 0, 0)
+
+
+def test_a_lost_line_keeps_what_was_told(listed: SuppressionList) -> None:
+    service = Service()
+    service.trouble = {PHONES[2]: TransportError("the line is cut")}
+    with pytest.raises(TransportError):
+        push(listed, service, now=lambda: NOW)
+    service.trouble = {}
+    assert push(listed, service, now=lambda: NOW) == Pushed(2, 0, 0)
+    assert [phone for phone, _ in service.added] == PHONES
