@@ -17,7 +17,8 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
-from dialframe.assistant import rehearsal
+from dialframe.assistant import serving
+from dialframe.assistant.exposure import PEOPLE
 from dialframe.sandbox import Sandbox, start
 
 Talk = Callable[[Client], Awaitable[Any]]
@@ -31,7 +32,7 @@ AGENTS = ("210", "220", "230")
 @pytest.fixture(scope="session")
 def tools_sandbox() -> Iterator[Sandbox]:
     """A tiny account that offers every tool."""
-    with rehearsal.beside("127.0.0.1") as beside, start(size="tiny", beside=beside) as sandbox:
+    with serving.beside("127.0.0.1") as beside, start(size="tiny", beside=beside) as sandbox:
         sandbox.console.update_account({"rate_limits": None})
         for agent in AGENTS:
             sandbox.console.add_agent(sandbox.client_id, agent, f"agent{agent}@example.com")
@@ -42,7 +43,18 @@ def tools_sandbox() -> Iterator[Sandbox]:
 def served(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where `dialframe assistant serve --http` answers; it ends well when it is asked to."""
     store = tmp_path_factory.mktemp("served")
-    arguments = ["--http", "--port", "0", "--allow", "all", "--store", str(store)]
+    policy = everything(tmp_path_factory.mktemp("policy"))
+    arguments = [
+        "--http",
+        "--port",
+        "0",
+        "--allow",
+        "all",
+        "--store",
+        str(store),
+        "--policy",
+        policy,
+    ]
     process = subprocess.Popen(
         [sys.executable, *COMMAND, *arguments],
         env=environment(tools_sandbox, key=None),
@@ -56,6 +68,13 @@ def served(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> 
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=20)
     assert process.returncode == 0
+
+
+def everything(folder: Path) -> str:
+    """The file of a policy that gives every field about persons."""
+    path = folder / "policy.toml"
+    path.write_text(f"[people]\ngive = {sorted(PEOPLE)}\n")
+    return str(path)
 
 
 class Person:

@@ -109,7 +109,7 @@ class Walk:
             ("campaign_funnel", of(by="lead_source")),
             ("dnc_coverage", of(by="state")),
             ("call_audit", of(rules=["us"])),
-            ("check_lead_list", of(content="name,phone\nAnn,212-555-0142\n")),
+            ("check_lead_list", of(content="name,phone\nAnn,212-555-0142\n", region="US")),
         ]
 
 

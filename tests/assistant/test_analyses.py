@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
@@ -14,34 +14,36 @@ from mcp import Client
 
 from assistant.conftest import text_of
 from dialframe.account import Account, connect
-from dialframe.assistant import analyses, answering
-from dialframe.assistant.desk import Caller, Desk
+from dialframe.assistant import analyses, answers
+from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.exposure import Exposure
-from dialframe.assistant.server import build
-from dialframe.errors import ConfigError, DialframeError, StoreError
+from dialframe.assistant.serving import build
+from dialframe.errors import ConfigError, DialframeError, LeadFileError, StoreError
 from dialframe.sandbox import Sandbox
 
 NOW = datetime.now(UTC)
+CHECKED = 30
 WHOLE_NUMBER = re.compile(r"\+\d{11}")
 
 
 @pytest.fixture(scope="module")
 def account(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
-    """An account with leads and calls in its store."""
+    """An account with leads, calls and some Do-Not-Call checks in its store."""
     folder = tmp_path_factory.mktemp("analyses")
     with connect(tools_sandbox.base_url, tools_sandbox.api_key, folder) as opened:
         opened.sync(["leads", "calls", "campaigns"])
+        opened.check_dnc(opened.leads()["phone"].dropna().unique()[:CHECKED])
         yield opened
 
 
-def ask(account: Account, name: str, **arguments: Any) -> dict[str, Any]:
+def ask(account: Account, name: str, now: datetime = NOW, **arguments: Any) -> dict[str, Any]:
     """One analysis."""
-    return analyses.BY_NAME[name].run(analyses.Asked(account, arguments, NOW))
+    return analyses.BY_NAME[name].run(analyses.Asked(account, arguments, now))
 
 
 def through_the_server(account: Account, name: str, exposure: Exposure, **arguments: Any) -> str:
     """One analysis as a client gets it."""
-    server = build(Desk(lambda _: Caller(account), exposure))
+    server = build(Dispatcher(lambda _: Caller(account), exposure))
 
     async def main() -> str:
         async with Client(server) as client:
@@ -79,33 +81,42 @@ def test_funnel_of_a_period(account: Account) -> None:
     whole = ask(account, "campaign_funnel")["stages"][2]["count"]
     none = ask(account, "campaign_funnel", until="2001-01-01")["stages"]
     assert sum(row["count"] for row in none[2:]) == 0 < whole
-    with pytest.raises(ConfigError, match="no day and no instant"):
+    with pytest.raises(ConfigError, match=r"since takes a day .* not 'yesterday'"):
         ask(account, "campaign_funnel", since="yesterday")
 
 
 @pytest.mark.parametrize("view", ["campaign", "source", "state", "week"])
 def test_coverage_counts_every_number_once(account: Account, view: str) -> None:
-    """Fresh, stale and never checked add up, and the numbers to check are the first few."""
-    made = ask(account, "dnc_coverage", by=view)
+    """Fresh, screened, stale and never checked add up, and the numbers to check are the first few."""
+    made = ask(account, "dnc_coverage", now=NOW + timedelta(hours=1), by=view)
     assert made["groups"]
     for group in made["groups"]:
-        assert group["fresh"] + group["stale"] + group["never"] == group["numbers"]
+        states = [group[state] for state in ("fresh", "screened", "stale", "never")]
+        assert sum(states) == group["numbers"]
+    assert sum(group["fresh"] for group in made["groups"]) > 0
     assert len(made["groups"]) <= analyses.ROWS
     assert len(made["to_check_first"]) == min(made["to_check"], analyses.NUMBERS)
     assert "31 days" in made["units"]
 
 
 def test_older_checks_will_do_if_you_say_so(account: Account) -> None:
-    """The limit is the caller's."""
-    strict, lax = (ask(account, "dnc_coverage", max_age_days=days) for days in (1, 3650))
+    """The limit is the caller's; however lax, an import's screening is no check."""
+    later = NOW + timedelta(days=40)
+    strict, lax = (
+        ask(account, "dnc_coverage", now=later, max_age_days=days) for days in (1, 3650)
+    )
     assert lax["to_check"] < strict["to_check"]
+    assert {row["state"] for row in lax["to_check_first"]} <= {
+        "screened at import",
+        "never checked",
+    }
 
 
 @pytest.mark.parametrize("name", ["campaign_funnel", "dnc_coverage", "call_audit"])
 def test_answers_are_small_and_numbers_masked(account: Account, name: str) -> None:
     """Unless whoever started the server asked for them whole."""
     said = through_the_server(account, name, Exposure())
-    assert len(said) < answering.MOST_CHARS + 200
+    assert len(said) < answers.MOST_CHARS + 200
     assert not WHOLE_NUMBER.search(said)
     assert "UTC" in json.loads(said)["units"]
     if name == "dnc_coverage":
@@ -123,10 +134,18 @@ def test_nothing_read_is_no_result(tools_sandbox: Sandbox, tmp_path: Any) -> Non
 def test_list_check_accounts_for_every_row(account: Account) -> None:
     """Each row is clean, rejected, a duplicate or skipped, with the reason and its meaning."""
     content = "Name,Phone\nAnn,212-555-0142\nBob,(212) 555-0142\nCy,12\n"
-    made = ask(account, "check_lead_list", content=content)
+    made = ask(account, "check_lead_list", content=content, region="US")
     assert (made["records"], made["clean"], made["duplicates"], made["rejected"]) == (3, 1, 1, 1)
     assert {row["reason"] for row in made["reasons"]} == {"phone_too_short", "duplicate_in_file"}
     assert "555" not in json.dumps(made)
+
+
+def test_list_check_guesses_no_country(account: Account) -> None:
+    """Numbers that may be of several countries are read once the region is told."""
+    content = "Name,Phone\nAnn,212-555-0142\n"
+    with pytest.raises(LeadFileError, match="does not say of which country its numbers are"):
+        ask(account, "check_lead_list", content=content)
+    assert ask(account, "check_lead_list", content=content, region="US")["clean"] == 1
 
 
 def test_list_check_takes_a_region_and_a_mapping(account: Account) -> None:

@@ -25,10 +25,12 @@ INITIALIZE = {
 }  # fmt: skip
 
 
-def post(sandbox: Sandbox, body: object, key: str, **headers: str) -> httpx.Response:
-    """One message to `/mcp`."""
+def post(
+    sandbox: Sandbox, body: object, key: str, *, address: str | None = None, **headers: str
+) -> httpx.Response:
+    """One message to `/mcp` of the sandbox, or to another address."""
     return httpx.post(
-        f"{sandbox.base_url}/mcp",
+        address or f"{sandbox.base_url}/mcp",
         json=body,
         headers={
             "Accept": "application/json, text/event-stream",
@@ -175,22 +177,27 @@ def test_key_in_the_address_is_refused(tools_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "value", "status"),
+    ("header", "value", "status", "sandbox_status"),
     [
-        ("Origin", "https://evil.example", 403),
-        ("Origin", "null", 403),
-        ("Origin", "http://127.0.0.1.evil.example", 403),
-        ("Host", "evil.example", 421),
-        ("Host", "127.0.0.1.evil.example:80", 421),
-        ("Origin", "http://localhost:3000", 200),
+        ("Origin", "https://evil.example", 403, 403),
+        ("Origin", "null", 403, 403),
+        ("Origin", "http://127.0.0.1.evil.example", 403, 403),
+        ("Host", "evil.example", 421, 400),
+        ("Host", "127.0.0.1.evil.example:80", 421, 400),
+        ("Origin", "http://localhost:3000", 200, 200),
     ],
 )
 def test_pages_from_elsewhere_are_refused(
-    tools_sandbox: Sandbox, header: str, value: str, status: int
+    tools_sandbox: Sandbox, served: str, header: str, value: str, status: int, sandbox_status: int
 ) -> None:
-    """A web page in the same browser cannot use the server, under whatever name it found this machine."""
-    answer = post(tools_sandbox, INITIALIZE, tools_sandbox.api_key, **{header: value})
-    assert answer.status_code == status
+    """A web page in the same browser cannot use the server, under whatever name it found this machine.
+
+    The assistant refuses such a name itself; the sandbox does so before its `/mcp` is reached.
+    """
+    sandbox, key = tools_sandbox, tools_sandbox.api_key
+    own = post(sandbox, INITIALIZE, key, address=served, **{header: value})
+    assert own.status_code == status
+    assert post(sandbox, INITIALIZE, key, **{header: value}).status_code == sandbox_status
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.assistant.questions import MOST_CHARS, question
+from dialframe.assistant.confirming import MOST_CHARS, question
 
 EFFECT = "adds leads to a campaign"
 

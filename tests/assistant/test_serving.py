@@ -12,11 +12,11 @@ from mcp import Client
 
 from assistant.conftest import Person, campaign, leads_with, over_http, rest, text_of
 from dialframe.account import connect
-from dialframe.assistant import tools
+from dialframe.assistant import exposure
 from dialframe.assistant.confirming import Confirmations
-from dialframe.assistant.desk import Caller, Desk
-from dialframe.assistant.exposure import ALL, REACHES, Exposure
-from dialframe.assistant.server import build
+from dialframe.assistant.dispatcher import Caller, Dispatcher
+from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure
+from dialframe.assistant.serving import build
 from dialframe.contract import operations
 from dialframe.contract.ids import PREFIXES
 from dialframe.sandbox import Sandbox
@@ -69,8 +69,8 @@ def test_client_that_cannot_ask_reaches_nobody(tools_sandbox: Sandbox, mode: str
 
     async def talk(client: Client) -> dict[str, Any]:
         found = {}
-        for name in REACHES:
-            tool = tools.definition(operations.BY_NAME[name])
+        for name in CONFIRMED:
+            tool = exposure.definition(operations.BY_NAME[name])
             found[name] = await client.call_tool(tool.name, _filled(tool.input_schema))
         return found
 
@@ -193,14 +193,16 @@ def test_question_stands_for_so_long(tools_sandbox: Sandbox, tmp_path: Path) -> 
     """A yes that comes after it is a no: who thinks for an hour may think of something else."""
     sandbox, person = tools_sandbox, Person(after_s=0.6)
     with connect(sandbox.base_url, sandbox.api_key, tmp_path) as account:
-        desk = Desk(
+        dispatcher = Dispatcher(
             lambda _: Caller(account),
             Exposure.of([ALL]),
             confirmations=Confirmations(answer_s=0.1),
         )
 
         async def main() -> Any:
-            async with Client(build(desk), elicitation_callback=person, mode="legacy") as client:
+            async with Client(
+                build(dispatcher), elicitation_callback=person, mode="legacy"
+            ) as client:
                 return await client.call_tool("leads_create", lead_of(sandbox, 70))
 
         result = anyio.run(main)
@@ -233,10 +235,10 @@ def test_arguments_that_do_not_fit_are_refused(
 ) -> None:
     """In a sentence of bounded length, before anything is sent."""
     with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path) as account:
-        desk = Desk(lambda _: Caller(account))
+        dispatcher = Dispatcher(lambda _: Caller(account))
 
         async def main() -> Any:
-            async with Client(build(desk)) as client:
+            async with Client(build(dispatcher)) as client:
                 return await client.call_tool("leads_list", arguments)
 
         result = anyio.run(main)
@@ -254,10 +256,10 @@ def test_deep_arguments_are_refused(tools_sandbox: Sandbox, tmp_path: Path, dept
         value = [value]
     lead = "lead_00000000-0000-4000-8000-000000000000"
     with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path) as account:
-        desk = Desk(lambda _: Caller(account), Exposure.of([ALL]))
+        dispatcher = Dispatcher(lambda _: Caller(account), Exposure.of([ALL]))
 
         async def main() -> Any:
-            async with Client(build(desk)) as client:
+            async with Client(build(dispatcher)) as client:
                 given = {"lead_id": lead, "custom_fields": {"a": value}}
                 return await client.call_tool("leads_update", given)
 
@@ -300,7 +302,8 @@ def _value(name: str, schema: dict[str, Any]) -> Any:
     samples = {
         "phone": "+12125550143", "to": "+12125550143", "phones": ["+12125550143"],
         "scheduled_at": "2030-01-01T10:00:00Z", "obtained_at": "2026-01-01T10:00:00Z",
-        "leads": [{"phone": "+12125550143"}],
+        "leads": [{"phone": "+12125550143"}], "url": "https://example.com/hook",
+        "events": ["call.completed"],
     }  # fmt: skip
     if name in samples:
         return samples[name]

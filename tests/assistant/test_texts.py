@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.assistant.texts import masked, shown
+from dialframe.assistant.answers import masked, shown
 
 
 @pytest.mark.parametrize(

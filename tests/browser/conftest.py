@@ -21,7 +21,7 @@ from browser.axe import script
 from dialframe import sandbox
 from dialframe.account import connect
 from dialframe.cli.run import OK
-from dialframe.sandbox.serve import Sandbox
+from dialframe.sandbox.launch import Sandbox
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
 pytest.importorskip("voila", reason="there is no voila to serve the page with")

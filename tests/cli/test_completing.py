@@ -20,7 +20,7 @@ def offered(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str
 ) -> list[str]:
     """What bash is answered for these words, the last of which is being typed."""
-    monkeypatch.setenv(completing.VARIABLE, "complete_bash")
+    monkeypatch.setenv("_DIALFRAME_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "\n".join(["dialframe", *words]))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
     assert run([]) == 0
@@ -45,8 +45,6 @@ def offered(
         (("audit", "--fail-on", "u"), {"uncertain"}),
         (("audit", "--rules", "us-f"), {"us-fl", "us-fl-hours"}),
         (("audit", "--rules", "us,us-f"), {"us,us-fl", "us,us-fl-hours"}),
-        (("audit", "--rules", "=", "us-f"), {"us-fl"}),
-        (("audit", "--fail-on", "="), {"violation", "uncertain", "never"}),
         (("audit", "v"), {"verify"}),
         (("rules", "show", "us-fl-h"), {"us-fl-hours"}),
         (("rules", "list", "--kind", "calling"), {"calling_hours"}),
@@ -84,7 +82,7 @@ def test_zsh_and_fish_are_answered_in_their_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str, begin: str
 ) -> None:
     """Each with the purpose of the command beside it."""
-    monkeypatch.setenv(completing.VARIABLE, f"complete_{shell}")
+    monkeypatch.setenv("_DIALFRAME_COMPLETE", f"complete_{shell}")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "dialframe le")
     monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
 
@@ -95,72 +93,6 @@ def test_zsh_and_fish_are_answered_in_their_words(
     assert "Lead files" in said
 
 
-@pytest.mark.parametrize("shell", completing.SHELLS)
-def test_the_script_of_each_shell_asks_this_program(
-    capsys: pytest.CaptureFixture[str], shell: str
-) -> None:
-    """It names the program and the variable that it asks with."""
-    assert run(["--show-completion", shell]) == 0
-    said = capsys.readouterr().out
-    assert f"{completing.VARIABLE}=complete_{shell}" in said
-    assert "dialframe" in said
-
-
-def test_a_shell_that_is_not_known_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """The ones that are known are named."""
-    assert run(["--show-completion", "tcsh"]) == 2
-    assert "bash, zsh, fish" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("shell", "file"),
-    [
-        ("bash", ".bash_completions/dialframe.sh"),
-        ("zsh", ".zfunc/_dialframe"),
-        ("fish", ".config/fish/completions/dialframe.fish"),
-    ],
-)
-def test_installing_puts_the_script_where_the_shell_looks(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    shell: str,
-    file: str,
-) -> None:
-    """It says where, and a second time changes nothing."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert run(["--install-completion", shell]) == 0
-    assert str(tmp_path / file) in capsys.readouterr().out
-    script = (tmp_path / file).read_text()
-    assert run(["--install-completion", shell]) == 0
-
-    assert (tmp_path / file).read_text() == script
-    assert f"complete_{shell}" in script
-
-
-def test_a_real_bash_completes(tmp_path: Path) -> None:
-    """The function of the script, run by bash, fills its answer by asking the program."""
-    program = tmp_path / "dialframe"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m dialframe "$@"\n')
-    program.chmod(0o755)
-    line = (
-        'eval "$(dialframe --show-completion bash)"; complete -p dialframe; '
-        "COMP_WORDS=(dialframe leads cl); COMP_CWORD=2; _dialframe_completion dialframe; "
-        'echo "${COMPREPLY[@]}"'
-    )
-    done = subprocess.run(
-        ["bash", "--norc", "-c", line],
-        env={**os.environ, "PYTHONPATH": SOURCE, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-    assert done.stderr == ""
-    assert done.stdout.splitlines() == [
-        "complete -o default -F _dialframe_completion dialframe",
-        "clean",
-    ]
-
-
 def test_completion_and_help_load_nothing_heavy() -> None:
     """Neither pandas, nor a client, nor what draws tables stands between Tab and its answer."""
     code = (
@@ -168,7 +100,7 @@ def test_completion_and_help_load_nothing_heavy() -> None:
         "from dialframe.cli.run import run\n"
         "import contextlib, io\n"
         "with contextlib.redirect_stdout(io.StringIO()): assert run(['audit', '--help']) == 0\n"
-        "heavy = {'pandas', 'numpy', 'httpx', 'pyarrow', 'rich', 'matplotlib', 'starlette'}\n"
+        "heavy = {'pandas', 'numpy', 'httpx', 'pyarrow', 'matplotlib', 'starlette'}\n"
         "print(json.dumps(sorted(heavy & set(sys.modules))))\n"
     )
     done = subprocess.run(
@@ -183,15 +115,19 @@ def test_the_words_are_those_of_their_sources() -> None:
     """What Tab offers is what the commands take, word for word."""
     from phonenumbers import SUPPORTED_REGIONS
 
-    from dialframe.account.tables import RULES
+    from dialframe.account.table_sync import RULES
+    from dialframe.flows.suppress import code_tables
     from dialframe.frames import TABLES
     from dialframe.leads.reasons import REASONS
+    from dialframe.leads.writing.clean_file import ADDITIONS
     from dialframe.sandbox.seed import SIZES
-    from dialframe.store.retention import PERSONAL
+    from dialframe.store.erase.retention import PERSONAL
 
     assert tuple(RULES) == values.SYNCED
     assert tuple(TABLES) == values.TABLES
     assert values.PERSONAL == PERSONAL
+    assert tuple(code_tables()) == values.SCRUBBERS
+    assert values.ADDITIONS == ADDITIONS
     assert tuple(reason.code for reason in REASONS) == values.REASONS
     assert set(values.SIZES) == {"empty", *SIZES}
     # A release of the numbering plans may bring a region.
@@ -201,7 +137,7 @@ def test_the_words_are_those_of_their_sources() -> None:
 
 def test_the_rules_are_those_of_the_book() -> None:
     """Read as text for the sake of speed, they are what the rule book says."""
-    from dialframe.compliance import rulebook
+    from dialframe.compliance.rules import rulebook
 
     book = rulebook.load()
     assert {rule.id for rule in book.rules} <= set(completing.rules(""))

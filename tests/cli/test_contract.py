@@ -11,20 +11,6 @@ from dialframe.cli.run import run
 from dialframe.contract import operations
 from dialframe.contract.openapi import document
 
-README = Path(__file__).parents[2] / "README.md"
-BEGIN, END = "<!-- operations -->", "<!-- /operations -->"
-
-
-def test_readme_has_the_table_of_operations(capsys: pytest.CaptureFixture[str]) -> None:
-    """What stands between the markers of the README is what `--markdown` prints."""
-    assert run(["contract", "operations", "--markdown"]) == 0
-    printed = capsys.readouterr().out.strip()
-    text = README.read_text(encoding="utf-8")
-
-    assert BEGIN in text, f"README.md has no {BEGIN}"
-    assert END in text, f"README.md has no {END}"
-    assert text.partition(BEGIN)[2].partition(END)[0].strip() == printed
-
 
 def test_markdown_names_each_operation_once(capsys: pytest.CaptureFixture[str]) -> None:
     """A heading, a rule, and a line for each of the 45 operations."""

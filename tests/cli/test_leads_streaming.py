@@ -69,16 +69,19 @@ def test_a_bucket_is_cleaned(
     bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A URL with a wildcard is its files, in order, cleaned against each other; check says the same."""
-    assert run(["leads", "clean", bucket, "--out", str(tmp_path / "out"), "--json"]) == 0
+    assert (
+        run(["leads", "clean", "--region", "US", bucket, "--out", str(tmp_path / "out"), "--json"])
+        == 0
+    )
     facts = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in facts["inputs"]] == ["list0.csv", "list1.csv", "list2.csv"]
     assert (facts["records"], facts["clean"], facts["duplicates"]) == (6, 4, 2)
     assert Path(facts["files"]["clean"]).is_file()
 
-    assert run(["leads", "check", bucket, "--json"]) == 0
+    assert run(["leads", "check", "--region", "US", bucket, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reasons"] == facts["reasons"]
 
-    assert run(["leads", "check", "s3://fairs/*.tsv"]) == 1
+    assert run(["leads", "check", "--region", "US", "s3://fairs/*.tsv"]) == 1
     assert "stands for no file" in capsys.readouterr().err
 
 
@@ -91,7 +94,7 @@ def test_engines_write_the_same(
     path.write_text("Phone,Name\n(212) 555-0142,Ada\n212.555.0142,Ada\n12,Bob\n")
     told = ["--engine", engine, "--out", str(tmp_path / engine), "--json"]
 
-    assert run(["leads", "clean", str(path), *told]) == 0
+    assert run(["leads", "clean", "--region", "US", str(path), *told]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["clean"], facts["duplicates"], facts["rejected"]) == (1, 1, 1)
 
@@ -107,21 +110,21 @@ def test_engines_that_cannot_be(
     unsure: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     """An unknown engine, and a scheduler without its engine, are refused with status 2."""
-    assert run(["leads", "check", str(unsure), *arguments]) == 2
+    assert run(["leads", "check", "--region", "US", str(unsure), *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
 def test_a_store_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """One sentence with the URL, for a pattern as for a file."""
     for url in ("nowhere://fairs/*.csv", "nowhere://fairs/list.csv"):
-        assert run(["leads", "check", url]) == 1
+        assert run(["leads", "check", "--region", "US", url]) == 1
         assert f"{url} cannot be reached" in capsys.readouterr().err
 
 
 def test_nobody_is_asked_in_a_pipe(unsure: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two columns that nothing tells apart are refused, with their names."""
     for more in ([], ["--json"]):
-        assert run(["leads", "check", str(unsure), *more]) == 1
+        assert run(["leads", "check", "--region", "US", str(unsure), *more]) == 1
         assert "a and b both look like phone columns" in capsys.readouterr().err
 
 
@@ -129,19 +132,19 @@ def test_an_answer_is_remembered(
     unsure: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What settled a question once settles it for the next list with this header, and says so."""
-    assert run(["leads", "check", str(unsure), "--column", "phone=b"]) == 0
+    assert run(["leads", "check", "--region", "US", str(unsure), "--column", "phone=b"]) == 0
     (saved,) = (home / "dialframe" / "mappings").iterdir()
     assert saved.stat().st_mode & 0o777 == 0o600
     assert saved.parent.stat().st_mode & 0o777 == 0o700
     capsys.readouterr()
 
-    assert run(["leads", "check", str(unsure)]) == 0
+    assert run(["leads", "check", "--region", "US", str(unsure)]) == 0
     assert "as answered for this header before" in capsys.readouterr().out
-    assert run(["leads", "check", str(unsure), "--json"]) == 0
+    assert run(["leads", "check", "--region", "US", str(unsure), "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["inputs"]
     assert one["columns"]["fields"]["phone"] == ["b"]
     assert one["saved_mapping"] is True
-    assert run(["leads", "check", str(unsure), "--no-saved-mapping"]) == 1
+    assert run(["leads", "check", "--region", "US", str(unsure), "--no-saved-mapping"]) == 1
 
 
 def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
@@ -149,7 +152,7 @@ def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
     path = tmp_path / "list.csv"
     path.write_text("Phone,Name,City\n(212) 555-0142,Ada,Berlin\n")
 
-    assert run(["leads", "check", str(path), "--column", "full_name=City"]) == 0
+    assert run(["leads", "check", "--region", "US", str(path), "--column", "full_name=City"]) == 0
     assert not (home / "dialframe").exists()
 
 
@@ -163,10 +166,13 @@ def test_a_person_at_a_terminal_is_asked(
     assert run(["leads", "check", str(unsure), "--region", "US"]) == 0
     err = capsys.readouterr().err
     assert "  2  b" in err
+    assert "(212********53" in err
+    assert "555-0153" not in err
+    assert "mapping=" not in err
     assert "from 1 to" in err
 
     monkeypatch.setattr(sys, "stdin", _Typed(""))
-    assert run(["leads", "check", str(unsure), "--json"]) == 0
+    assert run(["leads", "check", "--region", "US", str(unsure), "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["inputs"]
     assert one["columns"]["fields"]["phone"] == ["b"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import manual
+from dialframe.cli.reference import commands
 from dialframe.cli.run import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -22,7 +22,12 @@ ARGUMENTS = {
     "leads check": ["missing.csv"],
     "leads clean": ["missing.csv"],
     "leads screen": ["missing.csv"],
-    "leads import": ["missing.csv", "--campaign", "cmp_3f1c0a4e-8b8e-4a55-9d0a-000000000001"],
+    "leads import": [
+        "missing.csv",
+        "--yes",
+        "--campaign",
+        "cmp_3f1c0a4e-8b8e-4a55-9d0a-000000000001",
+    ],
     "rules show": ["no-such-rule"],
     "rules list": ["--rules", "atlantis"],
     "rules diff": ["missing.toml"],
@@ -34,16 +39,21 @@ ARGUMENTS = {
     "app": ["no-such-folder", "--no-browser"],
 }
 #: Cannot fail without an account, or is seconds of reading the program before it does.
-SURE = ("leads reasons", "demo")
+SURE = (
+    "leads reasons",
+    "demo",
+    "suppress list",
+    "suppress codes",
+    "rules export",
+    "rules test",
+    "audit keygen",
+)
 #: Its first line on standard output says where it serves, so a failure leaves that empty.
 SERVES = "sandbox serve"
 COMMANDS = [
-    page.path
-    for page in manual.pages()
-    if page.path
-    and (not page.commands or page.path == "audit")
-    and page.path not in (*SURE, SERVES)
-    and any(item.name == "as_json" for item in page.options)
+    entry.path
+    for entry in commands()
+    if entry.runs and entry.path not in ("", *SURE, SERVES) and "as_json" in entry.names
 ]
 
 

@@ -62,7 +62,7 @@ def test_unusable_lead_file_is_one_sentence(
     """A file that is no lead list fails with status 1 and one sentence, and nothing is written."""
     file, out = tmp_path / "list.csv", tmp_path / "out"
     file.write_bytes(content)
-    status = run(["leads", "clean", str(file), "--out", str(out)])
+    status = run(["leads", "clean", "--region", "US", str(file), "--out", str(out)])
     err = capsys.readouterr().err
 
     assert status == 1
@@ -77,7 +77,7 @@ def test_missing_file_and_folder_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """A path that is no file is named."""
-    status = run(["leads", "check", str(tmp_path / name)])
+    status = run(["leads", "check", "--region", "US", str(tmp_path / name)])
 
     assert status == 1
     assert _one_sentence(capsys.readouterr().err)
@@ -224,7 +224,7 @@ def test_import_reports_the_ledger_and_goes_on(
     file = samples / "leads" / "us_autumn_campaign.csv"
     arguments = [
         "leads", "import", str(file), "--campaign", campaign["id"], "--region", "US",
-        "--out", str(tmp_path / "out"), "--json",
+        "--out", str(tmp_path / "out"), "--json", "--yes",
     ]  # fmt: skip
 
     assert run(arguments) == 0
@@ -251,7 +251,7 @@ def test_import_reports_the_ledger_and_goes_on(
         ["export", "calls", "--to", "x.txt"],
         ["sandbox", "serve", "--size", "vast"],
         ["sandbox", "serve", "--as-of", "yesterday"],
-        ["leads", "clean", "x.csv", "--column", "phone"],
+        ["leads", "clean", "--region", "US", "x.csv", "--column", "phone"],
     ],
     ids=" ".join,
 )
@@ -281,7 +281,7 @@ def test_full_disk_leaves_nothing_half_written(
 
     monkeypatch.setattr(os, "fsync", full)
     file = samples / "leads" / "us_autumn_campaign.csv"
-    status = run(["leads", "clean", str(file), "--out", str(tmp_path / "out")])
+    status = run(["leads", "clean", "--region", "US", str(file), "--out", str(tmp_path / "out")])
 
     assert status == 1
     assert _one_sentence(capsys.readouterr().err)
@@ -327,11 +327,11 @@ def empty_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[N
 
 @pytest.mark.usefixtures("empty_account")
 def test_empty_account_has_empty_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    """An account without leads and calls is read, counted and audited without a complaint."""
+    """An account without leads and calls is read and counted; an audit of no calls is a finding, not a pass."""
     assert run(["sync"]) == 0
     assert run(["funnel"]) == 0
     capsys.readouterr()
-    assert run(["audit", "--json"]) == 0
+    assert run(["audit", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["verdict"].startswith("Nothing was checked")
 
 
@@ -352,7 +352,9 @@ def test_campaign_that_is_no_id_is_refused_before_anything(
 ) -> None:
     """A mistyped campaign id ends with status 2, and nothing is read, asked or written."""
     out = tmp_path / "out"
-    status = run(["leads", "import", "list.csv", "--campaign", "nope", "--out", str(out)])
+    status = run(
+        ["leads", "import", "--region", "US", "list.csv", "--campaign", "nope", "--out", str(out)]
+    )
 
     assert status == 2
     assert "cmp_" in capsys.readouterr().err
@@ -366,5 +368,27 @@ def test_header_in_brackets_is_shown_as_it_is(
     file = tmp_path / "list.csv"
     file.write_text("Phone [/work],Name\n(212) 555-0142,Ada\n")
 
-    assert run(["leads", "check", str(file)]) == 0
+    assert run(["leads", "check", "--region", "US", str(file)]) == 0
     assert "[/work]" in capsys.readouterr().out
+
+
+def test_commands_work_without_a_home() -> None:
+    """Compiler and drawing library get a place for the process alone, which goes with it."""
+    code = (
+        "import os\n"
+        "from dialframe.cli.run import _give_caches_a_place\n"
+        "_give_caches_a_place()\n"
+        "print(os.environ['NUMBA_CACHE_DIR'], os.environ['MPLCONFIGDIR'])\n"
+        "from dialframe.phones import normalise\n"
+        "print(normalise(['+12125550142'], region='US')['valid'][0])\n"
+    )
+    environment = {**os.environ, "HOME": "/proc/nowhere"}
+    for name in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR"):
+        environment.pop(name, None)
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    first, second, valid = told.stdout.split()
+    assert first == second
+    assert valid == "True"
+    assert not Path(first).exists()

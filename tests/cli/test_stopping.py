@@ -11,10 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
 
-from dialframe.cli import course, notes
-from dialframe.cli.stopping import Stopped, stopped_in_words
+from dialframe.cli import progress
+from dialframe.cli.run import KEPT
 from dialframe.config import Progress
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -56,7 +55,7 @@ def test_cleaning_stops_with_no_list_half_written(large: Path, tmp_path: Path) -
     """One line says so, and the folder holds no part of a file."""
     out = tmp_path / "out"
     status, said, err = interrupted(
-        ["leads", "clean", str(large), "--out", str(out)], begun=out.exists
+        ["leads", "clean", "--region", "US", str(large), "--out", str(out)], begun=out.exists
     )
 
     assert (status, said) == (130, "")
@@ -67,33 +66,28 @@ def test_cleaning_stops_with_no_list_half_written(large: Path, tmp_path: Path) -
     assert all(name.startswith("large.") and name.count(".") == 2 for name in names)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, typer.Abort])
-def test_where_it_was_is_part_of_the_words(error: type[BaseException]) -> None:
-    """The newest step that was heard of, as far as it had come, and what is kept."""
-    course.begin(["sync"]).step = Progress("calls", 300, 1000)
-    with pytest.raises(Stopped) as stopped, stopped_in_words("what was read is kept"):
-        raise error
-
-    assert str(stopped.value) == "stopped at 'calls' (300 of 1,000); what was read is kept"
+def test_where_it_was_is_part_of_the_words() -> None:
+    """The newest step that was heard of, as far as it had come."""
+    progress.begin(["sync"]).step = Progress("calls", 300, 1000)
+    assert progress.current().words == " at 'calls' (300 of 1,000)"
 
 
 def test_a_step_without_an_end_is_told_as_far_as_it_came() -> None:
     """Where no total is known, none is made up; with no step there are no words."""
-    assert course.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
-    assert course.Course().words == ""
-    assert course.begin(["leads", "check", "--", "--json"]).as_json is False
-    assert course.begin(["leads", "check", "--json"]).as_json is True
+    assert progress.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
+    assert progress.Course().words == ""
+    assert progress.begin(["leads", "check", "--region", "US", "--", "--json"]).as_json is False
+    assert progress.begin(["leads", "check", "--region", "US", "--json"]).as_json is True
 
 
 def test_every_long_command_says_what_it_keeps() -> None:
     """Whatever runs over a second has words of its own for Ctrl-C."""
-    general = notes.Notes().kept
     for path in (
-        "demo", "sync", "export", "report", "audit", "app", "leads check", "leads clean",
+        "demo", "sync", "export", "report", "audit", "app", "leads clean",
         "leads screen", "leads import", "sandbox serve", "store vacuum", "store publish",
         "webhooks listen", "assistant serve",
     ):  # fmt: skip
-        assert notes.of(path).kept != general, path
+        assert KEPT[path], path
 
 
 @pytest.mark.parametrize(("stopped", "heard"), [(True, False), (False, True)])
@@ -103,11 +97,11 @@ def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
     """A compiler that Ctrl-C broke off complains when it is thrown away; any other time that is told."""
     program = (
         "import sys\n"
-        "from dialframe.cli import course, run\n"
+        "from dialframe.cli import progress, run\n"
         "class Half:\n"
         "    def __del__(self): raise AttributeError('half made')\n"
         "sys.unraisablehook = run._unraisable\n"
-        f"course.begin([]).stopped = {stopped}\n"
+        f"progress.begin([]).stopped = {stopped}\n"
         "Half()\n"
     )
     done = subprocess.run(

@@ -87,3 +87,60 @@ def test_a_later_sync_brings_nothing_older_back(
     assert told(capsys, "prune", "--older-than", "2d", "--table", "calls")["deleted"] == {
         "calls": 0
     }
+
+
+def test_a_damaged_store_is_found_mended_backed_up_and_restored(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`verify` ends with 3 and names the file; `repair` and `restore` bring back what was there."""
+    (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
+    rows = told(capsys, "info")["rows"]
+    (made,) = told(capsys, "backup", str(tmp_path / "backups"))["backups"]  # type: ignore[misc]
+    assert Path(made, "backup.json").exists()
+    (store / "store.sqlite").unlink()
+
+    assert run(["store", "verify"]) == 3
+    assert "store.sqlite: it is missing or empty" in capsys.readouterr().out
+    assert run(["store", "info"]) == 1
+    assert "dialframe store repair" in capsys.readouterr().err
+    assert run(["store", "repair"]) == 0
+    assert "rebuilt from the second copy" in capsys.readouterr().out
+    assert run(["store", "verify"]) == 0
+    assert told(capsys, "info")["rows"] == rows
+
+    assert run(["store", "restore", str(tmp_path / "backups")]) == 2
+    assert "--replace" in capsys.readouterr().err
+    assert told(capsys, "restore", str(tmp_path / "backups"), "--replace")["restored"]
+    assert told(capsys, "info")["rows"] == rows
+
+
+def test_what_is_lost_is_said_by_every_command_until_acknowledged(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both copies of a part gone: each command says on standard error how many rows of which table."""
+    assert run(["store", "vacuum"]) == 0
+    (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
+    part = next((store / "parts").glob("calls-*"))
+    for path in (part, store / "copy" / "parts" / part.name):
+        path.write_bytes(b"no part")
+    assert run(["export", "calls", "--to", str(folder / "calls.csv")]) == 1
+
+    for _ in range(2):
+        capsys.readouterr()
+        run(["store", "info"])
+        assert "versions observed from" in capsys.readouterr().err
+    with dialframe.connect() as account:
+        attrs = account.calls().attrs["dialframe"]
+    assert attrs["complete"] is False
+    assert "are missing" in attrs["sentence"]
+    assert attrs["missing"]
+
+    assert run(["sync", "calls", "leads", "--json"]) == 0
+    capsys.readouterr()
+    run(["audit", "--rules", "us", "-o", str(folder / "pack"), "--json"])
+    assert "versions observed from" in capsys.readouterr().out
+
+    assert run(["store", "repair", "--acknowledge"]) == 0
+    capsys.readouterr()
+    run(["store", "info"])
+    assert "missing" not in capsys.readouterr().err

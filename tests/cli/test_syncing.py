@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from dialframe import sandbox
-from dialframe.account import greeting
+from dialframe.account import account as accounts
 from dialframe.cli.run import run
 
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -80,7 +80,7 @@ def test_a_service_that_says_nothing_is_given_up(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """After three short questions, with one sentence; nobody waits for every table's own patience."""
-    monkeypatch.setattr(greeting, "GREETING_S", 0.2)
+    monkeypatch.setattr(accounts, "GREETING_S", 0.2)
     monkeypatch.setenv("DIALFRAME_API_KEY", "svc_test_a_b")
     begun_s = time.monotonic()
 

@@ -106,7 +106,7 @@ def test_what_is_not_genuine_is_refused(listening: Listening) -> None:
     assert not {event(7)["id"], event(8)["id"]} & set(listening.kept())
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_with_status_0(tmp_path: Path, number: signal.Signals) -> None:
     """Within two seconds, with one line per event for people and one per kind of refusal."""
     one = Listening(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from dialframe import sandbox
 from dialframe.account import Account, connect
-from dialframe.sandbox.serve import Sandbox
+from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets.bench import Connect
 
 AUTUMN = "us_autumn_campaign.csv"

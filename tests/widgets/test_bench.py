@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from dialframe.cli.run import run
 from dialframe.errors import ConfigError, LeadFileError
+from dialframe.flows.lead_lists import Recipe
+from dialframe.suppression import SuppressionList
 from dialframe.widgets.bench import LeadBench
-from dialframe.widgets.manifest import entry
-from dialframe.widgets.places import inside, plain_name
+from dialframe.widgets.folder import entry, inside, plain_name
 from widgets.conftest import AUTUMN
 
 
@@ -121,7 +123,7 @@ def test_a_decision_is_undone(bench: LeadBench) -> None:
     assert "email" not in bench.decisions[0].columns.fields()
     bench.decide(replace(bench.recipe, region="GB"))
     bench.undo()
-    assert bench.recipe.region == "US"
+    assert bench.recipe.region is None
     bench.undo()
     assert bench.recipe is first
     assert "email" in bench.decisions[0].columns.fields()
@@ -223,3 +225,26 @@ def test_a_campaign_that_is_no_id_is_refused_before_anything_is_asked(bench: Lea
 def test_inside_keeps_what_is_inside(folder: Path) -> None:
     """A path of the folder is its own real path."""
     assert inside(folder, AUTUMN) == (folder / AUTUMN).resolve()
+
+
+def test_what_one_list_forbids_the_next_one_honors(tmp_path: Path) -> None:
+    """The opt-outs of a list that was written are on the firm's own list from then on."""
+    (tmp_path / "october.csv").write_text(
+        "Phone,Do not call\n(212) 555-0142,yes\n(212) 555-0143,\n"
+    )
+    (tmp_path / "november.csv").write_text("Phone,Name\n(212) 555-0142,Ada\n(212) 555-0143,Bob\n")
+    bench = LeadBench(
+        folder=tmp_path,
+        now=lambda: datetime(2026, 10, 3, tzinfo=UTC),
+        recipe=Recipe("US"),
+        suppression=SuppressionList.beside(tmp_path / "store"),
+    )
+    bench.open("october.csv")
+    bench.clean()
+    assert bench.suppression is not None
+    assert len(bench.suppression) == 0
+    bench.write()
+    assert len(bench.suppression) == 1
+    bench.open("november.csv")
+    bench.clean()
+    assert bench.reasons() == {"suppressed": 1}

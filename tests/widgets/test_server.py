@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
+import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox.serve import Sandbox
+from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.page.server import HOST, serve, settings
 from dialframe.widgets.page.shown import Pages, account_of
@@ -99,3 +101,54 @@ def test_the_address_follows_what_is_shown_and_leads_back_to_it(
     pages.address._receive(None, {"kind": "asked", "query": "tab=funnel&window=x"}, [])
     assert funnel.status.failed
     assert pages.address.query == "tab=funnel&by=region"
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from dialframe.widgets.page.server import serve
+import os
+with serve(Path(sys.argv[1]), environment=dict(os.environ)) as page:
+    print(page.process.pid, page.opener, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_the_server_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path) -> None:
+    """No process with the key in its environment stays, and no folder with uploads and token."""
+    pytest.importorskip("voila")
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        process, opener = parent.stdout.readline().split()
+        room = Path(opener).parent
+        assert stat.S_IMODE(Path(opener).stat().st_mode) == 0o600
+        assert "token=" not in Path(f"/proc/{process}/cmdline").read_text()
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and (Path(f"/proc/{process}").exists() or room.exists()):
+        time.sleep(0.2)
+    assert not Path(f"/proc/{process}").exists()
+    assert not room.exists()
+
+
+def test_only_so_many_pages_are_open_at_once() -> None:
+    """Each opened page starts a kernel; one too many is told to close another."""
+    pytest.importorskip("voila")
+    from types import SimpleNamespace
+
+    from tornado.web import HTTPError
+
+    from dialframe.widgets.page.door import _refuse_too_many
+    from dialframe.widgets.page.server import KERNELS
+
+    def handler(open_pages: int) -> SimpleNamespace:
+        kernels = SimpleNamespace(list_kernel_ids=lambda: ["kernel"] * open_pages)
+        return SimpleNamespace(settings={"kernel_manager": kernels})
+
+    _refuse_too_many(handler(KERNELS - 1))
+    with pytest.raises(HTTPError, match="pages are open already"):
+        _refuse_too_many(handler(KERNELS))

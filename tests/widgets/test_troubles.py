@@ -11,11 +11,11 @@ import pytest
 
 from dialframe.cli.run import run
 from dialframe.config import Progress
-from dialframe.sandbox.serve import Sandbox
+from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets import LeadBench, Workbench
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.kept import load, place
+from dialframe.widgets.saved_work import load, place
 from widgets.conftest import AUTUMN
 
 RULES = 'blocked_countries = ["RU"]\n\n[policy]\nbad_email = "reject"\n'
@@ -98,7 +98,17 @@ def test_house_rules_make_the_same_files_as_the_command_line(
     bench.write.click()
     out, path = tmp_path / "cli", str(folder / AUTUMN)
     assert (
-        run(["leads", "clean", path, "--rules", str(folder / "house.toml"), "--out", str(out)])
+        run(
+            [
+                "leads",
+                "clean",
+                path,
+                "--rules",
+                str(folder / "house.toml"),
+                "--out",
+                str(out),
+            ]
+        )
         == 0
     )
     capsys.readouterr()

@@ -43,8 +43,12 @@ def test_a_file_is_opened_looked_at_and_written(workbench: Workbench) -> None:
     workbench.check.click()
     assert "250 clean" in workbench.status.text
     workbench.write.click()
-    assert workbench.status.text.startswith("Written: 8 files")
-    assert len(workbench.downloads.files) == 8
+    assert workbench.status.text.startswith("Written: 9 files")
+    kinds = [file["kind"] for file in workbench.downloads.files]
+    assert kinds == [
+        "clean", "rejected", "duplicates", "do not call", "skipped",
+        "origin", "report page", "report", "manifest",
+    ]  # fmt: skip
 
 
 def test_the_columns_show_what_was_found_and_how_sure_that_is(workbench: Workbench) -> None:

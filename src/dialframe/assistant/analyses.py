@@ -1,4 +1,4 @@
-"""Tools of our own beside the service's: small tables from the local store and from a list; knows no protocol."""
+"""Tools of dialframe's own beside the service's: small tables from the local store and from a list."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ class Analysis:
         run: What was asked to the answer.
         required: Arguments that have to be given.
         scopes: Scopes that the key needs, since the store holds what they let read.
+        apart: The same from the arguments alone, for a process of its own that can be ended.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Analysis:
     run: Callable[[Asked], dict[str, Any]]
     required: tuple[str, ...] = ()
     scopes: frozenset[str] = frozenset()
+    apart: Callable[[Arguments], dict[str, Any]] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -134,7 +136,7 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
     return {
         "as_of": asked.now.isoformat(),
         "units": f"numbers by the age of their newest Do-Not-Call record, fresh up to {days} days of 24"
-        f" hours; share is that of the fresh, 0 to 1; {_UTC}",
+        f" hours; screened at import alone is no check; share is that of the fresh, 0 to 1; {_UTC}",
         "by": view,
         "groups": _rows(groups.sort_values("numbers", ascending=False, kind="stable")),
         "left_out_groups": max(len(groups) - ROWS, 0),
@@ -162,24 +164,29 @@ def call_audit(asked: Asked) -> dict[str, Any]:
 
 def check_lead_list(asked: Asked) -> dict[str, Any]:
     """What would become of every row of a lead list; nothing is kept and nobody is asked."""
-    from dialframe.flows import lead_tables, listing
+    return checked_list(asked.arguments)
 
-    content = str(asked.arguments["content"])
+
+def checked_list(arguments: Arguments) -> dict[str, Any]:
+    """What would become of the list in a call's arguments."""
+    from dialframe.flows import lead_lists, lead_tables
+
+    content = str(arguments["content"])
     if len(content) > LIST_CHARS:
         raise ConfigError(
             f"the list has {len(content)} characters, and {LIST_CHARS} are taken here; "
             "use `dialframe leads check` for a file"
         )
-    region = asked.arguments.get("region") or "US"
+    region = arguments.get("region") or None
     # A file of its own, readable by its owner alone, which goes at once.
     with tempfile.TemporaryDirectory(prefix="dialframe-list-") as folder:
         path = Path(folder) / "list.csv"
         path.write_bytes(content.encode("utf-8", "replace"))
-        recipe = listing.Recipe(region=region, mapping=asked.arguments.get("mapping") or None)
-        prepared = listing.prepare([path], recipe)
+        recipe = lead_lists.Recipe(region=region, mapping=arguments.get("mapping") or None)
+        prepared = lead_lists.prepare([path], recipe)
     cleaned = prepared.cleaned
     return {
-        "units": f"rows of the list; numbers without a country code read as of {region}; the account's"
+        "units": f"rows of the list; numbers without a country code read as of {cleaned.region}; the account's"
         " Do-Not-Call list was not asked (dnc_check does)",
         **cleaned.counts,
         "columns": _rows(lead_tables.columns(cleaned).drop(columns="file")),
@@ -244,8 +251,8 @@ ALL: Final = (
     ),
     Analysis(
         "dnc_coverage",
-        "How recent the Do-Not-Call records of the account's numbers are: fresh, stale or never checked, by"
-        " campaign or otherwise, and which numbers to check next, out of the local store.",
+        "How recent the Do-Not-Call records of the account's numbers are: fresh, screened at import, stale or never"
+        " checked, by campaign or otherwise, and which numbers to check next, out of the local store.",
         {
             "by": {"type": "string", "enum": list(_VIEWS), "default": _VIEWS[0]},
             "max_age_days": {
@@ -284,7 +291,8 @@ ALL: Final = (
             "content": {"type": "string", "description": "The list as CSV text."},
             "region": {
                 "type": "string",
-                "description": "Region of numbers without a country code, such as US or GB.",
+                "description": "Region of numbers without a country code, such as US or GB;"
+                " needed where the list does not say it.",
             },
             "mapping": {
                 "type": "object",
@@ -294,6 +302,7 @@ ALL: Final = (
         },
         check_lead_list,
         required=("content",),
+        apart=checked_list,
     ),
 )
 

@@ -1,10 +1,4 @@
-"""Asks the person whether a tool may reach somebody; knows both ways of the protocol to ask, no operation.
-
-Until its 2025 revisions the protocol lets a server ask in the middle of a call. Since 2026-07-28 the server
-answers the call with a question, and the client makes the same call again with the answer. What comes back then
-is the client's word: the state that travels with it is sealed by the SDK and bound to the call's arguments and to
-the key that it came with, and a confirmation is taken once.
-"""
+"""Asks a person before a tool reaches somebody, changes for good or sends data out."""
 
 from __future__ import annotations
 
@@ -12,7 +6,7 @@ import hashlib
 import json
 import secrets
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +16,127 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types.version import is_version_at_least
 from pydantic import ValidationError
+
+from dialframe.account import Account
+from dialframe.assistant.answers import shown
+from dialframe.client import Options
+from dialframe.contract import operations
+from dialframe.errors import DialframeError, NotFound
+
+#: A question up to this long shows every value whole.
+MOST_CHARS: Final = 6_000
+#: Most characters of a value of a longer one; numbers are shorter.
+_VALUE_CHARS: Final = 300
+_NAMES: Final = ("full_name", "first_name", "last_name", "external_id")
+
+
+def question(
+    tool: str,
+    effect: str,
+    arguments: Mapping[str, Any],
+    known: Mapping[str, str],
+    *,
+    open_writes: int,
+) -> str:
+    """The question before one call.
+
+    Args:
+        tool: The tool's name.
+        effect: What it does to a person, as the end of a sentence.
+        arguments: All that is sent.
+        known: Argument to what the service says of the thing it names.
+        open_writes: Earlier calls of the same tool of which nobody knows what became.
+    """
+    head = [f"{tool} {effect}. May exactly this be done now?"]
+    if open_writes:
+        head.append(
+            f"Note: of {open_writes} earlier such calls it is not known whether they were done;"
+            " this one may repeat one of them."
+        )
+    lines = [_line(name, value, known.get(name)) for name, value in arguments.items()]
+    told = "\n".join([*head, *lines])
+    if len(told) <= MOST_CHARS:
+        return told
+    return "\n".join(
+        [*head, *(_short(name, value, known.get(name)) for name, value in arguments.items())]
+    )
+
+
+def quoted(value: object) -> str:
+    """A value as JSON on one line, nothing in it hidden."""
+    return shown(json.dumps(value, ensure_ascii=False))
+
+
+def _line(name: str, value: object, known: str | None) -> str:
+    return f"{name}: {quoted(value)}" + (f" = {known}" if known else "")
+
+
+def _short(name: str, value: object, known: str | None) -> str:
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return "\n".join([f"{name}: {len(value)}", *map(_lead, value)])
+    line = _line(name, value, known)
+    left = len(line) - _VALUE_CHARS
+    return line if left <= 0 else f"{line[:_VALUE_CHARS]}... ({left} more characters)"
+
+
+def _lead(lead: Mapping[str, Any]) -> str:
+    """One lead of many: its number whole, who it is, and how much else there is."""
+    who = " ".join(str(lead[name]) for name in _NAMES if lead.get(name))[:_VALUE_CHARS]
+    further = len(lead.keys() - {"phone", *_NAMES})
+    more = f" and {further} more fields" if further else ""
+    return f"- {quoted(lead.get('phone'))} {quoted(who)}{more}"
+
+
+#: Argument to the operation that reads what it names, and the fields by which a person knows it.
+_READ_BY: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "lead_id": ("leads.get", ("full_name", "phone")),
+    "campaign_id": ("campaigns.get", ("name", "status")),
+    "webhook_id": ("webhooks.get", ("url",)),
+    "appointment_id": ("appointments.get", ("contact_name", "phone", "scheduled_at", "status")),
+}
+#: Most characters of a name.
+_NAME: Final = 200
+
+
+def known(account: Account, arguments: Mapping[str, Any], options: Options) -> dict[str, str]:
+    """Argument to what it stands for, in words: who would be reached, at which number.
+
+    Raises:
+        NotFound: The service knows no such thing, so that there is nothing to ask.
+    """
+    found = {
+        name: _read(account, name, str(arguments[name]), options)
+        for name in _READ_BY
+        if name in arguments
+    }
+    if "callback_id" in arguments:
+        found["callback_id"] = _callback(account, str(arguments["callback_id"]), options)
+    return found
+
+
+def _read(account: Account, name: str, identity: str, options: Options) -> str:
+    operation, fields = _READ_BY[name]
+    row = operations.BY_NAME[operation]
+    try:
+        raw = account.client.send_raw(
+            row, row.request.model_validate({name: identity}), options
+        ).raw
+    except NotFound:
+        raise
+    except DialframeError as error:
+        return f"(could not be read: {error})"
+    told = [quoted(str(raw[field])[:_NAME]) for field in fields if raw.get(field) is not None]
+    return ", ".join(told)
+
+
+def _callback(account: Account, identity: str, options: Options) -> str:
+    """Whose callback it is. The service reads none by its id, so the store has to know it."""
+    callbacks = account.callbacks()
+    lead = callbacks.loc[callbacks["id"] == identity, "lead_id"].dropna()
+    if lead.empty:
+        return "(not in the local store: store_sync would show whose it is)"
+    return f"{lead.iloc[0]}, {_read(account, 'lead_id', lead.iloc[0], options)}"
+
 
 Context = ServerRequestContext[Any, Any]
 
@@ -44,7 +159,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 CANNOT_ASK: Final = (
-    "this tool can reach a person, so the user has to confirm each call, and this client cannot ask"
+    "this tool cannot be undone or sends data out, so the user has to confirm each call, and this client cannot ask"
     " the user (it does not offer form elicitation); nothing was sent"
 )
 DECLINED: Final = "the user did not confirm; nothing was sent"

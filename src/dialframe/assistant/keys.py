@@ -1,4 +1,4 @@
-"""Who may come in over HTTP: the service's own keys, asked about again and again; knows no tool and no socket."""
+"""Lets in over HTTP who has a key of the service, asked about again and again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialframe.account import Account, connect
-from dialframe.assistant.desk import Caller
+from dialframe.assistant.dispatcher import Caller
 from dialframe.client import Client, Options
 from dialframe.contract.limits import ACCESS_CHANGE_LAG_S
 from dialframe.errors import ApiError, ConfigError, DialframeError, TransportError

@@ -1,4 +1,4 @@
-"""The command line: parses what a person wants, calls one flow, shows it; knows no rules of its own."""
+"""The command line: parses what a person wants, calls one flow, shows it."""
 
 from __future__ import annotations
 

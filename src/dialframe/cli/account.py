@@ -18,7 +18,7 @@ from dialframe.cli.face import (
     connect,
     say,
 )
-from dialframe.cli.statuses import FAILURE
+from dialframe.cli.statuses import FAILURE, FINDINGS
 from dialframe.cli.watching import watch
 from dialframe.errors import ConfigError, StoreError
 
@@ -42,6 +42,9 @@ def sync(
 ) -> None:
     """Bring the local store up to date with the account.
 
+    Status 1: a table is not complete. Status 3: it is, and rows that are not what the contract says were
+    set aside; they are named by id and field.
+
     Examples:
         dialframe sync
         dialframe sync calls leads --json
@@ -57,6 +60,8 @@ def sync(
         say(str(report))
     if not report.complete:
         raise typer.Exit(FAILURE)
+    if report.quarantined:
+        raise typer.Exit(FINDINGS)
 
 
 def _known(tables: Sequence[str]) -> None:

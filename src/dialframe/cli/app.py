@@ -11,7 +11,6 @@ from dialframe.cli import (
     account,
     assistant,
     audit,
-    completing,
     contract,
     demo,
     doctor,
@@ -21,29 +20,18 @@ from dialframe.cli import (
     rules,
     sandbox,
     store,
+    suppress,
     webhooks,
     webpage,
 )
-from dialframe.cli.commands import Family, manned
 
 app = typer.Typer(
     name="dialframe",
-    cls=Family,
     no_args_is_help=True,
-    # Its own options: they name the shell, which cannot always be told.
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _man(wanted: bool) -> None:
-    if wanted:
-        from dialframe.cli import manual, manual_roff
-
-        typer.echo(manual_roff.roff(manual.pages(), version=dialframe.__version__), nl=False)
-        raise typer.Exit
 
 
 def _version(wanted: bool) -> None:
@@ -58,31 +46,6 @@ def _options(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
-    man: Annotated[
-        bool,
-        typer.Option(
-            "--man",
-            callback=_man,
-            is_eager=True,
-            help="Print the whole manual for man: dialframe --man | man -l -",
-        ),
-    ] = False,
-    install_completion: Annotated[
-        bool,
-        typer.Option(
-            completing.INSTALL,
-            metavar="[SHELL]",
-            help="Set up Tab for bash, zsh or fish; for the shell that you use by default.",
-        ),
-    ] = False,
-    show_completion: Annotated[
-        bool,
-        typer.Option(
-            completing.SHOW,
-            metavar="[SHELL]",
-            help="Print the script that sets up Tab, to put it where you like.",
-        ),
-    ] = False,
 ) -> None:
     """The toolkit for outbound dialing data: lists cleaned, calls as tables, audits with proof.
 
@@ -91,14 +54,18 @@ def _options(
 
     With one: set DIALFRAME_BASE_URL and DIALFRAME_API_KEY, then `dialframe doctor` says what works,
     `dialframe sync` brings the account to this disk, and funnel, report and audit read it there.
+    DIALFRAME_STORE names another folder for the local store.
 
-    Every command has a page, `dialframe leads clean --help` for instance, and takes --json. Examples:
+    Every command has a page, `dialframe leads clean --help` for instance, and takes --json.
+
+    Exit status: 0 it did what was asked; 1 it could not (a file, the service, the store or the disk is in
+    the way); 2 wrong usage, or a setting that is missing or wrong; 3 there are findings; 130 stopped with
+    Ctrl-C. Examples:
 
         dialframe leads reasons
-        dialframe --show-completion bash
+        dialframe doctor
     """
-    # The door answers these two before anything is parsed: they take a shell's name or none.
-    del version, man, install_completion, show_completion
+    del version
 
 
 app.command("demo")(demo.demo)
@@ -109,6 +76,7 @@ app.command("report")(report.report)
 app.add_typer(audit.app, name="audit")
 app.command("doctor")(doctor.doctor)
 app.add_typer(leads.app, name="leads")
+app.add_typer(suppress.app, name="suppress")
 app.add_typer(rules.app, name="rules")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(store.app, name="store")
@@ -116,4 +84,3 @@ app.add_typer(contract.app, name="contract")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(assistant.app, name="assistant")
 app.command("app")(webpage.app)
-manned(app)

@@ -45,6 +45,13 @@ def serve(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Give phone numbers and signing secrets whole.")
     ] = False,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file with the fields about persons that may be given: [people] give = [...].",
+            show_default=False,
+        ),
+    ] = None,
     http: Annotated[
         bool, typer.Option("--http", help="Answer over HTTP; each request brings its own key.")
     ] = False,
@@ -52,7 +59,7 @@ def serve(
     port: Annotated[
         int,
         typer.Option(help="Port to listen on, with --http; 0 takes a free one.", min=0, max=65535),
-    ] = 8788,
+    ] = 8790,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
 ) -> None:
@@ -60,16 +67,18 @@ def serve(
 
     An assistant starts it itself: register the command with its arguments, and give address, key and
     store as DIALFRAME_BASE_URL, DIALFRAME_API_KEY and DIALFRAME_STORE in its environment. Without
-    --allow it only reads. What can reach a person runs only after the user confirmed that very call,
-    with the whole number in sight. Each call is written down in assistant.jsonl in the store. Example:
+    --allow it only reads. What cannot be undone or sends data out runs only after the user confirmed that
+    very call, with the whole target in sight. Names, e-mails, notes, transcripts and recordings are
+    withheld unless --policy gives them. Each call is written down in assistant.jsonl in the store. Example:
 
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
     from dialframe.account import connect
     from dialframe.assistant import serving
-    from dialframe.assistant.exposure import Exposure
+    from dialframe.assistant.exposure import Exposure, read_policy
 
-    exposure = Exposure.of(allow or (), reveal=reveal)
+    people = read_policy(policy) if policy else ()
+    exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:
         settings = _settings(base_url, store)
         with _until_stopped():
@@ -86,13 +95,18 @@ def serve(
 
 @contextmanager
 def _until_stopped() -> Iterator[None]:
-    """Ctrl-C and SIGTERM are the proper end of a server."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    """Ctrl-C, SIGTERM and a closed terminal are the proper end of a server."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {
+        name: signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
+        for name in names
+    }
     with suppress(KeyboardInterrupt):
         try:
             yield
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for name, handler in before.items():
+                signal.signal(getattr(signal, name), handler)
 
 
 def _settings(base_url: str | None, store: Path | None) -> Settings:

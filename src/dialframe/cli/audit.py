@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -14,11 +15,9 @@ from dialframe.cli import completing
 from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
 from dialframe.cli.rules import read_book, split
 from dialframe.cli.statuses import FINDINGS
-from dialframe.privacy import mask_phone
+from dialframe.privacy import mask
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dialframe.compliance import Audit
 
 app = typer.Typer()
@@ -31,10 +30,12 @@ _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 
 
 class FailOn(StrEnum):
-    """From which grade on an audit ends with status 3."""
+    """From which grade on an audit ends with status 3; an audit of nothing always does."""
 
     VIOLATION = "violation"
     UNCERTAIN = "uncertain"
+    NOT_EVALUABLE = "not-evaluable"
+    EMPTY = "empty"
     NEVER = "never"
 
 
@@ -119,6 +120,18 @@ def audit(
             "--look-ups", help="Look-ups of reassigned numbers (CSV).", show_default=False
         ),
     ] = None,
+    practice: Annotated[
+        Path | None,
+        typer.Option(
+            "--practice",
+            help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
+            show_default=False,
+        ),
+    ] = None,
+    codes: Annotated[
+        Path | None,
+        typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
+    ] = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -137,9 +150,15 @@ def audit(
     pdf: Annotated[
         bool, typer.Option("--pdf", help="Write the report as PDF too; needs Chromium.")
     ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an older pack of that name.")
+    ] = False,
     fail_on: Annotated[
         FailOn,
-        typer.Option("--fail-on", help="End with status 3 from findings of this grade on."),
+        typer.Option(
+            "--fail-on",
+            help="End with status 3 from findings of this grade on; an audit of nothing always does.",
+        ),
     ] = FailOn.VIOLATION,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
@@ -155,20 +174,27 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     from dialframe.flows import audit as flow
-    from dialframe.flows import pack, records
+    from dialframe.flows import pack, records, reporting
 
     moment = records.instant("--as-of", as_of)
+    book = read_book(own)
+    given = {
+        "own": own, "declared": declared, "exemptions": exemptions, "consents": consents,
+        "look_ups": look_ups, "practice": practice, "codes": codes,
+    }  # fmt: skip
     scope = flow.Scope(
         since=records.instant("--since", since),
         until=records.instant("--until", until),
         rules=split(rules),
-        book=read_book(own),
+        book=book,
+        practice=records.practice(practice, book),
         exemptions=records.table(exemptions),
         declared=records.declared(declared),
         consents=records.table(consents),
         look_ups=records.table(look_ups),
+        inputs=records.digests(given),
     )
-    secret = None if key is None else pack.read_key(key)
+    secret = None if key is None else pack.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     with connect(base_url, store) as account, progress() as listen:
         result = flow.audit(
@@ -176,19 +202,84 @@ def audit(
             now=partial(datetime.now, UTC),
             max_age=check,
             state_field=state_field,
+            taxonomy=reporting.own_codes(codes),
             scope=scope,
             as_of=moment,
             on_progress=listen,
         )
     files: dict[str, Path] = {}
     if out is not None:
-        files = flow.write_pack(result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf)
+        files = flow.write_pack(
+            result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf, replace=replace
+        )
     if as_json:
         answer({**flow.facts(result), "files": {name: str(path) for name, path in files.items()}})
     else:
         _tell(result, files)
-    if _found(result.checks, fail_on):
+    if _fails(result, fail_on):
         raise typer.Exit(FINDINGS)
+
+
+@app.command("practice")
+def practice_(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path(
+        "practice.toml"
+    ),
+    by: Annotated[
+        str | None, typer.Option("--by", help="Who declares it.", show_default=False)
+    ] = None,
+    covers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--covers",
+            help="A list that the service's check covers, without being asked; once for each list.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write what the firm declares of its calling, by asking which lists the service's answers cover.
+
+    An answer of the service says listed or not listed and names no list. What nobody declares it
+    proves nothing of. Example:
+
+        dialframe audit practice --by "A. Officer" --covers "US National DNC Registry" -o practice.toml
+    """
+    from dialframe.compliance.practice import practice_text
+    from dialframe.errors import ConfigError
+    from dialframe.flows import records
+
+    if out.exists():
+        raise ConfigError(f"{out} exists already; choose another name, or edit it")
+    known = records.registries()
+    if not (by and covers) and (as_json or not sys.stdin.isatty()):
+        raise ConfigError(
+            "say who declares with --by and what with --covers; asking needs a terminal"
+        )
+    who = by or typer.prompt("Who declares this")
+    answers: list[tuple[str, bool, bool, int]] = []
+    if covers:
+        odd = sorted(set(covers) - set(known))
+        if odd:
+            raise ConfigError(f"{odd[0]!r} is no list of the rules; use one of {', '.join(known)}")
+        answers = [(name, True, False, 0) for name in covers]
+    else:
+        for name in known:
+            check = typer.confirm(
+                f"Does the service's Do-Not-Call check cover {name}?", default=False
+            )
+            screen = typer.confirm(f"Does its screen at import cover {name}?", default=False)
+            if check or screen:
+                days = typer.prompt(
+                    "How many days old is the service's copy of the list at most", type=int
+                )
+                answers.append((name, check, screen, days))
+    text = practice_text(answers, by=who, on=datetime.now(UTC).date())
+    out.write_text(text, encoding="utf-8")
+    if as_json:
+        answer({"file": str(out), "by": who, "lists": [name for name, *_ in answers]})
+        return
+    say(f"{out}: {len(answers)} lists declared by {who}; use it: dialframe audit --practice {out}")
 
 
 @app.command("verify")
@@ -196,35 +287,64 @@ def verify(
     pack: Annotated[Path, typer.Argument(help="An evidence pack: its folder or its zip file.")],
     key: Annotated[
         Path | None,
-        typer.Option("--key", help="File with the officer's key.", show_default=False),
+        typer.Option(
+            "--key",
+            help="The officer's public key; a pack signed otherwise is at fault.",
+            show_default=False,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold every byte of an evidence pack against its manifest; status 3 when something was changed.
+    """Hold every byte of a pack against its manifest and its signature; status 3 when anything is not as it was.
 
     Example:
         dialframe audit verify october
     """
     from dialframe.flows import pack as packs
 
-    found = packs.verify(pack, key=None if key is None else packs.read_key(key))
+    found = packs.verify(pack, key=None if key is None else packs.read_public_key(key))
     if as_json:
         answer(
             {
                 "pack": str(pack), "whole": found.whole, "faults": list(found.faults),
                 "files": found.files, "head": found.head, "signed": found.signed,
+                "proves": found.proves, "public_key": found.public_key,
             }
         )  # fmt: skip
-    elif found.whole:
-        say(
-            f"{pack}: {found.files} files, every byte as it was written; signature: {found.signed}"
-        )
-        say(f"head {found.head}")
     else:
+        if found.whole:
+            say(f"{pack}: {found.files} files, every byte as it was written")
         for fault in found.faults:
             say(f"{pack}: {fault}")
+        say(f"signature: {found.signed}; proven: {found.proves}")
+        if found.public_key:
+            say(f"public key {found.public_key}")
+        if found.head:
+            say(f"head {found.head}")
     if not found.whole:
         raise typer.Exit(FINDINGS)
+
+
+@app.command("keygen")
+def keygen(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file of the key.")] = Path(
+        "officer.key"
+    ),
+    as_json: AsJson = False,
+) -> None:
+    """Make a key that signs packs (Ed25519), and beside it the public one for those who verify.
+
+    Example:
+        dialframe audit keygen -o officer.key
+    """
+    from dialframe.flows import pack as packs
+
+    public = packs.keygen(out)
+    if as_json:
+        answer({"key": str(out), "public_key": str(public)})
+        return
+    say(f"{out}: keep it secret; it signs packs: dialframe audit --key {out} -o PACK")
+    say(f"{public}: for those who verify: dialframe audit verify PACK --key {public}")
 
 
 @app.command("diff")
@@ -254,11 +374,16 @@ def _tell(result: Audit, files: dict[str, Path]) -> None:
 
     for sentence in told.answers(result):
         say(sentence)
-    short = {"violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval."}
+    short = {
+        "violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval.",
+        "not_asked": "not asked",
+    }  # fmt: skip
     counts = told.counts(result).drop(columns="pass").rename(columns=short)
     show(counts, "Checks")
     _tell_findings(result)
     _tell_coverage(result)
+    for gap in result.gaps:
+        say(f"nothing was audited: {gap}")
     missing = told.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""
@@ -302,16 +427,18 @@ def _tell_coverage(result: Audit) -> None:
         return
     campaigns = by[by["view"] == "campaign"]
     if len(campaigns):
-        names = ["group", "numbers", "fresh", "stale", "never"]
+        names = ["group", "numbers", "fresh", "screened", "stale", "never"]
         show(campaigns[names].rename(columns={"group": "campaign"}), "Do-Not-Call coverage")
     say(told.to_check_sentence(result))
     if len(due):
-        few = ", ".join(mask_phone(phone) for phone in due["phone"].head(FEW))
+        few = ", ".join(mask(phone) for phone in due["phone"].head(FEW))
         say(f"first of them: {few}; check them: dialframe audit --check 31d")
 
 
-def _found(checks: pd.DataFrame, fail_on: FailOn) -> bool:
+def _fails(result: Audit, fail_on: FailOn) -> bool:
+    """Whether an audit ends with status 3; one of nothing does unless it never may."""
     if fail_on is FailOn.NEVER:
         return False
-    grades = ["violation"] if fail_on is FailOn.VIOLATION else ["violation", "uncertain"]
-    return bool(checks[grades].to_numpy().sum())
+    order = ["violation", "uncertain", "not_evaluable"]
+    last = {FailOn.EMPTY: 0, FailOn.VIOLATION: 1, FailOn.UNCERTAIN: 2}.get(fail_on, 3)
+    return bool(result.gaps) or bool(result.checks[order[:last]].to_numpy().sum())

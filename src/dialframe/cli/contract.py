@@ -62,7 +62,7 @@ def openapi(
     if out is None:
         answer(found) if as_json else say(text)
         return
-    from dialframe.flows import files
+    from dialframe import files
 
     files.write_text(text + "\n", out)
     if as_json:
@@ -99,7 +99,7 @@ def operations(
 
 
 def _rows() -> list[dict[str, Any]]:
-    from dialframe.client.methods import method_path
+    from dialframe.client import method_path
     from dialframe.contract.operations import ALL
 
     return [

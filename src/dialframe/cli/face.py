@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from dialframe.cli import completing, course, values
+from dialframe.cli import completing, values
+from dialframe.cli import progress as following
 from dialframe.config import OnProgress, Progress
+from dialframe.privacy import terminal_safe
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +37,11 @@ StoreFolder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Region = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--region",
-        help="Region of numbers written without a country code: US, GB, DE...",
+        help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
+        show_default=False,
         autocompletion=completing.of(values.REGIONS),
     ),
 ]
@@ -62,10 +65,20 @@ NO_ACCOUNT: Final = (
 
 
 def connect(base_url: str | None, store: Path | None) -> Account:
-    """The account of the environment, or of what was given instead."""
+    """The account of the environment, or of what was given instead; what its store lost is said at once."""
     from dialframe.account import connect as open_account
 
-    return open_account(base_url=base_url, store=store)
+    account = open_account(base_url=base_url, store=store)
+    for damage in account.store.missing():
+        typer.echo(f"dialframe: {terminal_safe(damage.sentence)}", err=True)
+    return account
+
+
+def outputs_file() -> Path:
+    """The register of files that commands wrote, so that an erasure can look through them."""
+    from platformdirs import user_data_path
+
+    return user_data_path("dialframe", appauthor=False) / "outputs.jsonl"
 
 
 def in_options(text: str) -> str:
@@ -81,7 +94,7 @@ def progress() -> Iterator[OnProgress]:
 
     What it hears is remembered, so that a command that is stopped can say where it was.
     """
-    now = course.current()
+    now = following.current()
 
     def remember(step: Progress) -> None:
         now.step = step
@@ -89,10 +102,7 @@ def progress() -> Iterator[OnProgress]:
     if not sys.stderr.isatty():
         yield remember
         return
-    # Loaded here, so that help and completion come without it.
-    from dialframe.cli.bars import bars
-
-    with bars() as draw:
+    with following.bars() as draw:
 
         def listen(step: Progress) -> None:
             remember(step)
@@ -106,12 +116,12 @@ def say(text: str) -> None:
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         text = "\n".join(_broken(line, width) for line in text.split("\n"))
-    typer.echo(text)
+    typer.echo(terminal_safe(text))
 
 
 def answer(value: Mapping[str, Any]) -> None:
     """The one JSON object on standard output."""
-    course.current().answered = True
+    following.current().answered = True
     sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
 

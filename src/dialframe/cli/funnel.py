@@ -96,8 +96,8 @@ def funnel(
 
         dialframe funnel --by lead_source --window 30d --picture funnel.png
     """
-    from dialframe.account.instants import age
     from dialframe.flows import records, reporting
+    from dialframe.instants import age
 
     if picture is not None:
         reporting.drawable(picture)

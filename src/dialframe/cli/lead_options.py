@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import glob
-import re
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from platformdirs import user_data_path
 
 from dialframe.cli import completing, values
-from dialframe.errors import ApiError, ConfigError, ContractError, DialframeError, TransportError
+from dialframe.cli.lead_words import in_words
+from dialframe.errors import (
+    ApiError,
+    ConfigError,
+    ContractError,
+    DialframeError,
+    StoreError,
+    TransportError,
+)
 
 if TYPE_CHECKING:
-    from dialframe.flows.choosing import Memory
-    from dialframe.flows.listing import Recipe
+    from dialframe.flows.column_choices import Memory
+    from dialframe.flows.lead_lists import Recipe, Result
     from dialframe.leads import ColumnMap
+    from dialframe.leads import Rules as LeadRules
+    from dialframe.suppression import Barred, SuppressionList
 
 
 class Form(StrEnum):
@@ -29,6 +42,30 @@ class Form(StrEnum):
     XLSX = "xlsx"
     PARQUET = "parquet"
     JSONL = "jsonl"
+
+
+class Destination(StrEnum):
+    """Where a clean list goes."""
+
+    EXCEL = "excel"
+    HUBSPOT = "hubspot"
+    SALESFORCE = "salesforce"
+    RAW = "raw"
+
+
+class Names(StrEnum):
+    """How names are written that are all capitals."""
+
+    KEEP = "keep"
+    TITLE = "title"
+
+
+class Duplicates(StrEnum):
+    """Which of the records with one number stays."""
+
+    FIRST = "first"
+    NEWEST = "newest"
+    FULLEST = "fullest"
 
 
 class Engine(StrEnum):
@@ -147,6 +184,59 @@ Keep = Annotated[
         show_default=False,
     ),
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Send without asking; for scripts.")]
+For = Annotated[
+    Destination,
+    typer.Option(
+        "--for",
+        help="Where the clean list is uploaded: names of its columns, and how CSV is written; raw "
+        "escapes nothing and keeps file and line of each record.",
+    ),
+]
+Add = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--add",
+        help="Column that is made from the number: line_type, country, state, time_zone (all that "
+        "are possible). None by default; may be repeated.",
+        show_default=False,
+        autocompletion=completing.of(values.ADDITIONS),
+    ),
+]
+NamesCase = Annotated[
+    Names, typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title).")
+]
+DuplicatesOption = Annotated[
+    Duplicates,
+    typer.Option(
+        "--duplicates",
+        help="Which of the records with one number stays: the first, the newest by a column of "
+        "days (else the last), or the one with most cells filled.",
+    ),
+]
+ForceRegion = Annotated[
+    bool, typer.Option("--force-region", help="Take --region although the list speaks against it.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show and write the plan; check and send nothing.")
+]
+Suppress = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suppress",
+        help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
+        show_default=False,
+    ),
+]
+SuppressCodes = Annotated[
+    str | None,
+    typer.Option(
+        "--suppress-codes",
+        help="Scrubbing service whose result codes those files hold; else every row counts.",
+        show_default=False,
+        autocompletion=completing.of(values.SCRUBBERS),
+    ),
+]
 FailOn = Annotated[
     Failing | None,
     typer.Option(
@@ -156,24 +246,11 @@ FailOn = Annotated[
     ),
 ]
 
-#: How the library names a choice, and how it is made here.
-_WORDS: Final = (
-    (re.compile(r"mapping=\{'(\w+)': '((?:[^'\\]|\\.)*)'\}"), r"--column '\1=\2'"),
-    (re.compile(r"mapping=\{'(\w+)': \.\.\.\}"), r"--column \1=NAME"),
-    (re.compile(r"\bkeep=\[\.\.\.\]"), "--keep NAME (once for each)"),
-    (re.compile(r"\b(sheet|encoding|delimiter|header|region)=(?!\w)"), r"--\1"),
-    (re.compile(r"\bkeep names\b"), "--keep names"),
-    (re.compile(r"\bpass engine=dask\b"), "pass --engine dask"),
-    (re.compile(r"\bleave engine out\b"), "leave --engine out"),
-    (re.compile(r"^a scheduler\b"), "--scheduler"),
-    (re.compile(r"\bwith map_columns\b"), "with --save-mapping"),
-    (re.compile(r": try again; whether the write .* asks$"), ""),
-)
-
 
 def recipe(
-    region: str,
+    region: str | None,
     *,
+    force_region: bool = False,
     columns: list[str] | None = None,
     mapping: Path | None = None,
     rules: Path | None = None,
@@ -182,6 +259,13 @@ def recipe(
     header: str = "auto",
     sheet: str | None = None,
     no_saved_mapping: bool = False,
+    suppress: list[str] | None = None,
+    suppress_codes: str | None = None,
+    destination: Destination = Destination.EXCEL,
+    add: list[str] | None = None,
+    names: Names = Names.KEEP,
+    duplicates: Duplicates = Duplicates.FIRST,
+    store: Path | None = None,
     as_json: bool = False,
 ) -> Recipe:
     """What a person decided, from the options.
@@ -189,22 +273,87 @@ def recipe(
     Raises:
         ConfigError: An option is not what it says.
     """
-    from dialframe.cli.lead_questions import asker
-    from dialframe.flows.choosing import remembered
-    from dialframe.flows.listing import Recipe
-    from dialframe.leads import Rules, load_rules
+    from dialframe.cli.lead_questions import asker, region_asker
+    from dialframe.flows.column_choices import remembered
+    from dialframe.flows.lead_lists import Recipe
+    from dialframe.leads import CleanLayout, Rules, load_rules
 
+    known = None if region is None else region.upper()
+    if force_region and known is None:
+        raise ConfigError("--force-region is of use with a --region")
     return Recipe(
-        region.upper(),
+        known,
         mapping=_mapping(columns, mapping),
         encoding=encoding,
         delimiter=delimiter,
         sheet=sheet,
         header=_header(header),
-        rules=Rules() if rules is None else load_rules(rules),
+        rules=_with_duplicates(Rules() if rules is None else load_rules(rules), duplicates),
         memory=None if no_saved_mapping else remembered(user_data_path("dialframe") / "mappings"),
         ask=None if as_json else asker(remembers=not no_saved_mapping),
+        suppressed=_suppressed(suppress, suppress_codes, known, store),
+        layout=CleanLayout(
+            destination.value, tuple(dict.fromkeys(add or ())), title_names=names is Names.TITLE
+        ),
+        force_region=force_region,
+        ask_region=None if as_json else region_asker(),
     )
+
+
+def _with_duplicates(rules: LeadRules, duplicates: Duplicates) -> LeadRules:
+    """The rules with the choice of the command line, where it is one."""
+    if duplicates is Duplicates.FIRST:
+        return rules
+    policy = replace(rules.policy, duplicates=duplicates.value)  # type: ignore[arg-type]
+    return replace(rules, policy=policy)
+
+
+def suppression_list(store: Path | None, *, forgetting: bool = False) -> SuppressionList:
+    """The suppression list beside the store of the option, of DIALFRAME_STORE, or of this machine.
+
+    Args:
+        store: The option.
+        forgetting: Whether a number is to be forgotten, so that a key is made where there is none.
+    """
+    from dialframe.flows.suppress import own_list
+
+    return own_list(os.environ, store, forgetting=forgetting)
+
+
+def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
+    """Put every opt-out of the lists onto the suppression list, so that no later list calls them.
+
+    A list that cannot be written is a `problem` in words: what was cleaned is right without it.
+    """
+    from dialframe.flows.suppress import opt_outs_of
+
+    own, now = suppression_list(store), datetime.now(UTC)
+    if not result.opted_out:
+        return {"added": 0, "on_list": len(own)}
+    try:
+        added = own.add(opt_outs_of(result, now.date()), now)
+    except (OSError, StoreError) as error:
+        return {"added": 0, "on_list": len(own), "problem": str(error)}
+    return {"added": added, "on_list": len(own)}
+
+
+def _suppressed(
+    files: list[str] | None, codes: str | None, region: str | None, store: Path | None
+) -> Barred:
+    """The firm's own list, and the numbers of the files given."""
+    own = suppression_list(store).barred()
+    if not files:
+        return own
+    from dialframe.flows import suppress
+
+    for file in suppress.read(expanded(files), region=region, codes=codes):
+        own = own.joined(file.barred)
+    return own
+
+
+def at_terminal() -> bool:
+    """Whether somebody sits there who can answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def memory_of(recipe: Recipe) -> Memory | None:
@@ -258,9 +407,7 @@ def in_options(*, goes_on: bool = False) -> Iterator[None]:
     try:
         yield
     except DialframeError as error:
-        message = str(error)
-        for pattern, words in _WORDS:
-            message = pattern.sub(words, message)
+        message = in_words(str(error))
         if goes_on and isinstance(error, ApiError | TransportError | ContractError):
             message += "; the same command, run again, goes on where it was"
         error.args = (message, *error.args[1:])

@@ -1,9 +1,9 @@
-"""What `dialframe leads` says on a terminal and as JSON; knows the outcome, decides nothing."""
+"""What `dialframe leads` says on a terminal and as JSON."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.cli import tables
@@ -13,56 +13,79 @@ from dialframe.contract.limits import CUSTOM_FIELDS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dialframe.flows.choosing import Memory
-    from dialframe.flows.intake import BroughtIn
-    from dialframe.leads.report import Outcome
+    from dialframe.flows.column_choices import Memory
+    from dialframe.flows.import_ledger import Ledger
+    from dialframe.flows.lead_import import BroughtIn, Plan
+    from dialframe.flows.lead_lists import Result, Screening
+    from dialframe.leads import CleanedFiles
+    from dialframe.leads.writing.report import Outcome
 
 _NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")
+#: Countries that are named before the rest is counted.
+_SHOWN: Final = 8
 _LEDGER: Final = ("sent", "accepted", "refused", "unknown")
 
 
 def tell(
-    cleaned: Outcome,
-    files: Mapping[str, Path],
+    result: Result,
     *,
     memory: Memory | None = None,
-    checks: pd.DataFrame | None = None,
-    lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
+    suppressed: Mapping[str, int | str] | None = None,
     as_json: bool,
 ) -> None:
-    """What was decided, what was set aside and why, what was sent, which files there are."""
+    """What was decided, what was set aside and why, what was sent, which files there are.
+
+    Args:
+        result: What was cleaned and screened.
+        memory: What was remembered of headers.
+        brought: The import, where there was one.
+        suppressed: What the suppression list got of it: `added`, `on_list`.
+        as_json: Whether to print one JSON object instead.
+    """
     if as_json:
-        answer(facts(cleaned, files, memory=memory, checks=checks, lines=lines, brought=brought))
+        answer(facts(result, memory=memory, brought=brought, suppressed=suppressed))
         return
+    cleaned = result.cleaned
     _tell_files(cleaned, memory)
     _tell_outcome(cleaned)
-    for reason, found in (lines or {}).items():
+    for reason, found in _lines(cleaned).items():
         _tell_lines(reason, found)
-    if checks is not None:
-        _tell_checks(checks)
-    if brought is not None:
-        _tell_ledger(brought)
+    if result.screening is not None:
+        _tell_checks(result.screening)
+    if brought is not None and brought.ledger is not None:
+        _tell_ledger(brought.ledger)
+    elif brought is not None:
+        tell_plan(brought.plan)
+        say("Nothing was checked or sent")
+    if suppressed is not None:
+        _tell_suppressed(suppressed)
+    files = result.paths if brought is None else brought.files
     for name, path in files.items():
         say(f"  {name.replace('_', ' '):<16} {path}")
+    if "clean" in files and files["clean"].suffix == ".csv":
+        say(
+            "  A spreadsheet rounds long numbers when it opens a CSV file: --format xlsx is safe to "
+            "edit and save"
+        )
 
 
 def facts(
-    cleaned: Outcome,
-    files: Mapping[str, Path],
+    result: Result,
     *,
     memory: Memory | None = None,
-    checks: pd.DataFrame | None = None,
-    lines: Mapping[str, pd.DataFrame] | None = None,
     brought: BroughtIn | None = None,
+    suppressed: Mapping[str, int | str] | None = None,
 ) -> dict[str, Any]:
     """The same as one object for machines."""
     from dialframe import leads
-    from dialframe.flows import lead_tables
 
+    cleaned = result.cleaned
     told = leads.report(cleaned)
     found: dict[str, Any] = {
         **cleaned.counts,
+        "countries": cleaned.countries,
+        "line_types": cleaned.line_types,
         "reasons": cleaned.reasons,
         "examples": {
             reason["code"]: reason["examples"]
@@ -76,16 +99,92 @@ def facts(
         ],
         "leftovers": told["leftovers"],
     }
-    if lines:
+    if lines := _lines(cleaned):
         found["lines"] = {reason: own.to_dict("records") for reason, own in lines.items()}
-    if checks is not None:
-        found["checks"] = lead_tables.screening(checks)
+    if result.screening is not None:
+        found["checks"] = result.screening.to_dict()
+    files = result.paths
     if brought is not None:
+        found["plan"] = brought.plan.to_dict()
+        files = brought.files
+    if brought is not None and brought.ledger is not None:
         ledger = brought.ledger
         found |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
+    elif brought is not None:
+        found |= dict.fromkeys(_LEDGER, 0)
+    if suppressed is not None:
+        found["suppression_list"] = dict(suppressed)
     if files:
         found["files"] = {name: str(path) for name, path in files.items()}
     return found
+
+
+def confirmed(plan: Plan) -> bool:
+    """Show a plan to the person at the terminal and ask for a yes; Enter is a no."""
+    import typer
+
+    tell_plan(plan)
+    if not plan.to_send:
+        return False
+    where = plan.campaign_id if plan.campaign is None else f"{plan.campaign.name!r}"
+    return typer.confirm(f"Send {plan.to_send:,} leads to {where}?", default=False, err=True)
+
+
+def tell_plan(plan: Plan) -> None:
+    """What an import is about to do."""
+    campaign = plan.campaign
+    name = (
+        "which the key may not look at"
+        if campaign is None
+        else f"{campaign.name}, {campaign.status}"
+    )
+    say(f"Plan for campaign {plan.campaign_id} ({name})")
+    for file, samples in zip(plan.cleaned.files, plan.samples, strict=True):
+        say(f"\n{file.name}")
+        sure = file.columns.confidence
+        rows = [
+            (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))
+            for field, columns in samples.items()
+            for column, cells in columns.items()
+        ]
+        tables.grid(rows)
+    _tell_countries(plan.cleaned)
+    for outcome, codes in plan.cleaned.reasons.items():
+        held = ", ".join(f"{count:,} {code}" for code, count in codes.items())
+        if held:
+            say(f"{_words(outcome)}: {held}")
+    for doubt in plan.doubts:
+        say(f"DOUBT  {doubt.file}: {doubt.words}; say it with {doubt.answer}")
+    say(f"{plan.to_send:,} leads to be checked against Do-Not-Call and sent")
+
+
+def _lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
+    from dialframe.flows import lead_tables
+
+    return lead_tables.kept_lines(cleaned)
+
+
+def _tell_countries(cleaned: Outcome) -> None:
+    for words, counts in (("countries", cleaned.countries), ("line types", cleaned.line_types)):
+        if counts:
+            say(f"{words} of the clean numbers: " + _counted(counts))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    shown = list(counts.items())[:_SHOWN]
+    more = len(counts) - len(shown)
+    words = ", ".join(f"{name} {count:,}" for name, count in shown)
+    return words + (f" and {more:,} more" if more else "")
+
+
+def _tell_suppressed(suppressed: Mapping[str, int | str]) -> None:
+    if "problem" in suppressed:
+        say(f"The opt-outs are not on your suppression list: {suppressed['problem']}")
+    elif suppressed["added"]:
+        say(
+            f"{suppressed['added']:,} numbers whose records say not to call are new on your "
+            f"suppression list, which holds {suppressed['on_list']:,}"
+        )
 
 
 def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
@@ -97,6 +196,8 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
         )
         if memory is not None and memory.of(file.header) is not None:
             say("  columns as answered for this header before; --no-saved-mapping finds them anew")
+        if file.region_decision is not None:
+            say(f"  numbers of {file.region_decision.in_words()}")
         rows = lead_tables.columns_of(file)
         tables.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
         others = file.columns.leftovers
@@ -128,6 +229,7 @@ def _tell_outcome(cleaned: Outcome) -> None:
             [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
         )
     _tell_region(cleaned)
+    _tell_countries(cleaned)
     counts = cleaned.counts
     parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
     say(f"\n{counts['records']:,} records: {parts}")
@@ -156,10 +258,8 @@ def _words(name: object) -> str:
     return str(name).replace("_", " ")
 
 
-def _tell_checks(checks: pd.DataFrame) -> None:
-    from dialframe.flows import lead_tables
-
-    found = lead_tables.screening(checks)
+def _tell_checks(screening: Screening) -> None:
+    found = screening.to_dict()
     say(
         f"Do-Not-Call: {found['numbers']:,} numbers have an answer, the oldest of "
         f"{found['oldest_at'] or 'no day'}; {found['listed']:,} are listed"
@@ -167,10 +267,9 @@ def _tell_checks(checks: pd.DataFrame) -> None:
     )
 
 
-def _tell_ledger(brought: BroughtIn) -> None:
+def _tell_ledger(ledger: Ledger) -> None:
     from dialframe.flows import lead_tables
 
-    ledger = brought.ledger
     counts = ledger.counts
     say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
     why = lead_tables.refusals(ledger)
@@ -181,3 +280,25 @@ def _tell_ledger(brought: BroughtIn) -> None:
         say(
             "What is unknown is settled by the same command, run again: it asks with the same keys"
         )
+
+
+#: How the library names a choice, and how it is made here.
+_WORDS: Final = (
+    (re.compile(r"mapping=\{'(\w+)': '((?:[^'\\]|\\.)*)'\}"), r"--column '\1=\2'"),
+    (re.compile(r"mapping=\{'(\w+)': \.\.\.\}"), r"--column \1=NAME"),
+    (re.compile(r"\bkeep=\[\.\.\.\]"), "--keep NAME (once for each)"),
+    (re.compile(r"\b(sheet|encoding|delimiter|header|region)=(?!\w)"), r"--\1"),
+    (re.compile(r"\bkeep names\b"), "--keep names"),
+    (re.compile(r"\bpass engine=dask\b"), "pass --engine dask"),
+    (re.compile(r"\bleave engine out\b"), "leave --engine out"),
+    (re.compile(r"^a scheduler\b"), "--scheduler"),
+    (re.compile(r"\bwith map_columns\b"), "with --save-mapping"),
+    (re.compile(r": try again; whether the write .* asks$"), ""),
+)
+
+
+def in_words(text: str) -> str:
+    """What the library says of its arguments, in the words of the command line."""
+    for pattern, words in _WORDS:
+        text = pattern.sub(words, text)
+    return text

@@ -21,27 +21,42 @@ from dialframe.cli.face import (
     show,
 )
 from dialframe.cli.lead_options import (
+    Add,
     Columns,
     Delimiter,
+    Destination,
+    DryRun,
+    Duplicates,
+    DuplicatesOption,
     Encoding,
     Engine,
     EngineOption,
+    Failing,
     FailOn,
     Files,
+    For,
+    ForceRegion,
     Form,
     Format,
     Header,
     Keep,
     Mapping,
     MaxAge,
+    Names,
+    NamesCase,
     NoSavedMapping,
     Rules,
     SaveMapping,
     Scheduler,
     Sheet,
     Show,
+    Suppress,
+    SuppressCodes,
+    Yes,
+    at_terminal,
     expanded,
     in_options,
+    keep_opt_outs,
     known,
     memory_of,
     recipe,
@@ -50,7 +65,8 @@ from dialframe.cli.statuses import FINDINGS
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dialframe.leads.report import Outcome
+    from dialframe.flows.lead_import import BroughtIn
+    from dialframe.leads import CleanedFiles
 
 app = typer.Typer(
     help="Lead files: look, clean, screen against Do-Not-Call, import.", no_args_is_help=True
@@ -60,8 +76,12 @@ app = typer.Typer(
 @app.command()
 def check(
     files: Files,
-    region: Region = "US",
+    region: Region = None,
+    force_region: ForceRegion = False,
     reasons: Show = None,
+    duplicates: DuplicatesOption = Duplicates.FIRST,
+    suppress: Suppress = None,
+    suppress_codes: SuppressCodes = None,
     column: Columns = None,
     mapping: Mapping = None,
     save_mapping: SaveMapping = None,
@@ -73,6 +93,7 @@ def check(
     sheet: Sheet = None,
     engine: EngineOption = Engine.LOCAL,
     scheduler: Scheduler = None,
+    store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what would become of every record; no list is written.
@@ -82,29 +103,37 @@ def check(
         dialframe leads check autumn.csv --column phone=Mobile --save-mapping columns.json
     """
     from dialframe.cli.lead_words import tell
-    from dialframe.flows import clean as flow
+    from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
         chosen = recipe(
-            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            as_json=as_json,
+            suppress=suppress, suppress_codes=suppress_codes, duplicates=duplicates,
+            store=store, as_json=as_json,
         )  # fmt: skip
-        cleaned, lines = flow.look(
+        result = lead_lists.look(
             expanded(files), chosen, engine=engine.value, scheduler=scheduler,
             reasons=known(reasons), on_progress=listen,
         )  # fmt: skip
-        _save(cleaned, save_mapping)
-    tell(cleaned, {}, memory=memory_of(chosen), lines=lines, as_json=as_json)
+        _save(result.cleaned, save_mapping)
+    tell(result, memory=memory_of(chosen), as_json=as_json)
 
 
 @app.command()
 def clean(
     files: Files,
-    region: Region = "US",
+    region: Region = None,
+    force_region: ForceRegion = False,
     out: OutFolder = Path("cleaned"),
     form: Format = Form.CSV,
     reasons: Show = None,
+    destination: For = Destination.EXCEL,
+    add: Add = None,
+    names: NamesCase = Names.KEEP,
+    duplicates: DuplicatesOption = Duplicates.FIRST,
+    suppress: Suppress = None,
+    suppress_codes: SuppressCodes = None,
     column: Columns = None,
     mapping: Mapping = None,
     save_mapping: SaveMapping = None,
@@ -116,6 +145,7 @@ def clean(
     sheet: Sheet = None,
     engine: EngineOption = Engine.LOCAL,
     scheduler: Scheduler = None,
+    store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a clean E.164 list, a reject file with a reason per row, and a report.
@@ -123,32 +153,43 @@ def clean(
     Examples:
         dialframe leads clean autumn.csv --region US --out cleaned
         dialframe leads clean autumn.csv --format parquet --out cleaned --json
+        dialframe leads clean autumn.csv --region US --suppress scrubbed.csv --suppress-codes dncscrub
+        dialframe leads clean autumn.csv --region US --for hubspot --add time_zone --names title
     """
     from dialframe.cli.lead_words import tell
-    from dialframe.flows import clean as flow
+    from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
         chosen = recipe(
-            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            as_json=as_json,
+            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
+            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
         )  # fmt: skip
-        cleaned, lines, written = flow.clean(
+        result = lead_lists.clean(
             expanded(files), chosen, out, form=form.value, engine=engine.value,
             scheduler=scheduler, reasons=known(reasons), on_progress=listen,
         )  # fmt: skip
-        _save(cleaned, save_mapping)
-    tell(cleaned, written, memory=memory_of(chosen), lines=lines, as_json=as_json)
+        _save(result.cleaned, save_mapping)
+        kept = keep_opt_outs(result, store)
+    tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
 
 
 @app.command()
 def screen(
     files: Files,
-    region: Region = "US",
+    region: Region = None,
+    force_region: ForceRegion = False,
     out: OutFolder = Path("cleaned"),
     form: Format = Form.CSV,
     max_age: MaxAge = "31d",
     reasons: Show = None,
+    destination: For = Destination.EXCEL,
+    add: Add = None,
+    names: NamesCase = Names.KEEP,
+    duplicates: DuplicatesOption = Duplicates.FIRST,
+    suppress: Suppress = None,
+    suppress_codes: SuppressCodes = None,
     column: Columns = None,
     mapping: Mapping = None,
     no_saved_mapping: NoSavedMapping = False,
@@ -167,28 +208,21 @@ def screen(
         dialframe leads screen autumn.csv --region US --out cleaned
     """
     from dialframe.cli.lead_words import tell
-    from dialframe.flows import clean as flow
-    from dialframe.flows import lead_tables, listing
+    from dialframe.flows import lead_lists
 
     with in_options(), connect(base_url, store) as account, progress() as listen:
-        known(reasons)
         chosen = recipe(
-            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            as_json=as_json,
+            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
+            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
         )  # fmt: skip
-        prepared = listing.prepare(
-            expanded(files), chosen, account=account, max_age=max_age, on_progress=listen
-        )
-        written = flow.write(prepared, out, form=form.value)
-    tell(
-        prepared.cleaned,
-        written,
-        memory=memory_of(chosen),
-        checks=prepared.checks,
-        lines=lead_tables.lines(prepared.cleaned, reasons or ()),
-        as_json=as_json,
-    )
+        result = lead_lists.screen(
+            expanded(files), chosen, account, out, max_age=max_age, form=form.value,
+            reasons=known(reasons), on_progress=listen,
+        )  # fmt: skip
+        kept = keep_opt_outs(result, store)
+    tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
 
 
 @app.command("import")
@@ -197,13 +231,22 @@ def import_(
     campaign: Annotated[
         str, typer.Option("--campaign", help="Campaign id; draft, ready or paused.")
     ],
-    region: Region = "US",
+    region: Region = None,
+    force_region: ForceRegion = False,
     out: OutFolder = Path("imported"),
     form: Format = Form.CSV,
+    yes: Yes = False,
+    dry_run: DryRun = False,
     max_age: MaxAge = "31d",
     keep: Keep = None,
     fail_on: FailOn = None,
     reasons: Show = None,
+    destination: For = Destination.EXCEL,
+    add: Add = None,
+    names: NamesCase = Names.KEEP,
+    duplicates: DuplicatesOption = Duplicates.FIRST,
+    suppress: Suppress = None,
+    suppress_codes: SuppressCodes = None,
     column: Columns = None,
     mapping: Mapping = None,
     no_saved_mapping: NoSavedMapping = False,
@@ -216,25 +259,31 @@ def import_(
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Clean, screen and import; run again after a crash, it goes on where it was.
+    """Plan, confirm, clean, screen and import; run again after a crash, it goes on where it was.
 
-    Example:
-        dialframe leads import autumn.csv --campaign cmp_... --region US --out imported
+    Examples:
+        dialframe leads import autumn.csv --campaign cmp_... --region US --dry-run
+        dialframe leads import autumn.csv --campaign cmp_... --region US --out imported --yes
     """
-    from dialframe.cli.lead_words import tell
+    from dialframe.cli.lead_words import confirmed, tell
     from dialframe.contract.ids import kind_of
-    from dialframe.flows import intake, lead_tables
+    from dialframe.flows import lead_import
 
     if kind_of(campaign) != "campaign":
         raise ConfigError(f"--campaign takes a campaign id (cmp_ and a UUID), not {campaign!r}")
+    if not (yes or dry_run or at_terminal()):
+        raise ConfigError(
+            "an import needs a yes, and nobody is there to give it: read the plan with --dry-run, "
+            "then pass --yes"
+        )
     with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
-        known(reasons)
         chosen = recipe(
-            region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
+            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            as_json=as_json,
+            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
+            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
         )  # fmt: skip
-        brought = intake.bring_in(
+        brought = lead_import.bring_in(
             expanded(files),
             chosen,
             account,
@@ -244,18 +293,26 @@ def import_(
             keep=keep,
             form=form.value,
             now=partial(datetime.now, UTC),
+            confirm=None if yes else confirmed,
+            dry_run=dry_run,
+            reasons=known(reasons),
             on_progress=listen,
         )
+        kept = None if brought.ledger is None else keep_opt_outs(brought.result, store)
     tell(
-        brought.prepared.cleaned,
-        brought.files,
-        memory=memory_of(chosen),
-        checks=brought.prepared.checks,
-        lines=lead_tables.lines(brought.prepared.cleaned, reasons or ()),
-        brought=brought,
-        as_json=as_json,
+        brought.result, memory=memory_of(chosen), brought=brought, suppressed=kept, as_json=as_json
     )
-    if fail_on is not None and any(brought.ledger.counts[name] for name in fail_on.outcomes):
+    _leave(brought, fail_on)
+
+
+def _leave(brought: BroughtIn, fail_on: Failing | None) -> None:
+    """End with the status of what became of the leads."""
+    if brought.ledger is None:
+        if brought.plan.doubts or not brought.plan.to_send:
+            raise typer.Exit(FINDINGS)
+        return
+    failing = ("unknown",) if fail_on is None else fail_on.outcomes
+    if any(brought.ledger.counts[name] for name in failing):
         raise typer.Exit(FINDINGS)
 
 
@@ -280,7 +337,7 @@ def reasons_(as_json: AsJson = False) -> None:
         show(pd.DataFrame(rows), "Reason codes")
 
 
-def _save(cleaned: Outcome, path: Path | None) -> None:
+def _save(cleaned: CleanedFiles, path: Path | None) -> None:
     """Keep the columns of the first file for the next list."""
     if path is not None:
         cleaned.files[0].columns.save(path)

@@ -1,18 +1,25 @@
-"""`dialframe rules list`, `show`, `diff`: the rule book, read by people and machines."""
+"""Runs `dialframe rules`: the book listed, shown, compared, exported, and a lawyer's own rules checked and tested."""
 
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from dialframe.cli import completing
 from dialframe.cli.face import AsJson, answer, say, show
+from dialframe.cli.statuses import FINDINGS
+from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from dialframe.compliance import RuleBook
+    from dialframe.compliance.rules.examples import Result
+    from dialframe.compliance.rules.rule_model import Rule
 
 app = typer.Typer(
     help="The rule book of the audit: facts with citations, not legal advice.",
@@ -32,17 +39,41 @@ Jurisdictions = Annotated[
         autocompletion=completing.rules,
     ),
 ]
+RuleFile = Annotated[
+    Path, typer.Argument(help="A file of rules (TOML), from `dialframe rules new` for instance.")
+]
+
+#: What `[add.rule.parameters]` needs for each kind, to begin with.
+_PARAMETERS: Final = {
+    "calling_hours": 'timezone_basis = "called_party"\nevent = "call_start"\n'
+    'windows = [{ days = ["mon", "tue", "wed", "thu", "fri"], start = 09:00:00, end = 20:00:00 }]\n'
+    'closed_days = ["sat", "sun"]',
+    "holiday": 'type = "no_calls"\ncalendar = "{country}"',
+    "attempt_cap": 'max_attempts = 3\nwindow_type = "rolling"\nwindow_hours = 24\n'
+    'counts = "all_attempts"\nscope = ["caller", "called_number"]',
+    "dnc_freshness": 'registry = ""\ncheck = "age"\nmax_age_days = 31\nbasis = "age_at_call"',
+    "internal_dnc": 'max_days = 0\nday_type = "none_stated"\nuntil_withdrawn = true',
+    "abandonment_rate": 'max_rate = 0.03\ncomparison = "<="\nperiod_days = 30\n'
+    'period_type = "successive_30_day"\nscope = "campaign"\n'
+    'denominator = "calls_answered_by_live_person"\nseconds_to_answer = 2',
+    "consent": 'check = "consent_before_call"\nrequired = "prior_express"',
+    "retention": 'years = 5\nrecords = ["call records"]',
+    "recording_consent": 'consent = "all_parties"\nannouncement = true',
+    "caller_id": "shown = true\nown = true\nvalid = true\nnot_called_party = true",
+    "artificial_voice": "disclosure = true\nat_start = true",
+    "sector_ban": 'subject = ""',
+}
 
 
 def read_book(own_file: Path | None = None, book_file: Path | None = None) -> RuleBook:
     """The packaged book, or one of a file, with a firm's own file laid over it."""
-    from dialframe.compliance import own, rulebook
+    from dialframe.compliance.rules import overrides, rulebook
 
     book = rulebook.load()
     if book_file is not None:
         book = rulebook.parse(book_file.read_text(encoding="utf-8"), name=str(book_file))
     if own_file is not None:
-        book = own.apply(book, own_file.read_text(encoding="utf-8"), name=str(own_file))
+        book = overrides.apply(book, own_file.read_text(encoding="utf-8"), name=str(own_file))
     return book
 
 
@@ -79,7 +110,8 @@ def list_(
     rows = [
         {
             "id": rule.id, "title": rule.title, "status": rule.status, "force": rule.force,
-            "from": str(rule.effective_from or ""), "to": str(rule.effective_to or ""),
+            "from": str(rule.effective_from or rule.since or ""),
+            "to": str(rule.effective_to or ""),
             "confidence": rule.confidence, "citation": rule.citation,
         }
         for rule in chosen
@@ -104,7 +136,7 @@ def show_(
     own: Own = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one rule whole: values, citation, sources, exemptions, notes.
+    """Show one rule whole: values, quotation, citation, sources, exemptions, examples, notes.
 
     Example:
         dialframe rules show us-fl-hours
@@ -113,6 +145,8 @@ def show_(
     rule = book.rule(rule_id)
     values = rule.model_dump(mode="json", exclude_defaults=True)
     values["force"] = rule.force_words
+    if rule.ceiling_reason:
+        values["uncertain_at_best"] = rule.ceiling_reason
     origin = dict(book.origins).get(rule_id)
     if origin is not None:
         values["own"] = {
@@ -130,31 +164,315 @@ def show_(
     say(_line(book))
 
 
+@app.command("history")
+def history(
+    code: Annotated[
+        str,
+        typer.Argument(
+            help="A jurisdiction (us-ct) or a rule (us-ct-hours).", autocompletion=completing.rules
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Show the rules of a place, or one rule and those before it, in the order of their days.
+
+    Example:
+        dialframe rules history us-ct
+    """
+    from dialframe.compliance.rules import rule_changes
+
+    book = read_book()
+    _rows(rule_changes.history(book, code), "history", "History", book, as_json=as_json)
+
+
 @app.command("diff")
 def diff(
-    other: Annotated[
-        Path | None,
-        typer.Argument(help="Another rule book (TOML) to compare with.", show_default=False),
+    first: Annotated[
+        str | None,
+        typer.Argument(
+            help="A day (2025-01-01), or another rule book (TOML).", show_default=False
+        ),
+    ] = None,
+    second: Annotated[
+        str | None,
+        typer.Argument(help="A later day; today's law by default.", show_default=False),
     ] = None,
     own: Own = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what differs: between the packaged book and another, or what the firm's own file changes.
+    """Show what changed in the law between two days, or how another book or the firm's own file differs.
 
-    Example:
+    Examples:
+        dialframe rules diff 2025-01-01 2026-11-01
         dialframe rules diff --own our-rules.toml
     """
-    from dialframe.compliance import changes
+    from dialframe.compliance.rules import rule_changes
 
-    before = read_book()
-    found = changes.of_books(before, read_book(own, other))
-    if as_json:
-        answer({**_facts(before), "changes": found.to_dict("records")})
+    day = _day(first)
+    if day is None:
+        before = read_book()
+        after = read_book(own, None if first is None else Path(first))
+        changes = rule_changes.between(before, after)
+        _rows(changes, "changes", "Changes", before, as_json=as_json, none="no rule differs")
         return
-    if len(found):
-        show(found, "Changes")
+    book = read_book(own)
+    later = _day(second) if second is not None else book.generated_on
+    if later is None:
+        raise ConfigError(f"{second!r} is no day; write it as 2026-11-01")
+    if later < day:
+        day, later = later, day
+    changes = rule_changes.of_days(book, day, later)
+    none = f"no rule of the book begins or ends between {day} and {later}"
+    _rows(changes, "changes", f"Law on {day} and on {later}", book, as_json=as_json, none=none)
+
+
+@app.command("export")
+def export(
+    to: Annotated[Path, typer.Option("--to", help="Where the CSV is written.")] = Path(
+        "rules.csv"
+    ),
+    rules: Jurisdictions = None,
+    own: Own = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the rules as CSV, one row per rule with its quotation and its sources.
+
+    Example:
+        dialframe rules export --to rules.csv
+    """
+    from dialframe.compliance.rules import rule_changes
+    from dialframe.files import write_text
+
+    book = read_book(own).select(split(rules))
+    table = rule_changes.table(book)
+    write_text(table.to_csv(index=False), to)
+    if as_json:
+        answer({**_facts(book), "file": str(to), "rows": len(table)})
+        return
+    say(f"{len(table):,} rules written to {to}")
+
+
+@app.command("new")
+def new(
+    jurisdiction: Annotated[
+        str, typer.Option("--in", help="Where the rule holds: US-FL, GB...", show_default=False)
+    ],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--kind",
+            help=f"What it is about: {', '.join(_PARAMETERS)}.",
+            autocompletion=completing.rule_kinds,
+        ),
+    ] = "calling_hours",
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="File to write; else the text is printed.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the skeleton of a rule of the firm's own; `rules check` says what is left to fill in.
+
+    Example:
+        dialframe rules new --in US-FL --kind attempt_cap --to ours.toml
+    """
+    from dialframe.files import write_text
+
+    if kind not in _PARAMETERS:
+        raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_PARAMETERS)}")
+    if to is not None and to.exists():
+        raise ConfigError(f"{to} is there already; choose another name")
+    text = _skeleton(jurisdiction.upper(), kind)
+    if to is not None:
+        write_text(text, to)
+    if as_json:
+        answer({"file": None if to is None else str(to), "text": text})
+    elif to is None:
+        say(text)
     else:
-        say("no rule differs")
+        say(f"skeleton written to {to}; fill it in, then: dialframe rules check {to}")
+
+
+@app.command("check")
+def check(file: RuleFile, as_json: AsJson = False) -> None:
+    """Say what is wrong with a file of rules, in words with the line; status 3 where something is.
+
+    Example:
+        dialframe rules check ours.toml
+    """
+    problems = _problems(file)
+    if as_json:
+        rows = [{"line": line, "problem": words} for line, words in problems]
+        answer({"file": str(file), "problems": rows})
+    else:
+        for line, words in problems:
+            say(f"{file}, line {line}: {words}")
+        say(f"{len(problems)} to correct" if problems else f"{file}: nothing is wrong")
+    if problems:
+        raise typer.Exit(FINDINGS)
+
+
+@app.command("test")
+def run_examples(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A file of rules; else rules of the book.", show_default=False),
+    ] = None,
+    rules: Jurisdictions = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the examples of rules through the audit; status 3 where one is graded otherwise.
+
+    Examples:
+        dialframe rules test ours.toml
+        dialframe rules test --rules us-fl
+    """
+    from dataclasses import replace
+
+    from dialframe.compliance.example_audit import grades_of
+    from dialframe.compliance.rules.examples import run
+
+    book = read_book() if file is None else _book_of(file)
+    book = book.select(split(rules))
+    if file is not None and book.origins:
+        ours = {rule_id for rule_id, _ in book.origins}
+        book = replace(book, rules=tuple(rule for rule in book.rules if rule.id in ours))
+    results = run(book, grades_of)
+    wrong = [result for result in results if not result.holds]
+    if as_json:
+        answer({**_facts(book), "examples": len(results), "wrong": [_told(r) for r in wrong]})
+    else:
+        for result in wrong:
+            actual = result.actual or "not asked by any check"
+            say(
+                f"{result.rule_id}, example {result.number} at {result.example.at}: "
+                f"{result.expected} in the file, {actual} in the audit"
+            )
+        say(f"{len(results) - len(wrong):,} of {len(results):,} examples hold")
+    if wrong:
+        raise typer.Exit(FINDINGS)
+
+
+def _told(result: Result) -> dict[str, object]:
+    return {
+        "rule": result.rule_id, "example": result.number, "at": result.example.at.isoformat(),
+        "expected": result.expected, "actual": result.actual,
+    }  # fmt: skip
+
+
+def _is_book(text: str) -> bool:
+    return any(line.strip() in ("[[rule]]", "[meta]") for line in text.splitlines())
+
+
+def _book_of(file: Path) -> RuleBook:
+    """A file as a whole book, or as a firm's own file over the packaged one."""
+    text = file.read_text(encoding="utf-8")
+    return read_book(book_file=file) if _is_book(text) else read_book(own_file=file)
+
+
+def _problems(file: Path) -> list[tuple[int, str]]:
+    """Everything that is wrong with a file: its form, then what contradicts, then what is missing."""
+    import tomllib
+
+    from pydantic import ValidationError
+
+    from dialframe.compliance.rules import rulebook_lint
+
+    text = file.read_text(encoding="utf-8")
+    try:
+        rules = _read_rules(text)
+    except tomllib.TOMLDecodeError as error:
+        return [(1, f"not valid TOML: {error}")]
+    except ValidationError as error:
+        return sorted(rulebook_lint.form_problems(error, text))
+    try:
+        _book_of(file)
+    except ConfigError as error:
+        line, _, words = str(error).removeprefix(f"{file}, line ").partition(": ")
+        return [(int(line) if line.isdigit() else 1, words)]
+    return sorted(rulebook_lint.evidence_problems(rules, text))
+
+
+def _read_rules(text: str) -> tuple[Rule, ...]:
+    """The rules of a book, or those that a firm's own file adds."""
+    import tomllib
+
+    from pydantic import TypeAdapter
+
+    from dialframe.compliance.rules.rule_model import Book, OwnRules
+
+    values = tomllib.loads(text)
+    if _is_book(text):
+        return TypeAdapter(Book).validate_python(values).rule
+    return tuple(added.rule for added in TypeAdapter(OwnRules).validate_python(values).add)
+
+
+def _skeleton(jurisdiction: str, kind: str) -> str:
+    place = jurisdiction.lower()
+    parameters = _PARAMETERS[kind].replace("{country}", jurisdiction[:2])
+    return f"""\
+# A rule of the firm's own. Fill in what is empty, then: dialframe rules check FILE, dialframe rules test FILE
+[[add]]
+by = ""                       # who decided it
+why = ""                      # why
+on = 2026-01-01               # on which day
+
+[add.rule]
+id = "own-{place}-{kind.replace("_", "-")}"
+title = ""
+jurisdiction = "{jurisdiction}"
+kind = "{kind}"
+status = "in_force"
+# effective_from = 2026-01-01  # the first day; without one: since = "always" and since_reason
+since = "always"
+since_reason = ""
+applies_to = ["telemarketing_sales"]
+applies_text = "sales calls to consumers"
+line_types = ["residential", "wireless"]
+dialing = "any"
+citation = ""                 # where it is written
+sources = [""]                # addresses, or where a paper copy is
+quotation = ""                # the sentence that it rests on, in its own language
+quoted_from = ""              # the address where the sentence was read
+read_on = 2026-01-01          # the day on which it was read
+confidence = "medium"         # high: the text was read; medium: a secondary source; low: neither
+confidence_reason = ""
+exemptions = []
+inputs = ["created_at", "to_number"]
+# Calls by the clock where the number is, and the grade that the rule gives them: one inside, one outside.
+examples = [
+  {{ at = 2026-07-08T12:00:00, grade = "pass", why = "" }},
+  {{ at = 2026-07-08T23:00:00, grade = "violation", why = "" }},
+]
+notes = ""
+[add.rule.parameters]
+{parameters}
+"""
+
+
+def _day(text: str | None) -> date | None:
+    """A day written as 2026-11-01; None for anything else."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _rows(
+    frame: pd.DataFrame,
+    name: str,
+    title: str,
+    book: RuleBook,
+    *,
+    as_json: bool,
+    none: str = "no rule",
+) -> None:
+    if as_json:
+        answer({**_facts(book), name: frame.to_dict("records")})
+    elif len(frame):
+        show(frame, title)
+    else:
+        say(none)
 
 
 def _facts(book: RuleBook) -> dict[str, object]:

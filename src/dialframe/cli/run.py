@@ -6,24 +6,58 @@ import atexit
 import errno
 import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
-from dialframe.cli import completing, course, mistakes
+from dialframe import extras
+from dialframe.cli import progress
 from dialframe.cli.statuses import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
-from dialframe.cli.stopping import Stopped
 from dialframe.errors import ApiError, ConfigError, DialframeError
-from dialframe.privacy import redact
+from dialframe.files import noting_outputs
+from dialframe.privacy import redact, terminal_safe
 
 __all__ = ["FAILURE", "FINDINGS", "INTERRUPTED", "OK", "PROGRAM", "USAGE", "main", "run"]
 
 PROGRAM: Final = "dialframe"
+#: Where the compiler and the drawing library keep what they made.
+CACHES: Final = ("NUMBA_CACHE_DIR", "MPLCONFIGDIR")
+
+#: Commands that run until they are stopped: Ctrl-C is their proper end.
+SERVERS: Final = {("app",), ("sandbox", "serve"), ("webhooks", "listen"), ("assistant", "serve")}
+
+_WRITTEN_LAST: Final = "no file is half written; run the same command again"
+#: What Ctrl-C leaves behind and how to go on, by command.
+KEPT: Final = {
+    "demo": "what stands in the folder is whole; run the same command again for the rest",
+    "sync": "what was read is kept, the next sync goes on",
+    "export": _WRITTEN_LAST,
+    "report": _WRITTEN_LAST,
+    "audit": f"Do-Not-Call answers that came are kept; {_WRITTEN_LAST}",
+    "app": "files that were written stay",
+    "leads clean": "no list is half written; run the same command again",
+    "leads screen": "answers that came are kept, and not asked for again; run the same command again",
+    "leads import": "what was sent is in the journal; the same command, run again, goes on where it was",
+    "sandbox serve": "the state is kept if --data was given",
+    "store forget": "run the same command again to be sure",
+    "store prune": "run the same command again to be sure",
+    "store publish": "versions that were written stay; the same command, run again, goes on",
+    "store vacuum": "no row was lost; run the same command again",
+    "suppress push": "what was sent is in the journal; the same command, run again, goes on",
+    "contract openapi": _WRITTEN_LAST,
+    "webhooks listen": "events that were answered are kept",
+    "assistant serve": "what was confirmed is done, nothing else",
+}
 
 #: What the system says of a file, in words that name the next step.
 SYSTEM: Final = {
@@ -39,6 +73,17 @@ SYSTEM: Final = {
     errno.EADDRINUSE: "the port is taken; choose another, or --port 0 for a free one",
 }
 
+#: Sentences of the parser, and what they are here.
+_WORDS: Final = (
+    (re.compile("No such command"), "there is no command"),
+    (re.compile(r"\. Did"), "; did"),
+    (re.compile(r"^Option '(.+)' requires an argument$"), r"\1 needs a value"),
+    (re.compile("^Missing command$"), "name a command"),
+    (re.compile(r"^Got unexpected extra arguments? \((.+)\)$"), r"this is one too many: \1"),
+)
+#: How like a name has to be to what was typed before it is offered.
+_LIKE: Final = 0.6
+
 
 def main() -> NoReturn:
     """Run the command of this process and leave with its exit status."""
@@ -46,6 +91,7 @@ def main() -> NoReturn:
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.unraisablehook = _unraisable
+    _give_caches_a_place()
     try:
         status = run(sys.argv[1:])
         # What was asked is done: Ctrl-C at the very end would only spoil the status.
@@ -60,6 +106,20 @@ def main() -> NoReturn:
     _leave(status)
 
 
+def _give_caches_a_place() -> None:
+    """Let libraries keep their caches for this process alone where there is no home to keep them in.
+
+    Without any place the compiler refuses to work at all (a container without a home, a read-only disk).
+    """
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+    wanted = [name for name in CACHES if name not in os.environ]
+    if not wanted or (home.is_dir() and os.access(home, os.W_OK | os.X_OK)):
+        return
+    place = tempfile.mkdtemp(prefix="dialframe-cache-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    os.environ.update(dict.fromkeys(wanted, place))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command.
 
@@ -70,15 +130,35 @@ def run(arguments: Sequence[str]) -> int:
         0 for success, 1 for a failure, 2 for wrong usage or a missing setting, 3 when a command was
         asked to fail on findings and there are some, 130 when it was interrupted.
     """
-    course.begin(arguments)
+    progress.begin(arguments)
+    with noting_outputs() as written:
+        status = _reported(arguments)
+    _register(written)
+    return status
+
+
+def _register(written: Sequence[Path]) -> None:
+    """Note what the command wrote for its user; a disk that takes no more does not spoil what was done."""
+    kept = [
+        path for path in dict.fromkeys(written) if not path.name.startswith(".") and path.exists()
+    ]
+    if not kept:
+        return
+    from dialframe.cli.face import outputs_file
+    from dialframe.flows.erasing import Outputs
+
+    with suppress(OSError):
+        Outputs(outputs_file()).add(kept, datetime.now(UTC))
+
+
+def _reported(arguments: Sequence[str]) -> int:
+    """Run a command, and say what went wrong."""
     try:
         return _run(arguments)
     except TyperException as error:
         return _usage(error)
-    except Stopped as stopped:
-        return _say("Stopped", str(stopped), INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
-        return _say("Stopped", "stopped; what was finished is kept", INTERRUPTED)
+        return _stopped(arguments)
     except BrokenPipeError:
         return FAILURE
     except DialframeError as error:
@@ -90,7 +170,7 @@ def run(arguments: Sequence[str]) -> int:
         words = "there is not enough memory for this; try a smaller file"
         return _say("MemoryError", words, FAILURE)
     except ModuleNotFoundError as error:
-        return _say("ModuleNotFoundError", _not_installed(error), FAILURE)
+        return _say("ModuleNotFoundError", extras.in_words(error), FAILURE)
     except Exception as error:
         words = f"this is a fault of dialframe, please report it: {error!r}"
         return _say("Fault", words, FAILURE)
@@ -99,10 +179,6 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     from dialframe.cli.app import app
 
-    if asked := os.environ.get(completing.VARIABLE):
-        completing.ready(asked, os.environ)
-    elif completing.answered(arguments):
-        return OK
     try:
         status = app(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except SystemExit as ended:
@@ -115,7 +191,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _unraisable(what: sys.UnraisableHookArgs) -> None:
     """What a library left half made when it was stopped complains as it is thrown away: to nobody's use."""
-    if not course.current().stopped:
+    if not progress.current().stopped:
         sys.__unraisablehook__(what)
 
 
@@ -136,26 +212,37 @@ def _usage(error: TyperException) -> int:
     """Wrong usage; where nothing was asked for at all, the message is the help itself."""
     status = int(getattr(error, "exit_code", USAGE))
     if type(error).__name__ == "NoArgsIsHelpError":
-        return _nothing_asked(error, status)
-    command = mistakes.command_of(error)
-    words = mistakes.sentence(error)
+        # Nothing was asked for at all: the message is the help itself.
+        typer.echo(error.format_message(), err=True)
+        return status
+    command = _command_of(error)
+    words = _mistake(error)
     _say("UsageError", words, status, said=f"{command}: {words}\nTry: {command} --help")
     return status
 
 
-def _nothing_asked(error: TyperException, status: int) -> int:
-    """What there is, for somebody who named no command."""
-    from dialframe.cli.commands import first_words
+def _stopped(arguments: Sequence[str]) -> int:
+    """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
+    words = f"stopped{progress.current().words}; {_kept(arguments)}"
+    if tuple(arguments[:2]) in SERVERS or tuple(arguments[:1]) in SERVERS:
+        typer.echo(f"{PROGRAM}: {words}", err=True)
+        return OK
+    return _say("Stopped", words, INTERRUPTED)
 
-    typer.echo(first_words(error.ctx), err=True, nl=False)  # type: ignore[attr-defined]
-    return status
+
+def _kept(arguments: Sequence[str]) -> str:
+    """What Ctrl-C leaves behind, by the longest name of a command that these arguments begin with."""
+    for length in (2, 1):
+        if words := KEPT.get(" ".join(arguments[:length])):
+            return words
+    return "nothing was changed; run the same command again"
 
 
 def _say(
     kind: str, message: str, status: int, error: Exception | None = None, *, said: str = ""
 ) -> int:
     """One sentence on standard error and, where a machine asked, one object on standard output."""
-    now = course.current()
+    now = progress.current()
     now.stopped = status == INTERRUPTED
     if now.as_json and not now.answered:
         from dialframe.cli.face import answer
@@ -164,7 +251,8 @@ def _say(
         if isinstance(error, ApiError):
             facts |= {"code": error.code, "request_id": error.request_id}
         answer({"error": facts})
-    typer.echo(redact(said) if said else f"{PROGRAM}: {redact(message)}", err=True)
+    words = redact(said) if said else f"{PROGRAM}: {redact(message)}"
+    typer.echo(terminal_safe(words), err=True)
     return status
 
 
@@ -176,20 +264,59 @@ def _in_options(error: DialframeError) -> str:
     return text + NO_ACCOUNT if text.startswith("the service's address is missing") else text
 
 
-def _not_installed(error: ModuleNotFoundError) -> str:
-    """What brings a library that is not there."""
-    name = (error.name or "").partition(".")[0]
-    from importlib.metadata import PackageNotFoundError, requires
-
-    try:
-        lines = [line for line in requires(PROGRAM) or () if line.startswith(name)]
-    except PackageNotFoundError:
-        lines = []
-    extra = re.search(r"extra\s*==\s*['\"](\w+)", lines[0]) if name and lines else None
-    wanted = f"{PROGRAM}[{extra[1]}]" if extra else PROGRAM
-    return f"the library {name} is not installed; pip install '{wanted}' brings it"
-
-
 def _system(error: OSError) -> str:
     words = SYSTEM.get(error.errno or 0, error.strerror or str(error))
     return f"{error.filename}: {words}" if error.filename else words
+
+
+def _mistake(error: TyperException) -> str:
+    """What is wrong, where, and what may have been meant."""
+    for words in (_unknown_option, _missing, _bad_value):
+        if said := words(error):
+            return said
+    text = error.format_message().removesuffix(".")
+    for theirs, ours in _WORDS:
+        text = theirs.sub(ours, text)
+    return text
+
+
+def _command_of(error: TyperException) -> str:
+    """The command that was typed as far as it is one, `dialframe leads clean` for instance."""
+    context = getattr(error, "ctx", None)
+    return context.command_path if context is not None else "dialframe"
+
+
+def _unknown_option(error: TyperException) -> str:
+    name = getattr(error, "option_name", None)
+    if name is None or not hasattr(error, "possibilities"):
+        return ""
+    close = get_close_matches(name, _options(error), n=1, cutoff=_LIKE)
+    meant = f"; did you mean {close[0]}?" if close else ""
+    return f"there is no option {name}{meant}"
+
+
+def _missing(error: TyperException) -> str:
+    param = getattr(error, "param", None)
+    if param is None or not hasattr(error, "param_type"):
+        return ""
+    name = param.opts[0] if param.opts[0].startswith("-") else param.name.upper()
+    about = (param.help or "").removesuffix(".")
+    return f"{name} is missing" + (f". {about}" if about else "")
+
+
+def _bad_value(error: TyperException) -> str:
+    param = getattr(error, "param", None)
+    if param is None:
+        return ""
+    name = param.opts[0] if param.opts[0].startswith("-") else param.name.upper()
+    detail = str(getattr(error, "message", "")).removesuffix(".").removeprefix("Value error, ")
+    detail = detail.replace("Input should be", "it has to be").partition(", unable to")[0]
+    return f"{name}: {detail}"
+
+
+def _options(error: TyperException) -> Sequence[str]:
+    context = getattr(error, "ctx", None)
+    if context is None:
+        return ()
+    own = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
+    return [*own, "--help"]

@@ -41,6 +41,9 @@ def serve(
             help="Day on which the account's history ends; today in UTC.", show_default=False
         ),
     ] = None,
+    dial: Annotated[
+        bool, typer.Option("--dial", help="Let running campaigns dial as time goes on.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Serve the service until it is stopped.
@@ -49,8 +52,10 @@ def serve(
 
         dialframe sandbox serve --size tiny --port 0 --json
     """
+    day = _day(as_of)
+    # Both take long to load: a wrong day is said before.
     from dialframe import sandbox as room
-    from dialframe.assistant import rehearsal
+    from dialframe.assistant import serving
 
     def ready(facts: dict[str, Any]) -> None:
         if as_json:
@@ -63,14 +68,15 @@ def serve(
             f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
         )
 
-    with rehearsal.beside(host) as tools:
+    with serving.beside(host) as tools:
         room.serve(
             host=host,
             port=port,
             data=data,
             seed=seed,
             size=size,
-            as_of=_day(as_of),
+            as_of=day,
+            dial=dial,
             beside=tools,
             on_ready=ready,
         )

@@ -1,4 +1,4 @@
-"""The statuses that a command ends with, as one table; decides none of them."""
+"""Names the statuses that a command ends with and says what each means."""
 
 from __future__ import annotations
 

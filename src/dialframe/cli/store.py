@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from platformdirs import user_data_path
 
 from dialframe.cli import completing, values
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
+from dialframe.cli.face import (
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    connect,
+    outputs_file,
+    progress,
+    say,
+    show,
+)
+from dialframe.cli.statuses import FINDINGS
+from dialframe.config import Settings
 from dialframe.errors import ConfigError
-from dialframe.privacy import mask_phone
+from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.frames.columns import Table
 
 app = typer.Typer(
-    help="The local store: what is in it, erasing, deleting old rows, publishing, giving space back.",
+    help="The local store: what is in it, whether it is whole, backups, erasing, publishing.",
     no_args_is_help=True,
 )
 
@@ -44,17 +60,37 @@ def forget(
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase a number from every table and every version; a later sync does not bring it back.
+    """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    Example:
+    Store, write journal, suppression list and published tables are erased from. Lists, exports, packs and
+    backups are yours: those that still hold the number are named, and the command ends with status 3. Example:
+
         dialframe store forget +12125550142
     """
+    from dialframe.cli.lead_options import suppression_list
+    from dialframe.flows import erasing
+
+    now = datetime.now(UTC)
     with connect(base_url, store) as account:
-        erased = account.forget(phone)
+        erasure = erasing.forget(
+            account,
+            phone,
+            now,
+            suppressed=suppression_list(store, forgetting=True),
+            outputs=erasing.Outputs(outputs_file()),
+        )
     if as_json:
-        answer({"erased": erased})
+        # The older name of the first count stays.
+        answer({"erased": erasure.versions, **erasure.as_dict()})
     else:
-        say(f"{mask_phone(phone)}: {erased} versions erased")
+        say(f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
+            f"{erasure.suppressed} rows of the suppression list made a mark, "
+            f"{len(erasure.published)} published places written anew")  # fmt: skip
+        say(f"{erasure.looked_at} files that dialframe wrote were looked through")
+        for one in erasure.remaining:
+            say(f"{one.path}: {one.why}")
+    if erasure.remaining:
+        raise typer.Exit(FINDINGS)
 
 
 @app.command()
@@ -80,7 +116,7 @@ def prune(
     Example:
         dialframe store prune --older-than 730d
     """
-    from dialframe.account.instants import age
+    from dialframe.instants import age
 
     before = datetime.now(UTC) - age("--older-than", older_than)
     names = [_table(name) for name in table] if table else None
@@ -132,6 +168,140 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         say(f"{before:,} bytes before, {after:,} now")
 
 
+@app.command()
+def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
+    """Compare every file of the store with its digests, without asking the service.
+
+    Ends with status 3 if something is not as it was written. Example:
+
+        dialframe store verify
+    """
+    from dialframe.store import recovery
+
+    problems = {path.name: recovery.verify(path) for path in _stores(store)}
+    if as_json:
+        answer({"stores": {name: [asdict(one) for one in of] for name, of in problems.items()}})
+    else:
+        for name, of in problems.items():
+            for one in of:
+                say(f"{name}/{one.file}: {one.what}")
+            say(f"{name}: {'whole' if not of else f'{len(of)} problems; dialframe store repair'}")
+    if any(problems.values()):
+        raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def repair(
+    acknowledge: Annotated[
+        bool,
+        typer.Option(
+            "--acknowledge", help="Take note of what is missing, so that it is not repeated."
+        ),
+    ] = False,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mend damaged files from their second copy, and rebuild the SQLite file where it is lost.
+
+    No other dialframe may be at work in the store. What cannot be mended stays named in every answer
+    until --acknowledge. Example:
+
+        dialframe store repair
+    """
+    from dialframe.store import recovery
+
+    now = datetime.now(UTC)
+    done = {
+        path.name: recovery.repair(path, now, acknowledge=acknowledge) for path in _stores(store)
+    }
+    if as_json:
+        answer({"repaired": done})
+        return
+    for name, lines in done.items():
+        for line in lines or ["nothing to repair"]:
+            say(f"{name}: {line}")
+
+
+@app.command()
+def backup(
+    folder: Annotated[Path, typer.Argument(help="Folder for backups, outside of the store.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace an older backup in that folder.")
+    ] = False,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the whole store as it is now, with a list of digests.
+
+    Example:
+        dialframe store backup /mnt/backups/2026-11-22
+    """
+    from dialframe.account.opening import keys_folder
+    from dialframe.store import backups
+
+    made = [
+        backups.backup(path, folder, replace=replace, keys=keys_folder())
+        for path in _stores(store)
+    ]
+    if as_json:
+        answer({"backups": [str(path) for path in made]})
+        return
+    for path in made:
+        say(f"{path}: written")
+
+
+@app.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(help="Folder that `store backup` wrote.")],
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Put it where a store stands; that one is kept beside."),
+    ] = False,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup back; a store in its place is kept beside it.
+
+    Example:
+        dialframe store restore /mnt/backups/2026-11-22 --replace
+    """
+    from dialframe.account.opening import keys_folder
+    from dialframe.store import backups
+
+    sources = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
+    if not sources:
+        raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
+    root, now = _root(store), datetime.now(UTC)
+    kept = {
+        path.name: backups.restore(
+            path, root / path.name, now, replace=replace, keys=keys_folder()
+        )
+        for path in sources
+    }
+    if as_json:
+        answer({"restored": {name: str(path) if path else None for name, path in kept.items()}})
+        return
+    for name, path in kept.items():
+        say(f"{root / name}: restored" + (f"; what stood there is {path}" if path else ""))
+
+
+def _root(store: Path | None) -> Path:
+    settings = Settings.from_environment(os.environ, store=store)
+    return (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
+
+
+def _stores(store: Path | None) -> list[Path]:
+    from dialframe.store import recovery
+
+    root = _root(store)
+    found = recovery.stores(root)
+    if not found:
+        raise ConfigError(
+            f"{root} holds no store; name its folder with --store or DIALFRAME_STORE"
+        )
+    return found
+
+
 def _tell(facts: Mapping[str, Any]) -> None:
     """What is stored as a table, one line for each table of the store, and how fresh each is."""
     import pandas as pd
@@ -142,12 +312,12 @@ def _tell(facts: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and name != "freshness"
     }
     for name, value in facts.items():
-        if not isinstance(value, dict):
+        if not isinstance(value, dict | list):
             said = f"{value:,}" if isinstance(value, int) else value
             say(f"{name.replace('_', ' '):<16}{said}")
     frame = pd.DataFrame(counted).fillna(0).astype("int64")
     show(frame.rename_axis("table").reset_index(), "Tables")
-    for sentence in facts.get("freshness", {}).values():
+    for sentence in (*facts.get("missing", ()), *facts.get("freshness", {}).values()):
         say(sentence)
 
 

@@ -1,16 +1,18 @@
-"""Rows of text as a table: for the width of a terminal, or plain and the same everywhere in a pipe; knows no data."""
+"""Rows of text as a table: for the width of a terminal, or plain and the same everywhere in a pipe."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from dialframe.privacy import terminal_safe
 
 #: Text up to this long stays on one line of a table.
 SHORT_CHARS: Final = 24
@@ -50,6 +52,10 @@ def show(columns: Sequence[Column], title: str) -> None:
     On a terminal it has lines and fits the width; where it cannot, each row is a block. In a pipe it is
     columns with two blanks between, one line for each row, whatever the width.
     """
+    columns = [
+        replace(one, name=terminal_safe(one.name), cells=tuple(map(terminal_safe, one.cells)))
+        for one in columns
+    ]
     console = Console()
     if not console.is_terminal:
         rows = zip(*(column.cells for column in columns), strict=True)
@@ -70,6 +76,7 @@ def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
     """
     if not rows:
         return
+    rows = [[terminal_safe(cell) for cell in row] for row in rows]
     console = Console()
     if not console.is_terminal:
         _plain(rows, [right, *(False for _ in rows[0][1:])], least=6 if right else 0)

@@ -45,12 +45,26 @@ SIZES: Final = _words(
 REASONS: Final = _words(
     """
     blank footer repeated_header opt_out deceased undecodable unclosed_quote too_many_cells
-    no_consent opt_out_unclear on_dnc opt_out_elsewhere row_too_large missing_phone fax_only
+    no_consent opt_out_unclear on_dnc suppressed opt_out_elsewhere row_too_large missing_phone fax_only
     phone_precision_lost wrong_number phone_of_another phone_placeholder
     phone_ambiguous_region phone_too_short phone_too_long invalid_phone phone_line_type
     phone_reserved blocked_country external_id_length name_length email_invalid email_length
     field_rule duplicate_in_file duplicate_external_id duplicate_in_request
     duplicate_in_campaign not_stored unknown_source unrecognised
+    """
+)
+
+#: What may be added to a clean list from the number alone.
+ADDITIONS: Final = _words(
+    """
+    line_type country state time_zone
+    """
+)
+
+#: Scrubbing services whose result codes are known.
+SCRUBBERS: Final = _words(
+    """
+    dncscrub realphonevalidation blacklist_alliance data8_tps dncscrub_litigator
     """
 )
 

@@ -29,7 +29,10 @@ app = typer.Typer(
 SECRET_ENV: Final = "DIALFRAME_WEBHOOK_SECRET"  # noqa: S105 - a variable's name
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+#: SIGHUP says that the terminal was closed.
+_SIGNALS: Final = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
 _STDOUT: Final = 1
 _STDERR: Final = 2
 

@@ -49,8 +49,10 @@ def app(
         else:
             say(f"The page is at {page.address}\nStop it with Ctrl-C.")
         if browser:
-            webbrowser.open(page.address)
-        # Ctrl-C and SIGTERM are the proper end of a server; the one behind the page ends too.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+            webbrowser.open(page.opener.as_uri())
+        # Ctrl-C, SIGTERM and a closed terminal are the proper end; the server behind the page ends too.
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
         with suppress(KeyboardInterrupt):
             page.process.wait()

@@ -4,7 +4,7 @@
 
     Workbench(folder="lists")          # reads and writes inside that folder alone
 
-Each is two things: a model, a plain class that holds every choice and knows no widget (`LeadBench`,
+Each is two things: a model, a plain class that holds every choice without any widget (`LeadBench`,
 `FunnelModel`, `CoverageModel`), and a thin view of it. A viewer that runs no JavaScript sees a table.
 """
 
@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from dialframe import extras
 
 if TYPE_CHECKING:
     from dialframe.widgets.bench import LeadBench
@@ -45,7 +47,11 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in _NAMES:
-            return getattr(importlib.import_module(f"dialframe.widgets.{_NAMES[name]}"), name)
+            try:
+                module = importlib.import_module(f"dialframe.widgets.{_NAMES[name]}")
+            except ModuleNotFoundError as error:
+                raise ModuleNotFoundError(extras.in_words(error), name=error.name) from error
+            return getattr(module, name)
         raise AttributeError(f"module 'dialframe.widgets' has no attribute {name!r}")
 
     def __dir__() -> list[str]:

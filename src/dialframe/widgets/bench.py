@@ -10,26 +10,25 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.ids import kind_of
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.flows import clean as cleaning
-from dialframe.flows import intake, listing
-from dialframe.flows.listing import Prepared, Recipe
-from dialframe.flows.outcomes import Ledger
-from dialframe.leads import LeadFile, MappingDecision
-from dialframe.widgets import found
-from dialframe.widgets.browsing import Browsed, masked
-from dialframe.widgets.kept import Work, file_of, left_off, save, work_on
-from dialframe.widgets.manifest import write_manifest
-from dialframe.widgets.paging import Page
-from dialframe.widgets.places import inside
-from dialframe.widgets.reading import clean, file_in, read, rules_in
-from dialframe.widgets.uploads import Uploads
+from dialframe.flows import lead_import, lead_lists, suppress
+from dialframe.flows.import_ledger import Ledger
+from dialframe.flows.lead_lists import Prepared, Recipe
+from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
+from dialframe.suppression import SuppressionList
+from dialframe.widgets import findings
+from dialframe.widgets.findings import Browsed, Page, masked
+from dialframe.widgets.folder import Uploads, inside, write_manifest
+from dialframe.widgets.jobs import aside
+from dialframe.widgets.saved_work import Work, file_of, left_off, save, work_on
 
 #: Opens the account; closed again behind each step that needs it.
 Connect = Callable[[], AbstractContextManager[Account]]
@@ -60,13 +59,14 @@ class LeadBench:
         ledger: What the service said to each lead, once they were sent.
         rules_file: Name of the house rules inside `folder` that the recipe holds, empty for none.
         kept: Where the decisions are kept for the next start, or None to keep none.
+        suppression: The firm's own list: honored by every cleaning, fed by what is written.
     """
 
     folder: Path
     connect: Connect | None = None
     now: Callable[[], datetime] | None = None
     out: str = OUT
-    recipe: Recipe = field(default_factory=lambda: Recipe(region="US"))
+    recipe: Recipe = field(default_factory=lambda: Recipe(region=None))
     reason: str | None = None
     page: int = 0
     changes_page: int = 0
@@ -79,6 +79,7 @@ class LeadBench:
     ledger: Ledger | None = None
     rules_file: str = ""
     kept: Path | None = None
+    suppression: SuppressionList | None = None
     _past: list[tuple[Recipe, str]] = field(default_factory=list, repr=False)
     _found: Browsed | None = field(default=None, repr=False)
     _uploads: Uploads = field(default_factory=Uploads, repr=False)
@@ -86,17 +87,43 @@ class LeadBench:
     def open(self, name: str | Path, on_progress: OnProgress = silent) -> str:
         """Read a file of the folder.
 
+        Args:
+            name: Its path inside the folder.
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
         Raises:
-            LeadFileError: It is not there, not inside the folder, or cannot be read.
+            ConfigError: It is not inside the folder.
+            LeadFileError: It does not exist, or cannot be read.
         """
         return self._take(file_in(self.folder, name), on_progress)
 
     def place_for(self, name: str) -> Path:
-        """Where an upload of this name is put: a private folder that goes with the bench."""
+        """Where to put an upload: a private folder that is deleted with the bench.
+
+        Args:
+            name: Name of the upload.
+
+        Returns:
+            Path of the file to write.
+        """
         return self._uploads.place_for(name)
 
     def open_upload(self, path: Path, on_progress: OnProgress = silent) -> str:
-        """Read a file that was put where `place_for` said."""
+        """Read a file that was put where `place_for` said.
+
+        Args:
+            path: What `place_for` gave.
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            LeadFileError: It was not uploaded here, or cannot be read.
+        """
         if not self._uploads.holds(path):
             raise LeadFileError("this file was not uploaded here; upload it again", path=path)
         said = self._take(path, on_progress)
@@ -110,13 +137,16 @@ class LeadBench:
         *,
         rules_file: str | None = None,
     ) -> str:
-        """Read the open file by another recipe; what was found by the one before is dropped.
+        """Read the open file by another recipe; results of the one before are dropped.
 
         Args:
             recipe: What a person decided.
-            on_progress: Told of the reading.
+            on_progress: Called as the reading goes on.
             rules_file: Rules inside the folder that the recipe gets; empty for none, None to leave
                 those that it has.
+
+        Returns:
+            A sentence for the status line.
 
         Raises:
             LeadFileError: The file cannot be read so; the recipe stays as it was.
@@ -128,28 +158,44 @@ class LeadBench:
         before = (self.recipe, self.rules_file)
         self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.append(before)
-        return "Decided. " + found.read_words(self.files, self.decisions)
+        return "Decided. " + findings.read_words(self.files, self.decisions)
 
     def undo(self, on_progress: OnProgress = silent) -> str:
-        """Go back to the recipe before."""
+        """Go back to the recipe before.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            LeadFileError: The file cannot be read any more.
+        """
         if not self._past:
             return "There is nothing to undo."
         recipe, named = self._past[-1]
         self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.pop()
-        return "Undone. " + found.read_words(self.files, self.decisions)
+        return "Undone. " + findings.read_words(self.files, self.decisions)
 
     @property
     def left(self) -> Work | None:
-        """What a start before left off with, while nothing else is open."""
+        """The work of an earlier session, while no other file is open."""
         digests = [file.sha256 for file in self.files]
         return None if self._past else left_off(self.kept, self.path, digests)
 
     def go_on(self, on_progress: OnProgress = silent) -> str:
-        """Take up what a start before left off with: its file and every decision about it.
+        """Continue an earlier session: its file and every decision about it.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
 
         Raises:
-            ConfigError: Nothing was kept, or the file was an upload and is not there.
+            ConfigError: No session was saved, or its file was an upload and is gone.
             LeadFileError: The file cannot be read so.
         """
         work, path = file_of(self.left, self.path, self.folder)
@@ -157,7 +203,7 @@ class LeadBench:
         before = (self.recipe, self.rules_file)
         self._read(path, recipe, on_progress, rules_file=work.rules_file)
         self._past.append(before)
-        return "Gone on as it was decided. " + found.read_words(self.files, self.decisions)
+        return "Gone on as it was decided. " + findings.read_words(self.files, self.decisions)
 
     @property
     def can_undo(self) -> bool:
@@ -165,61 +211,126 @@ class LeadBench:
         return bool(self._past)
 
     def clean(self, on_progress: OnProgress = silent) -> str:
-        """Find out what becomes of every record; nothing is written and nobody is asked."""
-        self._set(clean(self._opened(), self.recipe, on_progress))
+        """Decide about every record, without writing a file and without the service.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            ConfigError: No file is open.
+        """
+        self._set(clean(self._opened(), self._honoring(), on_progress))
         return f"Dry run: {self._counted()} Nothing is written yet."
 
     def screen(self, on_progress: OnProgress = silent) -> str:
-        """Clean, and ask the service which numbers are listed; its answers are kept as evidence."""
+        """Clean, and check the numbers at the service; its answers are stored as evidence.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            ConfigError: No file is open, or there is no account.
+            ApiError: The service refused.
+        """
         with self._account() as account:
-            prepared = listing.prepare(
-                [self._opened()], self.recipe, account=account, on_progress=on_progress
+            prepared = lead_lists.prepare(
+                [self._opened()], self._honoring(), account=account, on_progress=on_progress
             )
         self._set(prepared)
         assert prepared.checks is not None  # noqa: S101 - an account was given
-        return f"{found.screened(prepared.checks)} {self._counted()}"
+        return f"{findings.screened(prepared.checks)} {self._counted()}"
 
     def write(self, on_progress: OnProgress = silent) -> str:
-        """Write what was found out, as `dialframe leads clean` does, with a manifest of hashes."""
+        """Write the results, as `dialframe leads clean` does, with a manifest of hashes.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            ConfigError: No file is open.
+        """
         if self.prepared is None:
             self.clean(on_progress)
         assert self.prepared is not None  # noqa: S101 - `clean` sets it
-        written = cleaning.write(self.prepared, self._out())
+        written = self.prepared.write(self._out())
         self.written = write_manifest(written, self.prepared.stem)
+        self._keep_opt_outs(self.prepared)
         return f"Written: {len(self.written)} files in {self._out().name}. {self._counted()}"
 
     def bring_in(self, campaign_id: str, on_progress: OnProgress = silent) -> str:
-        """Clean, screen and import; started again, it goes on where it was.
+        """Clean, screen and import; started again, it continues where it stopped.
+
+        Args:
+            campaign_id: The campaign: `cmp_` and a UUID.
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
 
         Raises:
             ConfigError: There is no account, or the id is no campaign's.
-            ApiError: The service refused; what was answered is in the journal.
+            ApiError: The service refused; its answers are in the journal.
         """
         if kind_of(campaign_id) != "campaign":
             raise ConfigError("the campaign is named by its id: cmp_ and a UUID")
         if self.now is None:
             raise ConfigError("this workbench has no clock; give it now=")
         with self._account() as account:
-            brought = intake.bring_in(
-                [self._opened()], self.recipe, account, campaign_id=campaign_id, out=self._out(),
-                now=self.now, on_progress=on_progress,
+            brought = lead_import.bring_in(
+                [self._opened()], self._honoring(), account, campaign_id=campaign_id, out=self._out(),
+                now=self.now, in_memory=True, on_progress=on_progress,
             )  # fmt: skip
+        assert brought.prepared is not None  # noqa: S101 - frames were asked for
+        assert brought.ledger is not None  # noqa: S101 - it was no dry run
         self._set(brought.prepared)
         self.written = write_manifest(brought.files, brought.prepared.stem)
         self.ledger = brought.ledger
-        return found.sent(brought.ledger)
+        self._keep_opt_outs(brought.prepared)
+        return findings.sent(brought.ledger)
 
     def issues(self) -> Page:
-        """The page of records that are not clean: `file, line, outcome, reason, field, value`."""
+        """Records that are not clean.
+
+        Returns:
+            The page that `page` names: `file, line, outcome, reason, field, value`, masked unless
+            `reveal`.
+
+        Raises:
+            ConfigError: Nothing was cleaned yet.
+        """
         page = self._looked().issues(self.page, self.reason)
         return page if self.reveal else masked(page, "value")
 
     def reasons(self) -> dict[str, int]:
-        """Records by reason, most first."""
+        """Count the records by reason.
+
+        Returns:
+            Reason code to records, most first.
+
+        Raises:
+            ConfigError: Nothing was cleaned yet.
+        """
         return self._looked().reasons()
 
     def changes(self) -> Page:
-        """The page of cells of clean records that were changed: `file, line, field, before, after`."""
+        """Cells of clean records that were changed.
+
+        Returns:
+            The page that `changes_page` names: `file, line, field, before, after`, masked unless
+            `reveal`.
+
+        Raises:
+            ConfigError: Nothing was cleaned yet.
+        """
         page = self._looked().changes(self.changes_page)
         return page if self.reveal else masked(page, "before", "after")
 
@@ -229,7 +340,17 @@ class LeadBench:
         return self._found is not None and self._found.compared
 
     def compare(self, on_progress: OnProgress = silent) -> str:
-        """Find the cells that were changed."""
+        """Find the cells that were changed.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            ConfigError: Nothing was cleaned yet.
+        """
         on_progress(Progress("comparing", 0, None))
         return f"Compared: {self.changes().total:,} cells of clean records were changed."
 
@@ -242,7 +363,7 @@ class LeadBench:
         recipe = Recipe(region=self.recipe.region, rules=self.recipe.rules)
         self._read(path, recipe, on_progress, rules_file=self.rules_file, keep=False)
         self._past.clear()
-        return found.read_words(self.files, self.decisions)
+        return findings.read_words(self.files, self.decisions)
 
     def _read(
         self,
@@ -263,7 +384,7 @@ class LeadBench:
             save(work, self.kept)
 
     def _forget(self) -> None:
-        """Drop what was found out of the file that was open, or by the recipe before."""
+        """Drop the results of the file that was open, or of the recipe before."""
         self.prepared = self.ledger = self._found = self.reason = None
         self.page = self.changes_page = 0
         self.written = {}
@@ -272,6 +393,18 @@ class LeadBench:
         self._forget()
         self.prepared = prepared
         self._found = Browsed(self.files, prepared.cleaned)
+
+    def _honoring(self) -> Recipe:
+        """The recipe with the numbers of the firm's own list."""
+        if self.suppression is None:
+            return self.recipe
+        return replace(self.recipe, suppressed=self.suppression.barred())
+
+    def _keep_opt_outs(self, prepared: Prepared) -> None:
+        """Put the opt-outs of what was written onto the firm's own list."""
+        if self.suppression is not None and self.now is not None and prepared.opted_out:
+            at = self.now()
+            self.suppression.add(suppress.opt_outs_of(prepared, at.date()), at)
 
     def _opened(self) -> Path:
         if self.path is None:
@@ -290,4 +423,55 @@ class LeadBench:
 
     def _counted(self) -> str:
         assert self.prepared is not None  # noqa: S101 - called behind `_set`
-        return found.counted(self.prepared.cleaned)
+        return findings.counted(self.prepared.cleaned)
+
+
+#: The tables of a file, and the columns of each.
+Tables = tuple[tuple[LeadFile, ...], tuple[MappingDecision, ...]]
+
+
+def file_in(folder: Path, name: str | Path) -> Path:
+    """A file of the folder.
+
+    Raises:
+        ConfigError: It is not inside the folder.
+        LeadFileError: It is not there.
+    """
+    path = inside(folder, name)
+    if not path.is_file():
+        raise LeadFileError(
+            f"there is no file {str(name)!r} in {folder.name or folder}; check the name, or upload "
+            "the file",
+            path=path,
+        )
+    return path
+
+
+def rules_in(folder: Path, name: str) -> Rules:
+    """House rules of a file of the folder; those of the library where no file is named."""
+    return load_rules(inside(folder, name)) if name else Rules()
+
+
+def read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
+    """Read a file and find its columns.
+
+    Raises:
+        LeadFileError: It cannot be read so.
+    """
+    return aside(partial(_read, path, recipe), on_progress, "reading")
+
+
+def clean(path: Path, recipe: Recipe, on_progress: OnProgress) -> Prepared:
+    """What becomes of every record, without asking anybody."""
+
+    def work(told: OnProgress) -> Prepared:
+        return lead_lists.prepare([path], recipe, on_progress=told)
+
+    return aside(work, on_progress, "cleaning")
+
+
+def _read(path: Path, recipe: Recipe, on_progress: OnProgress) -> Tables:
+    files = tuple(lead_lists.read(path, recipe))
+    on_progress(Progress("records read", sum(file.records for file in files), None))
+    decided = (leads.decide(file, region=recipe.region, mapping=recipe.mapping) for file in files)
+    return files, tuple(decided)

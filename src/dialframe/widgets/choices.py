@@ -1,4 +1,4 @@
-"""What a person can decide about a lead file, as options of controls and back; reads no file."""
+"""What a person can decide about a lead file, as options of controls and back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 from dialframe.leads import MappingDecision
-from dialframe.leads.column_map import FIELDS, ColumnMap, Columns
-from dialframe.leads.header_row import HeaderChoice
+from dialframe.leads.columns.column_map import FIELDS, ColumnMap, Columns
+from dialframe.leads.reading.header_row import HeaderChoice
 
 #: Endings of lead files, and of house rules.
 ENDINGS: Final = (
@@ -54,7 +54,7 @@ def found_words(name: str, decision: MappingDecision | None) -> str:
 def told(
     chosen: Mapping[str, str], mapping: ColumnMap | Mapping[str, Columns] | None
 ) -> dict[str, Columns] | None:
-    """The mapping that a recipe takes, from the options chosen; a field told before stays told."""
+    """The mapping that a recipe takes, from the options chosen; a field that was set before stays set."""
     before: dict[str, Columns] = (
         dict(mapping.fields()) if isinstance(mapping, ColumnMap) else dict(mapping or {})
     )

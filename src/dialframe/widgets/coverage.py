@@ -11,6 +11,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import compliance, plots
+from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.compliance import Audit
 from dialframe.compliance.dnc.dashboard import Dashboard
 from dialframe.config import OnProgress, silent
@@ -18,12 +19,9 @@ from dialframe.errors import ConfigError
 from dialframe.flows import audit as auditing
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
-from dialframe.reports.naming import campaign_names
 from dialframe.widgets.bench import Connect
-from dialframe.widgets.browsing import masked
-from dialframe.widgets.manifest import write_manifest
-from dialframe.widgets.paging import Page, page_of
-from dialframe.widgets.places import inside
+from dialframe.widgets.findings import Page, masked, page_of
+from dialframe.widgets.folder import inside, write_manifest
 
 #: How coverage can be grouped.
 VIEWS: Final = ("campaign", "source", "state", "week")
@@ -70,10 +68,16 @@ class CoverageModel:
     _masked: pd.DataFrame | None = field(default=None, repr=False)
 
     def make(self, on_progress: OnProgress = silent) -> str:
-        """Hold the stored calls against the rules, and measure the coverage.
+        """Audit the stored calls, and measure the coverage.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
 
         Raises:
-            StoreError: Calls or leads were never read.
+            StoreError: Calls or leads were never synced.
             ConfigError: A jurisdiction is not in the book.
         """
         asked = [each.strip() for each in self.rules.split(",") if each.strip()]
@@ -89,7 +93,18 @@ class CoverageModel:
         return f"Audited {int(found.checks['checked'].sum()):,} tests; the verdict is below."
 
     def check(self, on_progress: OnProgress = silent) -> str:
-        """Ask the service about every number that is stale or unchecked, keep its answers, and audit again."""
+        """Check every number that is stale or unchecked at the service, store its answers, and audit again.
+
+        Args:
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
+        Raises:
+            ConfigError: Nothing was audited yet.
+            ApiError: The service refused.
+        """
         numbers = self._made()[1].next["phone"]
         with self.connect() as account:
             account.check_dnc(numbers, on_progress=on_progress)
@@ -98,36 +113,60 @@ class CoverageModel:
     def export(self, name: str = "evidence.zip", on_progress: OnProgress = silent) -> str:
         """Write the evidence pack, whole numbers in it, inside the folder.
 
+        Args:
+            name: Name of the file; it ends with `.zip`.
+            on_progress: Called as the work goes on.
+
+        Returns:
+            A sentence for the status line.
+
         Raises:
-            ConfigError: The name leads out of the folder, or something is in the way.
+            ConfigError: Nothing was audited yet, the name is outside the folder or no name of a
+                pack, or something is in the way.
         """
         del on_progress
         found, _ = self._made()
         path = inside(self.folder, name)
         if path.suffix != ".zip":
             raise ConfigError(f"{name!r} is no name of a pack; end it with .zip")
-        written = auditing.write_pack(found, path)
+        written = auditing.write_pack(found, path, replace=True)
         self.written = write_manifest({"evidence": written["zip"]}, path.stem)
         return f"Written: {path.name}, for authorised eyes: numbers in it are whole."
 
     def groups(self) -> pd.DataFrame:
-        """Coverage of the view: `group, numbers, fresh, stale, never, share`."""
+        """Coverage of the view.
+
+        Returns:
+            Columns `group, numbers, fresh, stale, never, share`, one row each group.
+        """
         by = self._made()[1].by
         return by[by["view"] == self.view].drop(columns="view").reset_index(drop=True)
 
     def picture(self) -> Picture:
-        """The largest groups drawn; the table has them all."""
+        """The largest groups drawn; the table has them all.
+
+        Returns:
+            The picture with its alternative text.
+        """
         most = self.groups().nlargest(_GROUPS_DRAWN, "numbers")
         return plots.coverage(most[["group", "fresh", "stale", "never"]], look=self.look)
 
     def findings(self) -> Page:
-        """The page of findings with their proof, gravest first, numbers masked."""
+        """Findings with their proof, gravest first.
+
+        Returns:
+            The page that `page` names, numbers masked.
+        """
         whole = self._findings()
         kept = whole if self.grade is None else whole[whole["grade"] == self.grade]
         return page_of(kept, self.page, noun="findings", whole=len(whole))
 
     def stale(self) -> Page:
-        """The page of numbers to check next, those that may be called first, masked."""
+        """Numbers to check next, those that may be called first.
+
+        Returns:
+            The page that `stale_page` names, numbers masked.
+        """
         whole = self._made()[1].next
         page = page_of(whole, self.stale_page, noun="numbers stale or never checked")
         return masked(page, "phone")

@@ -1,4 +1,4 @@
-"""The coverage dashboard as a widget: shows a `CoverageModel`, verdict first; grades nothing."""
+"""The coverage dashboard as a widget: shows a `CoverageModel`, verdict first."""
 
 from __future__ import annotations
 
@@ -16,8 +16,21 @@ import pandas as pd
 from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.coverage import GRADES, VIEWS, CoverageModel
-from dialframe.widgets.frame import Panel, button, field, html, row, tabs, turned, turns
-from dialframe.widgets.html import bullets, drawing, paragraph, snapshot, table
+from dialframe.widgets.elements import (
+    Panel,
+    bullets,
+    button,
+    drawing,
+    field,
+    html,
+    paragraph,
+    row,
+    snapshot,
+    table,
+    tabs,
+    turned,
+    turns,
+)
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.transfer import Downloads
 
@@ -159,7 +172,11 @@ class CoverageDashboard(Panel):
         return counts + bullets([*lines, *self.model.audit.notes])
 
     def snapshot(self) -> str:
-        """The verdict, the coverage and the checks, numbers masked."""
+        """What a viewer without widgets shows.
+
+        Returns:
+            HTML: the verdict, the coverage and the checks, numbers masked.
+        """
         if self.model.audit is None:
             return snapshot("Coverage dashboard", [paragraph("Nothing was audited yet.")])
         drawn = self.model.picture().html()

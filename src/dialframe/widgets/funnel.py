@@ -14,10 +14,10 @@ import pandas as pd
 from dialframe import analytics, plots
 from dialframe.account import Account
 from dialframe.analytics import Funnel
+from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.errors import ConfigError
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
-from dialframe.reports.naming import campaign_names, funnel_with_names
 
 Order = Literal["ordered", "strict", "any"]
 #: Breakdowns that every account has; custom fields of its leads come behind them.
@@ -56,15 +56,25 @@ class FunnelState:
             raise ConfigError(f"{self.until} is before {self.since}; swap the days")
 
     def to_json(self) -> str:
-        """The state as JSON."""
+        """Write the state as JSON.
+
+        Returns:
+            The text, for `from_json`.
+        """
         return json.dumps(asdict(self), default=str)
 
     @classmethod
     def from_json(cls, text: str) -> FunnelState:
-        """A state that was saved.
+        """Read a state that was saved.
+
+        Args:
+            text: What `to_json` gave.
+
+        Returns:
+            The state.
 
         Raises:
-            ConfigError: It is no saved state.
+            ConfigError: The text is no saved state.
         """
         try:
             return cls._of(json.loads(text))
@@ -76,7 +86,11 @@ class FunnelState:
             ) from None
 
     def to_query(self) -> str:
-        """The state as the query of an address: only what differs from the default."""
+        """Write the state as the query of an address.
+
+        Returns:
+            Only what differs from the default; an empty text for the default.
+        """
         pairs = [("campaign", each) for each in self.campaigns]
         named = {"since": self.since, "until": self.until, "by": self.by, "window": self.window_days,
                  "order": None if self.order == "ordered" else self.order}  # fmt: skip
@@ -84,10 +98,16 @@ class FunnelState:
 
     @classmethod
     def from_query(cls, query: str) -> FunnelState:
-        """The state of an address; words of others in it are left alone.
+        """Read the state from the query of an address; parameters of others are left alone.
+
+        Args:
+            query: The query, without `?`.
+
+        Returns:
+            The state.
 
         Raises:
-            ConfigError: A day, a number or the order is none.
+            ConfigError: A day, a number or the order is not valid.
         """
         found = parse_qs(query)
         one = {name: values[0] for name, values in found.items()}
@@ -140,7 +160,13 @@ class FunnelModel:
 
     @classmethod
     def of(cls, account: Account) -> FunnelModel:
-        """The model of an account's stored tables.
+        """Read an account's stored tables.
+
+        Args:
+            account: The account.
+
+        Returns:
+            The model, with its first funnel still to be counted.
 
         Raises:
             StoreError: The store cannot be read.
@@ -164,10 +190,13 @@ class FunnelModel:
         return (*BREAKDOWNS, *sorted(name for name in named if name not in columns))
 
     def result(self) -> Funnel:
-        """The funnel of the state.
+        """Count the funnel of the state.
+
+        Returns:
+            The funnel; the same object until the state changes.
 
         Raises:
-            ConfigError: A campaign or a breakdown is of no lead.
+            ConfigError: No lead has this campaign or this breakdown.
         """
         state = self.state
         if self._last is not None and self._last[0] == state:
@@ -179,9 +208,9 @@ class FunnelModel:
             leads = leads[leads["campaign_id"].isin(state.campaigns)]
             calls = calls[calls["campaign_id"].isin(state.campaigns)]
         found = analytics.funnel(
-            leads,
             calls,
-            self.appointments,
+            leads,
+            appointments=self.appointments,
             campaign=one,
             by=state.by,
             order=state.order,
@@ -193,17 +222,37 @@ class FunnelModel:
         return found
 
     def picture(self) -> Picture:
-        """The funnel drawn, with words for those who cannot see it."""
-        found = funnel_with_names(self.result(), self.campaigns)
+        """Draw the funnel.
+
+        Returns:
+            The picture with its alternative text.
+
+        Raises:
+            ConfigError: As for `result`.
+        """
+        found = self.result().renamed(self.campaigns)
         draw = plots.funnel if found.by is None else plots.funnel_by
         return draw(found, look=self.look)
 
     def table(self) -> pd.DataFrame:
-        """The numbers that are drawn: stage, count, shares with their interval."""
-        return funnel_with_names(self.result(), self.campaigns).table.drop(columns="definition")
+        """The numbers that are drawn.
+
+        Returns:
+            One row each stage: its count, and its shares with their confidence intervals.
+
+        Raises:
+            ConfigError: As for `result`.
+        """
+        return self.result().renamed(self.campaigns).table.drop(columns="definition")
 
     def choose(self, state: FunnelState) -> str:
-        """Ask another funnel, and say what it shows.
+        """Change the state, and count its funnel.
+
+        Args:
+            state: The new state.
+
+        Returns:
+            A sentence for the status line.
 
         Raises:
             ConfigError: As for `result`; the state stays as it was.

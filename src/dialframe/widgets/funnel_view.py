@@ -1,4 +1,4 @@
-"""The funnel explorer as a widget: shows a `FunnelModel` and passes on what is chosen; computes nothing."""
+"""The funnel explorer as a widget: shows a `FunnelModel` and passes on what is chosen."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ import traitlets
 
 from dialframe.errors import ConfigError
 from dialframe.plots.style import Look
-from dialframe.widgets.frame import Panel, button, field, html, row, tabs
+from dialframe.widgets.elements import (
+    Panel,
+    bullets,
+    button,
+    drawing,
+    field,
+    html,
+    paragraph,
+    row,
+    snapshot,
+    table,
+    tabs,
+)
 from dialframe.widgets.funnel import FunnelModel, FunnelState
-from dialframe.widgets.html import bullets, drawing, paragraph, snapshot, table
 from dialframe.widgets.jobs import Jobs
 
 _ORDERS = (
@@ -84,7 +95,10 @@ class FunnelExplorer(Panel):
         self.reset.on_click(lambda _: self.act(lambda: self.model.choose(FunnelState())))
 
     def chosen(self) -> FunnelState:
-        """What the controls ask.
+        """Read the controls.
+
+        Returns:
+            The state that they stand for.
 
         Raises:
             ConfigError: The window is no number, or the days are the wrong way round.
@@ -100,7 +114,11 @@ class FunnelExplorer(Panel):
         )
 
     def ask(self, query: str) -> None:
-        """Ask what an address says; where it says nonsense, say so and stay."""
+        """Show the funnel of an address; where the address is wrong, say so and change nothing.
+
+        Args:
+            query: The query of the address, as of `FunnelState.to_query`.
+        """
         self.act(lambda: self.model.choose(FunnelState.from_query(query)))
 
     def _choose(self) -> str:
@@ -130,7 +148,11 @@ class FunnelExplorer(Panel):
         )
 
     def snapshot(self) -> str:
-        """The picture with its alternative text, and its numbers."""
+        """What a viewer without widgets shows.
+
+        Returns:
+            HTML: the picture with its alternative text, and its numbers.
+        """
         return snapshot(
             "Funnel explorer",
             [self.model.picture().html(), table("Leads by stage", self.model.table())],

@@ -1,9 +1,9 @@
-"""Files between a browser and the kernel, piece by piece, and the line that says how things stand; knows no list.
+"""Files between a browser and the kernel, piece by piece, and the line that says how things stand.
 
 The stock upload button sends a file as one message, which a notebook server drops in silence when it
 is large. Here every piece is answered before the next one is sent; a piece that comes twice is
 written once, so a browser that lost its connection sends it again and goes on. Each upload has a
-name of its own: of two tabs that send at once, the later one is taken and the other is told.
+name of its own: of two tabs that send at once, the later one is taken and the other gets an error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StatusLine(anywidget.AnyWidget):
 
     Attributes:
         text: The sentence.
-        failed: Whether it tells of a failure.
+        failed: Whether it reports a failure.
         look: `light` or `dark`, as the page is; set by the browser.
     """
 

@@ -1,7 +1,8 @@
-"""The lead workbench as a widget: shows a `LeadBench` and passes on what is clicked; decides nothing."""
+"""The lead workbench as a widget: shows a `LeadBench` and passes on what is clicked."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,15 +13,29 @@ import ipywidgets as W  # noqa: N812 - its own documentation calls it so
 from platformdirs import user_state_path
 
 from dialframe.config import OnProgress
-from dialframe.leads.column_map import FIELDS
+from dialframe.flows import lead_tables
+from dialframe.flows.suppress import own_list
+from dialframe.leads.columns.column_map import FIELDS
 from dialframe.widgets import choices
 from dialframe.widgets.bench import Connect, LeadBench
-from dialframe.widgets.frame import Panel, button, field, html, row, tabs, titled, turned, turns
-from dialframe.widgets.html import paragraph, snapshot
+from dialframe.widgets.elements import (
+    Panel,
+    bullets,
+    button,
+    field,
+    html,
+    paragraph,
+    row,
+    snapshot,
+    table,
+    tabs,
+    titled,
+    turned,
+    turns,
+)
+from dialframe.widgets.folder import names
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.kept import place
-from dialframe.widgets.outlook import detected, ledger_html, outcome_html
-from dialframe.widgets.places import names
+from dialframe.widgets.saved_work import place
 from dialframe.widgets.transfer import Downloads, Upload
 
 #: Clean records that take long to compare.
@@ -35,8 +50,8 @@ class Workbench(Panel):
     Attributes:
         model: The bench behind it.
         upload: Brings a file from the browser.
-        path: Name of a file of the folder; `open` reads it, `go_on` takes up what was left off.
-        region, encoding, delimiter, header, sheet: What was detected can be told otherwise; `decide`.
+        path: Name of a file of the folder; `open` reads it, `go_on` continues an earlier session.
+        region, encoding, delimiter, header, sheet: What was detected can be corrected; `decide`.
         fields: Field to the control with its columns.
         rules: House rules, a file of the folder.
         check, write, screen: Dry run, files, Do-Not-Call checks.
@@ -65,7 +80,11 @@ class Workbench(Panel):
         super().__init__(jobs)
         room = keep or user_state_path("dialframe") / "workbench"
         self.model = LeadBench(
-            Path(folder), connect, partial(datetime.now, UTC), kept=place(room, Path(folder))
+            Path(folder),
+            connect,
+            partial(datetime.now, UTC),
+            kept=place(room, Path(folder)),
+            suppression=own_list(os.environ),
         )
         self._make_file()
         self._make_choices()
@@ -98,7 +117,7 @@ class Workbench(Panel):
         )
 
     def _make_choices(self) -> None:
-        self.region = field(W.Text(description="Region", value=self.model.recipe.region))
+        self.region = field(W.Text(description="Region", value=self.model.recipe.region or ""))
         self.encoding = field(W.Text(description="Encoding", placeholder="as found"))
         self.delimiter = field(
             W.Dropdown(description="Delimiter", options=choices.DELIMITERS, value="")
@@ -181,7 +200,7 @@ class Workbench(Panel):
     def _decide(self, listen: OnProgress) -> str:
         recipe = replace(
             self.model.recipe,
-            region=self.region.value.strip().upper(),
+            region=self.region.value.strip().upper() or None,
             encoding=self.encoding.value.strip() or None,
             delimiter=self.delimiter.value or None,
             header=choices.header(self.header.value),
@@ -234,7 +253,7 @@ class Workbench(Panel):
 
     def _draw_choices(self) -> None:
         recipe = self.model.recipe
-        self.region.value = recipe.region
+        self.region.value = recipe.region or ""
         self.encoding.value = recipe.encoding or ""
         self.delimiter.value = recipe.delimiter or ""
         self.header.value = "" if recipe.header == "auto" else str(recipe.header)
@@ -287,10 +306,49 @@ class Workbench(Panel):
             self.attempt(self._draw_changes)
 
     def snapshot(self) -> str:
-        """What was found and what became of it, numbers masked."""
+        """What a viewer without widgets shows.
+
+        Returns:
+            HTML: what the file holds and what became of it, numbers masked.
+        """
         return snapshot("Lead workbench", [detected(self.model), outcome_html(self.model)])
 
 
 def _columns_of(name: str) -> W.Dropdown:
     words = name.replace("_", " ").capitalize()
     return W.Dropdown(description=words, options=[("nothing found", choices.FOUND)])
+
+
+def detected(model: LeadBench) -> str:
+    """How the open file was read, and what is not sure about its columns."""
+    if not model.files:
+        return paragraph("No file is open.")
+    lines = [f"{file.name}: {'; '.join(lead_tables.decided(file.decisions))}"
+             for file in model.files]  # fmt: skip
+    return bullets([*lines, *choices.questions(model.decisions)])
+
+
+def outcome_html(model: LeadBench) -> str:
+    """Counts that add up, reasons with what to do about them, what was mended."""
+    if model.prepared is None:
+        return ""
+    cleaned = model.prepared.cleaned
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in cleaned.counts.items())
+    parts = [paragraph(f"{counts}.")]
+    for caption, frame in (
+        ("Why records were set aside", lead_tables.reasons(cleaned)),
+        ("Clean, and mended", lead_tables.warnings(cleaned)),
+        ("Columns", lead_tables.columns(cleaned)),
+    ):
+        if len(frame):
+            parts.append(table(caption, frame))
+    return "".join(parts)
+
+
+def ledger_html(model: LeadBench) -> str:
+    """What became of the leads that were sent, and why some were not accepted."""
+    if model.ledger is None:
+        return paragraph("Nothing was sent yet.")
+    why = lead_tables.refusals(model.ledger)
+    said = ", ".join(f"{n:,} {name}" for name, n in model.ledger.counts.items())
+    return paragraph(f"{said}.") + (table("Not accepted", why) if len(why) else "")

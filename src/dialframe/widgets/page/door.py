@@ -1,14 +1,17 @@
-"""Who is let in, told to the page's server; a kernel whose page was closed can then be ended by that page."""
+"""Decides who may see the page, and lets a page that is closed end its own kernel."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from jupyter_server.auth.identity import PasswordIdentityProvider, User
+from tornado.web import HTTPError
+
+from dialframe.widgets.page.server import KERNELS
 
 
 class Door(PasswordIdentityProvider):
-    """Lets in who has the token, and gives the browser what its farewell has to carry.
+    """Accepts requests with the token, and gives the browser the token that it needs to end its kernel.
 
     A page that is closed asks the server to end its kernel, with the token against forged requests.
     That token comes with the login form, which who has the address with its token never sees: without
@@ -19,7 +22,18 @@ class Door(PasswordIdentityProvider):
         """Who asks, or None."""
         found = super().get_user(handler)
         user = found if found is None or isinstance(found, User) else await found
+        if user is not None and type(handler).__name__ == "VoilaHandler":
+            _refuse_too_many(handler)
         if user is not None and handler.get_cookie("_xsrf") is None:
             handler.current_user = user
             _ = handler.xsrf_token  # being asked for it sets the cookie
         return user
+
+
+def _refuse_too_many(handler: Any) -> None:
+    """Each page that is opened starts a kernel: so many, and no more."""
+    kernels = handler.settings["kernel_manager"].list_kernel_ids()
+    if len(kernels) >= KERNELS:
+        raise HTTPError(
+            503, f"{KERNELS} pages are open already; close one, and load this one again"
+        )

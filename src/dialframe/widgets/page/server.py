@@ -1,6 +1,6 @@
-"""The web page's server: Voila in a process of its own, on loopback, behind a token; knows no widget.
+"""Serves the web page: Voila in a process of its own, on loopback, behind a token.
 
-What the process is told stands in a file that its owner alone can read, so that the token is seen
+The process's settings are in a file that only its owner can read, so that the token is seen
 neither in the list of processes nor in a log.
 """
 
@@ -25,17 +25,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError, TransportError
-from dialframe.widgets.page.names import FOLDER
+from dialframe.files import write_text
+
+#: Tells the kernel the folder that the page works in.
+FOLDER: Final = "DIALFRAME_APP_FOLDER"
+
 
 HOST: Final = "127.0.0.1"
 #: Extensions of the browser's side that are loaded; any other stays out.
 EXTENSIONS: Final = (
     "@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget",
 )  # fmt: skip
+_OPENING: Final = (
+    '<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>dialframe</title>'
+)
 _READY_S: Final = 60.0
 _PAUSE_S: Final = 0.1
 _STOP_S: Final = 10.0
-_FORGOTTEN_S: Final = 4 * 3600
+#: A kernel whose page is gone ends after this; as many pages may be open at once.
+IDLE_S: Final = 3600
+KERNELS: Final = 8
 _MESSAGE_BYTES: Final = 64 << 20
 
 
@@ -47,11 +56,14 @@ class Page:
         url: Its address, without the token.
         token: What lets a browser in.
         process: The server.
+        opener: A file of the owner's alone that leads a browser to the page, so that the token stands in no
+            list of processes.
     """
 
     url: str
     token: str = field(repr=False)
     process: subprocess.Popen[bytes] = field(repr=False)
+    opener: Path = field(repr=False)
 
     @property
     def address(self) -> str:
@@ -89,13 +101,15 @@ def serve(
         process = _start(private, log, _seen(folder, environment, private))
         try:
             _wait(process, chosen, log)
-            yield Page(f"http://{HOST}:{chosen}", key, process)
+            url = f"http://{HOST}:{chosen}"
+            opening = _OPENING.format(address=f"{url}/?token={key}")
+            yield Page(url, key, process, write_text(opening, private / "open.html"))
         finally:
             _stop(process)
 
 
 def settings(port: int, token: str) -> dict[str, Any]:
-    """What Voila is told."""
+    """The settings of Voila."""
     return {
         "Voila": {
             "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
@@ -119,7 +133,7 @@ def settings(port: int, token: str) -> dict[str, Any]:
         },
         "VoilaExecutor": {"timeout": 120},
         # A page that was closed ends its kernel; this is for one that could not say so.
-        "MappingKernelManager": {"cull_idle_timeout": _FORGOTTEN_S, "cull_interval": 300},
+        "MappingKernelManager": {"cull_idle_timeout": IDLE_S, "cull_interval": 300},
     }  # fmt: skip
 
 
@@ -164,12 +178,12 @@ def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[s
 def _start(private: Path, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     notebook = str(resources.files("dialframe.widgets.page").joinpath("page.ipynb"))
     command = [
-        sys.executable, "-m", "voila", notebook, f'--Voila.config_file_paths=["{private}"]',
+        sys.executable, "-m", "dialframe.widgets.page.guarded", notebook, f'--Voila.config_file_paths=["{private}"]',
     ]  # fmt: skip
     with log.open("wb") as out:
         return subprocess.Popen(  # noqa: S603 - the command is our own
-            command, cwd=private, env=dict(environment), stdout=out, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command, cwd=private, env=dict(environment), stdin=subprocess.PIPE, stdout=out,
+            stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
 
 
@@ -192,11 +206,14 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     """End the server; it ends its kernels. What does not end is ended with them."""
-    if process.poll() is not None:
-        return
-    process.terminate()
     try:
+        if process.poll() is not None:
+            return
+        process.terminate()
         process.wait(_STOP_S)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.wait()
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()

@@ -1,25 +1,26 @@
-"""What the page shows in its kernel; reads the environment, since it is a face of its own."""
+"""Shows the page in its kernel, and reads the environment for it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qs
 
+import anywidget
 import ipywidgets as W  # noqa: N812 - its own documentation calls it so
+import traitlets
 from IPython.display import display
 
 from dialframe.account import connect
 from dialframe.config import ENVIRONMENT
 from dialframe.errors import ConfigError
-from dialframe.widgets.address import Address
 from dialframe.widgets.bench import Connect
-from dialframe.widgets.frame import html, tabs
-from dialframe.widgets.html import paragraph
+from dialframe.widgets.elements import html, paragraph, tabs
 from dialframe.widgets.jobs import outcome, sentence
-from dialframe.widgets.page.names import FOLDER
+from dialframe.widgets.page.server import FOLDER
+from dialframe.widgets.transfer import script
 from dialframe.widgets.workbench import Workbench
 
 TITLES: Final = ("Leads", "Funnel", "Coverage")
@@ -134,3 +135,25 @@ def _dashboard(opened: Connect, folder: Path) -> W.Widget:
     from dialframe.widgets.coverage_view import CoverageDashboard
 
     return CoverageDashboard(opened, folder=folder)
+
+
+class Address(anywidget.AnyWidget):
+    """What the page's address says behind its question mark; in a notebook it changes nothing.
+
+    Attributes:
+        query: What is shown, as an address says it; the token is not part of it.
+    """
+
+    _esm = script("address.js")
+    query = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, on_asked: Callable[[str], None]) -> None:
+        """Call `on_asked` with the query that somebody went back or forward to."""
+        super().__init__()
+        self._on_asked = on_asked
+        self.on_msg(self._receive)
+
+    def _receive(self, _: object, message: Mapping[str, Any], buffers: object) -> None:
+        del buffers
+        if message.get("kind") == "asked":
+            self._on_asked(str(message.get("query", "")))

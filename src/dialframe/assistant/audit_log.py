@@ -1,23 +1,31 @@
-"""The log of tool calls: one line of JSON each in a file of the account, for its owner alone; reads none back.
+"""The log of tool calls: one line of JSON each in a file of the account, for its owner alone.
 
 A line holds who called what, what was answered, and the ids under which the service knows it. Numbers in it are
-masked, free text stands as its length, keys never.
+masked, free text stands as its length, keys never; addresses that data is sent to stand whole. Each line carries
+a hash over itself and the line before, so that none can be changed or left out unnoticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from dialframe.assistant.texts import masked, shown
+from dialframe import files
+from dialframe.assistant.answers import masked, shown
+from dialframe.privacy import redact
 
 FILE: Final = "assistant.jsonl"
 _FILE_MODE: Final = 0o600
+_HASHED: Final = re.compile(rb'\{"hash": "([0-9a-f]{64})", (.*\})')
+#: No line is longer than this.
+_LINE_BYTES: Final = 1 << 16
 _WORDS: Final = 300
 _NAME: Final = 64
 _LIST: Final = 10
@@ -68,12 +76,47 @@ def write(folder: Path, entry: Entry) -> None:
         "client": shown(masked(entry.client))[:_NAME],
         "words": shown(masked(entry.words))[:_WORDS],
     }
-    line = json.dumps(facts, ensure_ascii=False) + "\n"
-    file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE_MODE)
+    with files.exclusive(folder / f"{FILE}.lock", wait=True):
+        before = _last_hash(folder / FILE)
+        text = json.dumps({**facts, "before": before}, ensure_ascii=False)
+        data = text.encode("utf-8", "backslashreplace")
+        line = json.dumps({"hash": hashlib.sha256(data).hexdigest()})
+        file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE_MODE)
+        try:
+            # The hash stands first, so that the rest of the line is what it was made of.
+            os.write(file, line[:-1].encode() + b", " + data[1:] + b"\n")
+        finally:
+            os.close(file)
+
+
+def broken_lines(folder: Path) -> list[int]:
+    """Numbers, from 1, of lines that are not what was written, or do not follow the line before them."""
+    path = folder / FILE
+    broken: list[int] = []
+    before = ""
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else [], 1):
+        match = _HASHED.fullmatch(line)
+        if match is None and not before and not broken:
+            continue  # from before lines had hashes
+        text = b"{" + match[2] if match else b""
+        whole = match is not None and hashlib.sha256(text).hexdigest() == match[1].decode()
+        if not whole or f'"before": "{before}"'.encode() not in text[-90:]:
+            broken.append(number)
+        before = match[1].decode() if match else ""
+    return broken
+
+
+def _last_hash(path: Path) -> str:
+    """The hash of the last line; empty where there is none."""
     try:
-        os.write(file, line.encode("utf-8", "backslashreplace"))
-    finally:
-        os.close(file)
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _LINE_BYTES))
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return ""
+    match = _HASHED.fullmatch(lines[-1]) if lines else None
+    return match[1].decode() if match else ""
 
 
 def brief(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,6 +130,8 @@ def brief(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
 
 def _brief(name: str, value: object, field: Mapping[str, Any]) -> object:
     if isinstance(value, str):
+        if name == "url":
+            return shown(redact(value))
         if name in _NUMBERS:
             return shown(masked(value))[:_NAME]
         coded = any(word in field for word in _CODED) and len(value) <= _NAME

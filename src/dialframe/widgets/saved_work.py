@@ -1,4 +1,4 @@
-"""What was decided about the last file of a folder, so that a kernel that starts anew can go on; holds no row.
+"""Saves what was decided about the last file of a folder, so that a new kernel can continue.
 
 The file's name, its hash and the recipe are kept outside the folder, under the folder's own name.
 What is damaged there counts as never kept.
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError, DialframeError
-from dialframe.flows.files import write_text
-from dialframe.flows.listing import Recipe
+from dialframe.files import write_text
+from dialframe.flows.lead_lists import Recipe
 from dialframe.leads import ColumnMap, LeadFile
-from dialframe.leads.column_map import Columns
-from dialframe.widgets.places import inside
+from dialframe.leads.columns.column_map import Columns
+from dialframe.widgets.folder import inside
 
 SCHEMA: Final = "dialframe.workbench/1"
 _TOLD: Final = ("region", "encoding", "delimiter", "sheet", "header")
@@ -91,7 +91,7 @@ def load(path: Path) -> Work | None:
 
 
 def left_off(path: Path | None, opened: Path | None, digests: Sequence[str]) -> Work | None:
-    """What a start before left off with, while nothing else is open than that.
+    """The work of an earlier session, while no other file is open.
 
     Args:
         path: Where it is kept, or None.

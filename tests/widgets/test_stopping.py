@@ -10,8 +10,7 @@ import pytest
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import LeadFileError
 from dialframe.widgets import LeadBench
-from dialframe.widgets.aside import aside
-from dialframe.widgets.jobs import Jobs, Stopped
+from dialframe.widgets.jobs import Jobs, Stopped, aside
 
 
 def test_a_stop_does_not_wait_for_work_that_knows_no_steps() -> None:

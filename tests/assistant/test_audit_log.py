@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dialframe.assistant import diary, tools
+from dialframe.assistant import audit_log, exposure
 from dialframe.contract import operations
 
 AT = datetime(2026, 10, 1, 9, 30, tzinfo=UTC)
 KEY = "svc_test_0123456789abcdef_secret"
 
 
-def entry(**given: Any) -> diary.Entry:
+def entry(**given: Any) -> audit_log.Entry:
     """An entry, with this in it."""
     facts = {
         "call": "assistant-1",
@@ -24,14 +24,14 @@ def entry(**given: Any) -> diary.Entry:
         "arguments": {},
         "outcome": "done",
     }
-    return diary.Entry(at=AT, **{**facts, **given})
+    return audit_log.Entry(at=AT, **{**facts, **given})
 
 
 def test_lines_are_appended_for_the_owner_alone(tmp_path: Path) -> None:
     """One object on a line, instants in UTC, mode 0600 from the first byte."""
     for outcome in ("asked", "sending", "done"):
-        diary.write(tmp_path, entry(outcome=outcome))
-    file = tmp_path / diary.FILE
+        audit_log.write(tmp_path, entry(outcome=outcome))
+    file = tmp_path / audit_log.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert [line["outcome"] for line in lines] == ["asked", "sending", "done"]
@@ -40,13 +40,13 @@ def test_lines_are_appended_for_the_owner_alone(tmp_path: Path) -> None:
 
 def test_no_number_and_no_key_stands_in_it(tmp_path: Path) -> None:
     """Not even where a client puts one into its own name, or into that of a tool."""
-    diary.write(
+    audit_log.write(
         tmp_path,
         entry(
             tool=f"{KEY}\n{{}}", client="call 212-555-0142 \ud800", words=f"no +12125550142 {KEY}"
         ),
     )
-    text = (tmp_path / diary.FILE).read_text(encoding="utf-8")
+    text = (tmp_path / audit_log.FILE).read_text(encoding="utf-8")
     assert "5550142" not in text
     assert "555-0142" not in text
     assert "secret" not in text
@@ -55,16 +55,16 @@ def test_no_number_and_no_key_stands_in_it(tmp_path: Path) -> None:
 
 def test_arguments_keep_codes_and_lose_words() -> None:
     """Ids and days as they are, numbers masked, what somebody wrote as its length."""
-    schema = tools.definition(operations.BY_NAME["callbacks.create"]).input_schema
+    schema = exposure.definition(operations.BY_NAME["callbacks.create"]).input_schema
     lead = "lead_00000000-0000-4000-8000-000000000000"
     given = {"lead_id": lead, "scheduled_at": "2030-01-01T10:00:00Z", "notes": "call Ann"}
-    assert diary.brief(given, schema) == {
+    assert audit_log.brief(given, schema) == {
         "lead_id": lead,
         "scheduled_at": "2030-01-01T10:00:00Z",
         "notes": "(8 characters)",
     }
-    sms = tools.definition(operations.BY_NAME["sms.send"]).input_schema
-    assert diary.brief({"to": "+12125550142", "body": "Hello"}, sms) == {
+    sms = exposure.definition(operations.BY_NAME["sms.send"]).input_schema
+    assert audit_log.brief({"to": "+12125550142", "body": "Hello"}, sms) == {
         "to": "+121******42",
         "body": "(5 characters)",
     }
@@ -72,9 +72,9 @@ def test_arguments_keep_codes_and_lose_words() -> None:
 
 def test_long_lists_and_unknown_arguments_stay_small() -> None:
     """Whatever a client sends, a line stays a line."""
-    checks = tools.definition(operations.BY_NAME["dnc.check"]).input_schema
+    checks = exposure.definition(operations.BY_NAME["dnc.check"]).input_schema
     phones = [f"+1212555{n:04}" for n in range(100, 200)]
-    told = diary.brief({"phones": phones, "x" * 10_000: "y" * 10_000}, checks)
+    told = audit_log.brief({"phones": phones, "x" * 10_000: "y" * 10_000}, checks)
     assert told["phones"][-1] == "(90 more)"
     assert "5550100" not in json.dumps(told)
     assert len(json.dumps(told)) < 500

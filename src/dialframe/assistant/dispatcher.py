@@ -1,4 +1,4 @@
-"""Answers tool calls: checks arguments, asks before anybody is reached, writes down each call; opens no socket."""
+"""Answers tool calls: checks arguments, asks before anybody is reached, writes down each call."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio.from_thread
+import anyio.to_process
 import anyio.to_thread
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from pydantic import ValidationError
 
-from dialframe.assistant import analyses, answering, confirming, diary, lookups, results, tools
-from dialframe.assistant.confirming import Confirmations
-from dialframe.assistant.exposure import REACHES, READING, Exposure, kind_of
-from dialframe.assistant.questions import question
-from dialframe.assistant.texts import shown
+from dialframe.assistant import analyses, answers, audit_log, confirming
+from dialframe.assistant.answers import shown
+from dialframe.assistant.confirming import Confirmations, question
+from dialframe.assistant.exposure import (
+    CONFIRMED,
+    PAGE_ROWS,
+    READING,
+    Exposure,
+    definition,
+    kind_of,
+    offered,
+)
 from dialframe.client import Options
 from dialframe.config import Progress
 from dialframe.contract.limits import JSON_DEPTH
@@ -35,7 +43,11 @@ from dialframe.privacy import KEY
 if TYPE_CHECKING:
     from dialframe.account import Account
 
+
 LOGGER: Final = logging.getLogger("dialframe.assistant")
+
+#: Seconds after which an analysis is stopped.
+ANALYSIS_S: Final = 120.0
 
 _EXPOSED: Final = (
     "a key of the service stands in the arguments; nothing was sent: have the key replaced, since it is"
@@ -77,7 +89,7 @@ class Call:
     params: types.CallToolRequestParams
     caller: Caller
     id: str
-    entry: diary.Entry
+    entry: audit_log.Entry
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -89,7 +101,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Desk:
+class Dispatcher:
     """What answers tool calls, and writes down each.
 
     Attributes:
@@ -108,10 +120,10 @@ class Desk:
     ) -> None:
         self.caller = caller
         self.exposure = exposure
-        self._rows = tools.offered(exposure)
+        self._rows = offered(exposure)
         own = [_analysis_tool(row) for row in analyses.ALL]
-        offered = [*map(tools.definition, self._rows.values()), *own]
-        self.tools: Final = {tool.name: tool for tool in offered}
+        tools = [*map(definition, self._rows.values()), *own]
+        self.tools: Final = {tool.name: tool for tool in tools}
         self._confirmations = confirmations or Confirmations()
         self._now = now
 
@@ -122,13 +134,13 @@ class Desk:
         try:
             result = await self._answer(call)
         except DialframeError as error:
-            result = results.refused(error, writes=self._writes(params.name))
+            result = answers.refused(error, writes=self._writes(params.name))
         except OSError as error:
             LOGGER.exception("the tool %s failed", shown(params.name))
-            result = results.failed(f"a file cannot be written or read: {error.strerror or error}")
+            result = answers.failed(f"a file cannot be written or read: {error.strerror or error}")
         except Exception:  # a face shows no traceback
             LOGGER.exception("the tool %s failed", shown(params.name))
-            result = results.failed(
+            result = answers.failed(
                 f"{params.name} failed by a fault of dialframe; please report it"
             )
         finally:
@@ -140,12 +152,12 @@ class Desk:
         told = context.session.client_params
         client = f"{told.client_info.name} {told.client_info.version}" if told else ""
         call_id = f"assistant-{secrets.token_hex(8)}"
-        entry = diary.Entry(
+        entry = audit_log.Entry(
             at=self._now(),
             call=call_id,
             tool=params.name,
             client=client,
-            arguments=diary.brief(params.arguments or {}, tool.input_schema if tool else {}),
+            arguments=audit_log.brief(params.arguments or {}, tool.input_schema if tool else {}),
             outcome="asked",
         )
         return Call(context, params, self.caller(context), call_id, entry)
@@ -153,16 +165,16 @@ class Desk:
     async def _answer(self, call: Call) -> Result:
         name = call.params.name
         if name not in self.tools:
-            return results.failed(
+            return answers.failed(
                 f"there is no tool {name!r} here; list the tools for what there is"
             )
         if _deep(call.arguments):
-            return results.failed(f"{name}: the arguments are nested deeper than {JSON_DEPTH}")
+            return answers.failed(f"{name}: the arguments are nested deeper than {JSON_DEPTH}")
         if KEY.search(json.dumps(call.arguments, ensure_ascii=False)):
-            return results.failed(f"{name}: {_EXPOSED}")
+            return answers.failed(f"{name}: {_EXPOSED}")
         wrong = _wrong_arguments(self.tools[name], call.arguments)
         if wrong is not None:
-            return results.failed(f"{name}: {wrong}")
+            return answers.failed(f"{name}: {wrong}")
         if name in analyses.BY_NAME:
             return await self._analyse(call, analyses.BY_NAME[name])
         return await self._operate(call, self._rows[name])
@@ -171,32 +183,46 @@ class Desk:
         scopes = call.caller.scopes
         missing = sorted(row.scopes - scopes) if scopes is not None else []
         if missing:
-            return results.failed(
+            return answers.failed(
                 f"{row.name} reads what only a key with {', '.join(missing)} may read"
             )
         asked = analyses.Asked(
             call.caller.account, call.arguments, self._now(), partial(_tell, call.context)
         )
-        made = await anyio.to_thread.run_sync(row.run, asked)
-        return results.answered(answering.whole(made, reveal=self.exposure.reveal))
+        with anyio.move_on_after(ANALYSIS_S) as deadline:
+            made = await self._made(row, asked)
+        if deadline.cancelled_caught:
+            return answers.failed(
+                f"{row.name} took longer than {ANALYSIS_S:.0f} s and was stopped"
+            )
+        return answers.answered(answers.whole(made, exposure=self.exposure))
+
+    async def _made(self, row: analyses.Analysis, asked: analyses.Asked) -> dict[str, Any]:
+        """Run an analysis where it can be stopped: what reads text of strangers in a process of its own."""
+        if row.apart is not None:
+            made: dict[str, Any] = await anyio.to_process.run_sync(
+                row.apart, dict(asked.arguments), cancellable=True
+            )
+            return made
+        return await anyio.to_thread.run_sync(row.run, asked, abandon_on_cancel=True)
 
     async def _operate(self, call: Call, row: Operation[Any, Any]) -> Result:
         arguments = call.arguments
         if row.paged:
-            arguments.setdefault("limit", tools.PAGE_ROWS)
+            arguments.setdefault("limit", PAGE_ROWS)
         try:
             request = row.request.model_validate(arguments)
         except ValidationError as error:
-            return results.failed(f"{call.params.name}: {_invalid(error)}")
+            return answers.failed(f"{call.params.name}: {_invalid(error)}")
         options = Options(correlation_id=call.id)
-        if row.name in REACHES:
+        if row.name in CONFIRMED:
             word = await confirming.ask(
                 call.context, call.params, partial(self._question, call, row), self._confirmations
             )
             if isinstance(word, types.InputRequiredResult):
                 return word
             if word.token is None:
-                return results.failed(word.refusal or confirming.DECLINED)
+                return answers.failed(word.refusal or confirming.DECLINED)
             # The confirmation is the key: what was confirmed once is done at most once.
             options = replace(options, idempotency_key=f"assistant-{word.token}")
         return await anyio.to_thread.run_sync(self._send, call, row, request, options)
@@ -206,12 +232,12 @@ class Desk:
             account, options = call.caller.account, Options(correlation_id=call.id)
             pending = account.client.writes.pending()
             return (
-                lookups.known(account, call.arguments, options),
+                confirming.known(account, call.arguments, options),
                 sum(write.operation == row.name for write in pending),
             )
 
         facts, pending = await anyio.to_thread.run_sync(known)
-        effect = REACHES[row.name]
+        effect = CONFIRMED[row.name][1]
         return question(call.params.name, effect, call.arguments, facts, open_writes=pending)
 
     def _send(
@@ -220,20 +246,23 @@ class Desk:
         if kind_of(row) != "read":
             # What cannot be written down is not done.
             entry = replace(call.entry, outcome="sending", key=options.idempotency_key)
-            diary.write(call.caller.account.store.folder, entry)
-        client = call.caller.account.client
+            audit_log.write(call.caller.account.store.folder, entry)
+        client, exposure = call.caller.account.client, self.exposure
+        if row.streamed and "recording" not in exposure.people:
+            return answers.failed(
+                "recordings are given only where the operator's policy names them (--policy)"
+            )
         if row.streamed:
             with client.correlation(call.id), tempfile.TemporaryDirectory() as folder:
                 path = client.calls.recording(request.call_id, Path(folder) / "recording")
-                return results.recording(path.read_bytes())
+                return answers.recording(path.read_bytes())
         answer = client.send_raw(row, request, options)
-        reveal = self.exposure.reveal
         facts: dict[str, Any] = {"request_id": answer.request_id}
         if row.paged:
-            return results.answered({**facts, **answering.page(answer.raw, reveal=reveal)})
+            return answers.answered({**facts, **answers.page(answer.raw, exposure=exposure)})
         if row.response is Nothing:
-            return results.answered({**facts, "done": True})
-        return results.answered({**facts, "result": answering.whole(answer.raw, reveal=reveal)})
+            return answers.answered({**facts, "done": True})
+        return answers.answered({**facts, "result": answers.whole(answer.raw, exposure=exposure)})
 
     def _writes(self, name: str) -> bool:
         return name in self._rows and kind_of(self._rows[name]) != "read"
@@ -244,11 +273,11 @@ class Desk:
             entry = replace(entry, outcome="left")
         elif isinstance(result, types.CallToolResult):
             said = result.structured_content or {}
-            words = results.words_of(result) if result.is_error else ""
+            words = answers.words_of(result) if result.is_error else ""
             outcome = "done" if not result.is_error else "refused"
             entry = replace(entry, outcome=outcome, words=words, request_id=said.get("request_id"))
         try:
-            diary.write(call.caller.account.store.folder, entry)
+            audit_log.write(call.caller.account.store.folder, entry)
         except OSError:
             # The answer is given all the same: of a write there is a line already.
             LOGGER.exception("the call of %s could not be written down", shown(entry.tool))

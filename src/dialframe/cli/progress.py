@@ -1,13 +1,17 @@
-"""How far a running command has come: its last step, and whether it has answered; shows nothing."""
+"""Follows a running command: its last step, whether it has answered, and bars on a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from dialframe.config import Progress
+from dialframe.config import OnProgress, Progress
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 #: Whoever starts this one reads where it serves, or nothing, from standard output.
 _SERVES: Final = ("sandbox", "serve")
@@ -53,3 +57,33 @@ def begin(arguments: Sequence[str]) -> Course:
 def current() -> Course:
     """The course of the command that runs; one that nobody reads where none does."""
     return _COURSE.get(Course())
+
+
+@contextmanager
+def bars() -> Iterator[OnProgress]:
+    """A listener that draws a bar for each step; what it drew is gone when it ends."""
+    # Loaded here, so that help and completion come without it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )  # fmt: skip
+    console = Console(stderr=True)
+    drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
+    tasks: dict[str, TaskID] = {}
+
+    def listen(step: Progress) -> None:
+        # Nothing is drawn before there is something to tell: a question may come first.
+        drawn.start()
+        if step.step not in tasks:
+            tasks[step.step] = drawn.add_task(step.step, total=step.total)
+        drawn.update(tasks[step.step], completed=step.done, total=step.total)
+
+    try:
+        yield listen
+    finally:
+        if tasks:
+            drawn.stop()

@@ -1,0 +1,349 @@
+"""`dialframe suppress`: the firm's own list of numbers that must not be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dialframe.cli import completing, values
+from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
+from dialframe.cli.lead_options import expanded, in_options, suppression_list
+from dialframe.cli.statuses import FAILURE, FINDINGS
+from dialframe.errors import ConfigError
+
+if TYPE_CHECKING:
+    from dialframe.suppression import Entry
+
+app = typer.Typer(
+    help="Numbers that must not be called: add, list, check, export, remove, push.",
+    no_args_is_help=True,
+)
+
+Numbers = Annotated[
+    list[str] | None,
+    typer.Argument(help="Phone numbers.", show_default=False, metavar="NUMBER..."),
+]
+FromFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--file",
+        help="File of numbers: any format that lead files have, plain numbers, or SHA-256 of E.164.",
+        show_default=False,
+    ),
+]
+Codes = Annotated[
+    str | None,
+    typer.Option(
+        "--codes",
+        help="Scrubbing service whose result codes the file holds; else every row counts.",
+        show_default=False,
+        autocompletion=completing.of(values.SCRUBBERS),
+    ),
+]
+OfRegion = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        help="Country of numbers that are written without one.",
+        show_default=False,
+        autocompletion=completing.of(values.REGIONS),
+    ),
+]
+
+
+@app.command()
+def add(
+    numbers: Numbers = None,
+    file: FromFiles = None,
+    region: OfRegion = None,
+    codes: Codes = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why, in a word.")] = "opt_out",
+    source: Annotated[
+        str | None,
+        typer.Option("--source", help="Who says so; else the file's name.", show_default=False),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", help="Day of the request; else today.", show_default=False),
+    ] = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put numbers on the list; every later list, screening and import leaves them out.
+
+    Examples:
+        dialframe suppress add +12125550142 --source Ada
+        dialframe suppress add --file complaints.csv --region GB --reason complaint
+        dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry
+    """
+    from dialframe.flows import suppress
+    from dialframe.suppression import Entry
+
+    with in_options():
+        day = _day(on)
+        phones = _numbers(numbers, region)
+        files = suppress.read(expanded(file or []), region=_upper(region), codes=codes)
+        if not phones and not files:
+            raise ConfigError("suppress add takes numbers, or a file with --file")
+
+        def entries() -> Iterator[Entry]:
+            for phone in phones:
+                yield Entry(phone, reason, source or "command line", day)
+            for one in files:
+                yield from one.entries(reason=reason, on=day, source=source)
+
+        suppressed = suppression_list(store)
+        given = len(phones) + sum(len(one.barred) for one in files)
+        new = suppressed.add(entries(), _now())
+    facts: dict[str, Any] = {
+        "given": given,
+        "added": new,
+        "known": given - new,
+        "free": sum(one.free for one in files),
+        "unreadable": {one.name: list(one.unreadable) for one in files if one.unreadable},
+        "on_list": len(suppressed),
+    }
+    if as_json:
+        answer(facts)
+        return
+    say(f"{new:,} numbers added, {given - new:,} were on the list; it holds {len(suppressed):,}")
+    if facts["free"]:
+        say(f"{facts['free']:,} rows may be called, says the service that screened them")
+    for one in files:
+        if one.unreadable:
+            lines = suppress.lines_named(one.unreadable)
+            say(f"{one.name}: {len(one.unreadable):,} cells hold no number, {lines}")
+
+
+@app.command("list")
+def list_(
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Only this reason.", show_default=False)
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", help="Only this source.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The newest so many.")] = 50,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what is on the list, newest first, numbers masked.
+
+    Example:
+        dialframe suppress list --reason complaint
+    """
+    from collections import deque
+
+    suppressed = suppression_list(store)
+    kept = deque(
+        (
+            one
+            for one in suppressed.entries()
+            if reason in (None, one.reason) and source in (None, one.source)
+        ),
+        maxlen=limit,
+    )
+    rows = [_row(one) for one in reversed(kept)]
+    if as_json:
+        answer({"on_list": len(suppressed), "entries": rows})
+        return
+    _table(rows, "Suppression list")
+    say(f"{len(suppressed):,} numbers are on the list ({suppressed.path})")
+
+
+@app.command()
+def check(
+    numbers: Numbers = None,
+    file: FromFiles = None,
+    region: OfRegion = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which numbers are on the list, and why; status 3 if one is.
+
+    Example:
+        dialframe suppress check +12125550142
+    """
+    from dialframe.flows import suppress
+
+    with in_options():
+        phones = _numbers(numbers, region)
+        for one in suppress.read(expanded(file or []), region=_upper(region)):
+            phones += one.phones
+        if not phones:
+            raise ConfigError("suppress check takes numbers, or a file with --file")
+        listed = [one for one in suppression_list(store).check(phones) if one is not None]
+    rows = [_row(one) for one in listed]
+    if as_json:
+        answer({"checked": len(phones), "listed": len(rows), "entries": rows})
+    else:
+        if rows:
+            _table(rows, "On the list")
+        say(f"{len(rows):,} of {len(phones):,} numbers are on the list")
+    if rows:
+        raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def remove(
+    numbers: Annotated[list[str], typer.Argument(help="Phone numbers.", metavar="NUMBER...")],
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why they may be called again; kept as history.")
+    ],
+    source: Annotated[str, typer.Option("--source", help="Who says so.")] = "command line",
+    region: OfRegion = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take numbers off the list; why stays as history, and the service is not told.
+
+    Example:
+        dialframe suppress remove +12125550142 --reason consent
+    """
+    with in_options():
+        phones = _numbers(numbers, region)
+        removed = suppression_list(store).remove(phones, reason=reason, source=source, now=_now())
+    if as_json:
+        answer({"removed": removed, "not_on_list": len(phones) - removed})
+        return
+    say(f"{removed:,} of {len(phones):,} numbers were on the list and are off it")
+    if removed:
+        say(
+            "The account's own Do-Not-Call list is as it was: removing there is done in the console"
+        )
+
+
+@app.command()
+def export(
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="CSV file that is written.")],
+    hashed: Annotated[
+        bool, typer.Option("--hashed", help="SHA-256 of E.164 instead of the numbers.")
+    ] = False,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the list as CSV, numbers in full, for its owner alone.
+
+    Example:
+        dialframe suppress export --to suppression.csv --hashed
+    """
+    import pandas as pd
+
+    from dialframe.frames.csv_safety import write_csv
+
+    names = ["sha256" if hashed else "phone", "reason", "source", "on", "added_at"]
+    rows = [
+        (
+            one.digest.hex() if hashed else one.phone or f"sha256:{one.digest.hex()}",
+            one.reason,
+            one.source,
+            one.on.isoformat(),
+            "" if one.added_at is None else one.added_at.isoformat(),
+        )
+        for one in suppression_list(store).entries()
+    ]
+    write_csv(pd.DataFrame(rows, columns=names, dtype="str"), to)
+    if as_json:
+        answer({"entries": len(rows), "files": {"suppression": str(to)}})
+    else:
+        say(f"{len(rows):,} numbers written to {to}")
+
+
+@app.command()
+def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+    """Add what the service was not told of to the account's Do-Not-Call list; run again, it goes on.
+
+    Example:
+        dialframe suppress push
+    """
+    from dialframe.flows import suppress
+
+    with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
+        done = suppress.push(
+            suppression_list(store), account.client.dnc, now=_now, on_progress=listen
+        )
+    if as_json:
+        answer({"pushed": done.pushed, "refused": done.refused, "unknown": done.unknown})
+    else:
+        say(f"{done.pushed:,} numbers pushed, {done.refused:,} refused, {done.unknown:,} unknown")
+    if done.refused or done.unknown:
+        raise typer.Exit(FAILURE)
+
+
+@app.command("codes")
+def codes_(as_json: AsJson = False) -> None:
+    """List the code tables of scrubbing services that --codes and --suppress-codes take.
+
+    Example:
+        dialframe suppress codes
+    """
+    from dialframe.flows.suppress import code_tables
+
+    rows = [
+        {
+            "name": table.name,
+            "service": table.title,
+            "columns": ", ".join(table.columns),
+            "may_be_called": ", ".join(sorted(code or "(empty)" for code in table.free)),
+            "source": table.source,
+        }
+        for table in code_tables().values()
+    ]
+    if as_json:
+        answer({"codes": rows})
+    else:
+        _table([{k: v for k, v in row.items() if k != "source"} for row in rows], "Code tables")
+
+
+def _numbers(numbers: list[str] | None, region: str | None) -> list[str]:
+    """E.164 of numbers that somebody typed."""
+    from dialframe.phones import read_number
+    from dialframe.privacy import mask
+
+    phones = []
+    for text in numbers or ():
+        phone = read_number(text, _upper(region)).e164
+        if phone is None:
+            raise ConfigError(
+                f"{mask(text)} is no phone number; write +12125550142, or name its country "
+                "with --region"
+            )
+        phones.append(phone)
+    return phones
+
+
+def _day(text: str | None) -> date:
+    if text is None:
+        return _now().date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"--on takes a day such as 2026-10-01, not {text!r}") from None
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    return {
+        "number": entry.shown,
+        "reason": entry.reason,
+        "source": entry.source,
+        "on": entry.on.isoformat(),
+    }
+
+
+def _table(rows: list[dict[str, str]], title: str) -> None:
+    import pandas as pd
+
+    if rows:
+        show(pd.DataFrame(rows), title)
+
+
+def _upper(region: str | None) -> str | None:
+    return None if region is None else region.upper()
+
+
+_now = partial(datetime.now, UTC)

@@ -1,0 +1,60 @@
+"""Runs the page's server until its parent ends, however that was: nothing with a key in it stays behind.
+
+The parent holds the other end of standard input. When that end closes, also by SIGKILL, the server is asked to
+end, and it ends its kernels; what does not end within some seconds is killed. Uploads and settings in the working
+folder go with it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+_END_S: Final = 8.0
+
+
+def main() -> None:
+    """Serve until the parent is gone or asks for the end."""
+    from voila.app import main as serve
+
+    room, orphaned = Path.cwd(), threading.Event()
+    arguments = (room, orphaned)
+    threading.Thread(target=_watch, args=arguments, name="dialframe-parent", daemon=True).start()
+    try:
+        serve()
+    finally:
+        if orphaned.is_set():
+            shutil.rmtree(room, ignore_errors=True)
+
+
+def _watch(room: Path, orphaned: threading.Event) -> None:
+    # Nothing is ever written: this returns when nobody holds the other end any more.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    orphaned.set()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_END_S)
+    kill_below(os.getpid())
+    shutil.rmtree(room, ignore_errors=True)
+    os._exit(1)
+
+
+def kill_below(process: int) -> None:
+    """Kill every process that this one started, and those that they started."""
+    import psutil
+
+    for child in psutil.Process(process).children(recursive=True):
+        try:
+            child.kill()
+        except psutil.NoSuchProcess:
+            continue
+
+
+if __name__ == "__main__":
+    main()

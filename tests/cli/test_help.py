@@ -1,0 +1,66 @@
+"""Every command has a page that says what it does, with an example."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialframe.cli.reference import Entry, commands
+from dialframe.cli.run import run
+
+COMMANDS = commands()
+RUN = [entry for entry in COMMANDS if entry.runs and entry.path]
+
+
+def named(entry: Entry) -> str:
+    """The name of a command, for a test's id."""
+    return entry.name
+
+
+@pytest.mark.parametrize("entry", RUN, ids=named)
+def test_a_page_shows_every_option_and_an_example(
+    entry: Entry, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usage, every option with its words, and an example stand on the screen."""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run([*entry.path.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+
+    assert f"Usage: {entry.name}" in shown
+    assert "dialframe" in shown.partition("Example")[2]
+    for option, words in entry.options:
+        assert option.split(", ")[0] in shown or not option.startswith("-")
+        assert words, option
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=named)
+def test_a_purpose_is_one_sentence(entry: Entry) -> None:
+    """It begins with a capital, ends with a full stop and fits a line or two."""
+    assert entry.purpose[0].isupper() or entry.purpose.startswith("`")
+    assert entry.purpose.endswith(".")
+    assert len(entry.purpose) <= 120
+
+
+@pytest.mark.parametrize("entry", RUN, ids=named)
+def test_every_command_takes_json(entry: Entry) -> None:
+    """`--json` everywhere but where a protocol is spoken."""
+    assert "as_json" in entry.names or entry.path == "assistant serve"
+
+
+@pytest.mark.parametrize("arguments", [[], ["leads"], ["store"]], ids=str)
+def test_without_a_command_the_help_is_shown(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    """What there is, and wrong usage all the same."""
+    assert run(arguments) == 2
+    assert "Commands" in "".join(capsys.readouterr())
+
+
+def test_completion_is_the_librarys_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell that asks with the library's variable is answered."""
+    monkeypatch.setenv("_DIALFRAME_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "dialframe le")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run([]) == 0
+    assert capsys.readouterr().out.split() == ["leads"]

@@ -1,0 +1,61 @@
+"""A short list is cleaned at once: nothing is loaded or compiled that it does not need, and no cache is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = str(Path(__file__).parent.parent.parent / "src")
+#: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
+HEAVY = (
+    "scipy", "lifelines", "matplotlib", "duckdb", "numba", "llvmlite", "httpx", "anywidget",
+    "dialframe.store", "dialframe.account", "dialframe.client", "dialframe.analytics",
+    "dialframe.compliance", "dialframe.sandbox",
+)  # fmt: skip
+PROGRAM = """
+import json, sys
+from dialframe.cli.run import run
+status = run(sys.argv[1:])
+print(json.dumps([status, [name for name in {heavy!r} if name in sys.modules]]), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def short_list(tmp_path: Path) -> Path:
+    """300 leads."""
+    path = tmp_path / "list.csv"
+    rows = [f"(212) 5{at:02d}-{at:04d},Ada {at},a{at}@example.com" for at in range(300)]
+    path.write_text("\n".join(["Phone,Name,Email", *rows]) + "\n")
+    return path
+
+
+def cleaned(path: Path, out: Path, **environment: str) -> list[object]:
+    """Status and heavy modules of `dialframe leads clean`, run as a process of its own."""
+    command = [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), "leads", "clean", str(path)]
+    done = subprocess.run(
+        [*command, "--region", "US", "--out", str(out), "--json"],
+        env={**os.environ, "PYTHONPATH": SOURCE, **environment},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["records"] == 300
+    found: list[object] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+def test_a_short_list_loads_no_engine_and_compiles_nothing(
+    short_list: Path, tmp_path: Path
+) -> None:
+    assert cleaned(short_list, tmp_path / "out") == [0, []]
+
+
+def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
+    """Where neither the package nor a home can be written, a list is cleaned all the same."""
+    nowhere = "/proc/nothing"
+    places = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    told = dict.fromkeys(places, nowhere) | {"NUMBA_CACHE_DIR": nowhere}
+    assert cleaned(short_list, tmp_path / "out", **told) == [0, []]
