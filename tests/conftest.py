@@ -21,3 +21,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 def samples() -> Path:
     """Folder of the sample files."""
     return SAMPLES
+
+
+@pytest.fixture(autouse=True)
+def nobody_s_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Data and settings of a user who has none: no test sees what another kept, or the developer."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))

@@ -18,10 +18,11 @@ import dialframe
 from dialframe.analytics import CAPABILITIES, OUTCOMES, STAGES
 from dialframe.analytics.metrics import METRICS, NOT_AVAILABLE
 from dialframe.assistant.analyses import ALL as ANALYSES
-from dialframe.assistant.tools import tool_name
-from dialframe.cli import manual
-from dialframe.compliance import grades, rulebook
-from dialframe.contract.codes import ALL as CODES
+from dialframe.assistant.exposure import tool_name
+from dialframe.cli.reference import commands
+from dialframe.compliance import grades
+from dialframe.compliance.rules import rulebook
+from dialframe.contract.error_codes import ALL as CODES
 from dialframe.contract.operations import ALL as OPERATIONS
 from dialframe.errors import FAMILIES
 from dialframe.frames import TABLES
@@ -180,14 +181,14 @@ def test_questions_columns_and_variables_are_there(site: Path, pages: dict[Path,
 
 
 def test_each_command_has_its_section(site: Path, pages: dict[Path, _Page]) -> None:
-    """The reference is made from the manual's pages: every command and family, each option in it."""
+    """The reference is made from the commands themselves: every command and family, each option in it."""
     found = pages[site / "commands.html"]
-    wanted = manual.pages()
+    wanted = commands()
 
     assert len(wanted) > 20
-    assert {page.name.replace(" ", "-") for page in wanted} <= set(found.ids)
+    assert {entry.name.replace(" ", "-") for entry in wanted} <= set(found.ids)
     text = "".join(found.words)
-    assert [item.left for page in wanted for item in page.options if item.left not in text] == []
+    assert [option for entry in wanted for option, _ in entry.options if option not in text] == []
 
 
 def test_each_public_name_is_described(pages: dict[Path, _Page]) -> None:

@@ -14,14 +14,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pandas as pd
 import pytest
 import typer
 
 import dialframe
 from dialframe.cli.app import app
 from dialframe.cli.run import FINDINGS, OK, run
-from dialframe.compliance import own, rulebook
+from dialframe.compliance.practice import read_practice
+from dialframe.compliance.rules import overrides, rulebook
 from dialframe.config import ENVIRONMENT
+from dialframe.flows import audit as auditing
+from dialframe.flows import records
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -76,6 +81,7 @@ COMMANDS = {
            for line in block.text.splitlines() if line.startswith("dialframe ")]
     for path in DOCUMENTS
 }  # fmt: skip
+QUERIES = [block for block in BLOCKS if block.language == "sql" and block.path.stem == "audit"]
 WITH_PYTHON = [path for path in PAGES if any(block.language == "python" for block in blocks(path))]
 
 
@@ -100,6 +106,12 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("reader")
     (folder / "data_samples").symlink_to(ROOT / "data_samples")
     shutil.copy(ROOT / "data_samples" / "leads" / "us_autumn_campaign.csv", folder / "autumn.csv")
+    shutil.copy(
+        ROOT / "data_samples" / "leads" / "uk_clinics_notsign_cp1252.csv", folder / "clinics.csv"
+    )
+    (folder / "tps.csv").write_text("Phone\n020 7946 0018\n")
+    pd.DataFrame({"Phone": ["020 7946 0021"]}).to_excel(folder / "complaints.xlsx", index=False)
+    (folder / "hashes.txt").write_text("sha256\n" + "0" * 64 + "\n")
     made = Session(folder, {})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -151,6 +163,22 @@ def test_command_lines_run_in_order(
         assert capsys.readouterr().out.strip(), line
 
 
+@pytest.mark.parametrize("block", QUERIES, ids=str)
+def test_queries_of_a_page_run_in_the_folder_of_a_pack(
+    session: Session, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the pack that the README's audit writes, they run as they stand and find the call by its id."""
+    pack = auditing.write_pack(session.names["audit"], session.folder / "asked")["manifest"].parent
+    monkeypatch.chdir(pack)
+    with duckdb.connect() as connection:
+        calls = connection.execute("select call_id from 'tables/calls.parquet' limit 1")
+        text = block.text.replace("call_...", str(calls.fetchall()[0][0]))
+        answers = [connection.execute(each).fetchall() for each in text.strip().split(";")[:-1]]
+
+    assert len(answers) == block.text.count(";")
+    assert any(len(rows) == 1 for rows in answers)
+
+
 def parses(words: list[str]) -> None:
     """The command is there and takes these arguments; nothing is run."""
     command: Any = typer.main.get_command(app)
@@ -172,17 +200,31 @@ def test_no_block_is_left_out(block: Block) -> None:
         assert json.loads(block.text)
     elif block.language == "toml":
         assert tomllib.loads(block.text)
+    elif block.language == "sql":
+        assert block in QUERIES, "test_queries_of_a_page_run_in_the_folder_of_a_pack runs those"
     else:
         assert block.language == "python" or re.fullmatch(r"{[a-z]+}", block.language), block
 
 
 def test_the_firms_own_file_of_the_audit_page_is_one() -> None:
     """The example is taken by the rule book, and its rule says what it says."""
-    text = next(b.text for b in BLOCKS if b.language == "toml" and b.path.stem == "audit")
-    changed = own.apply(rulebook.load(), text)
+    texts = [b.text for b in BLOCKS if b.language == "toml" and b.path.stem == "audit"]
+    (text,) = [text for text in texts if "[[change]]" in text]
+    changed = overrides.apply(rulebook.load(), text)
 
     assert len(changed.origins) == 1
     assert changed.sha256 != rulebook.load().sha256
+
+
+def test_the_practice_of_the_audit_page_is_one() -> None:
+    """The example of what a firm declares is read, and says which list the check covers."""
+    texts = [b.text for b in BLOCKS if b.language == "toml" and b.path.stem == "audit"]
+    (text,) = [text for text in texts if "[[covers]]" in text]
+    declared = read_practice(text, records.registries(rulebook.load()))
+
+    assert [(each.registry, each.by, each.refreshed_days) for each in declared.covers] == [
+        ("US National DNC Registry", "check", 7)
+    ]
 
 
 def test_links_and_pictures_exist() -> None:

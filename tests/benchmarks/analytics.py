@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from dialframe import analytics
 from dialframe.analytics import DEFAULT
-from dialframe.analytics.outcomes import BY_NAME
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.phones.area_codes import area_codes
 from dialframe.phones.zones import of_number
 
@@ -126,7 +126,7 @@ def _frames(calls_n: int, leads_n: int) -> tuple[pd.DataFrame, ...]:
 
 
 def _funnel(calls: pd.DataFrame, leads: pd.DataFrame) -> list[tuple[int, ...]]:
-    return [tuple(int(n) for n in analytics.funnel(leads, calls).table["count"][1:])]
+    return [tuple(int(n) for n in analytics.funnel(calls, leads).table["count"][1:])]
 
 
 def _hours(calls: pd.DataFrame) -> list[tuple[int, ...]]:

@@ -2,10 +2,9 @@
 
     python tests/benchmarks/compliance.py [millions of calls] [millions of checks] [part ...]
 
-Parts on integers, in which tens of millions of calls fit into two gigabytes: `hours`, `sweep` (every
-check), `polars`, `duckdb`. Parts on frames with text, as `compliance.audit` takes them: `audit`,
-`findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without names
-the parts on integers run.
+Parts on integers: `polars`, `duckdb`. Parts on frames with text, as `compliance.audit` takes them:
+`audit`, `findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without
+names `audit` and `duckdb_frames` run.
 
 Each part runs in a process of its own, so that its memory is its own; CPU seconds count every
 thread. Numbers are drawn from every US area code, which no person has.
@@ -46,13 +45,6 @@ def draw(calls: int, checks: int) -> tuple[np.ndarray, ...]:  # type: ignore[typ
     phones = rng.choice(pool, calls)
     campaigns = rng.integers(0, 40, calls, dtype=np.int32)
     return phones, at, campaigns, rng.permutation(pool), told, rng.random(checks) < 0.03
-
-
-def requests_of(phones: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
-    """One call in 2,000 ends with a request not to be called; the first of each number."""
-    rows = np.flatnonzero(np.random.default_rng(SEED).random(len(at)) < 0.0005)
-    asked, first = np.unique(phones[rows], return_index=True)
-    return asked, at[rows[first]]
 
 
 def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -108,36 +100,6 @@ def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.D
         }
     )  # fmt: skip
     return leads.astype({"status": "str"}), made, ledger
-
-
-def hours_part(calls: int, checks: int) -> dict[str, float]:
-    """Calling hours alone: places, layout and grades."""
-    from dialframe.compliance import grading_hours, rulebook
-    from dialframe.compliance.sweep import coded
-
-    drawn = draw(calls, checks)
-    book = rulebook.load().select(RULES)
-
-    def run(n: int) -> None:
-        grading_hours.of_hours(coded(*(part[:n] for part in drawn), book=book))  # type: ignore[misc]
-
-    run(1000)
-    return _timed(lambda: run(calls))
-
-
-def sweep_part(calls: int, checks: int) -> dict[str, float]:
-    """Every check of the sweep."""
-    from dialframe.compliance import rulebook
-    from dialframe.compliance.sweep import sweep
-
-    drawn = draw(calls, checks)
-    asked = requests_of(drawn[0], drawn[1])
-    book = rulebook.load().select(RULES)
-    small = [part[:1000] for part in drawn]
-    sweep(*small, book=book)  # type: ignore[misc]
-    return _timed(
-        lambda: print(sweep(*drawn, book=book, requests=asked).counts(), file=sys.stderr)
-    )
 
 
 def polars_part(calls: int, checks: int) -> dict[str, float]:
@@ -252,14 +214,12 @@ def main() -> None:
     calls, checks = (int(value * 1e6) for value in (given + [20.0, 5.0][len(given) :])[:2])
     named = [word for word in sys.argv[1:] if word in PARTS]
     found = {}
-    for part in named or ["hours", "sweep", "polars", "duckdb"]:
+    for part in named or ["audit", "duckdb_frames"]:
         command = [sys.executable, __file__, part, str(calls), str(checks)]
         out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         found[part] = json.loads(out)
         print(f"{part:14} {found[part]}")
-    if "hours" in found:
-        print(f"hours: {calls / found['hours']['cpu_s'] / 1e6:.1f} million calls per CPU second")
-    for part, joins in (("sweep", ("polars", "duckdb")), ("audit", FRAMES), ("findings", FRAMES)):
+    for part, joins in (("audit", FRAMES), ("findings", FRAMES)):
         bare = [found[join] for join in joins if join in found]
         for unit in ("cpu_s", "wall_s") if part in found and bare else ():
             fastest = min(join[unit] for join in bare)
@@ -268,7 +228,7 @@ def main() -> None:
 
 FRAMES = ("polars_frames", "duckdb_frames")
 PARTS = {
-    "hours": hours_part, "sweep": sweep_part, "polars": polars_part, "duckdb": duckdb_part,
+    "polars": polars_part, "duckdb": duckdb_part,
     "audit": audit_part, "findings": findings_part, "polars_frames": polars_frames,
     "duckdb_frames": duckdb_frames,
 }  # fmt: skip

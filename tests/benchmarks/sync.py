@@ -81,6 +81,60 @@ def _until_closed(account: Any) -> None:
         account.sync(["calls", "leads", "campaigns"])
 
 
+def loop(round_trips_s: tuple[float, ...] = ROUND_TRIPS_S, size: str = "small") -> dict[str, Any]:
+    """A first sync of calls and leads against two threads that fetch their pages and do nothing else."""
+    figures = {}
+    for round_trip_s in round_trips_s:
+        with sandbox(size) as facts, slow_line(facts["base_url"], round_trip_s) as line:
+            begun_s = time.monotonic()
+            threads = [
+                threading.Thread(target=_fetch, args=(line.url, facts["api_key"], table))
+                for table in ("calls", "leads")
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            loop_s, pages, loop_refused = time.monotonic() - begun_s, line.accepted, line.refused
+        with sandbox(size) as facts, slow_line(facts["base_url"], round_trip_s) as line:
+            with tempfile.TemporaryDirectory() as folder:
+                begun_s = time.monotonic()
+                with connect(line.url, facts["api_key"], folder, environment={}) as account:
+                    report = account.sync(["calls", "leads"])
+                sync_s = time.monotonic() - begun_s
+            figures[f"{round_trip_s * 1000:.0f} ms"] = {
+                "pages": pages,
+                "requests": line.accepted,
+                "requests_a_page": round(line.accepted / pages, 3),
+                "loop_s": round(loop_s, 1),
+                "sync_s": round(sync_s, 1),
+                "of_the_loop": round(sync_s / loop_s, 3),
+                "refused": line.refused,
+                "refused_to_the_loop": loop_refused,
+                "complete": report.complete,
+            }
+    return figures
+
+
+def _fetch(url: str, key: str, table: str) -> None:
+    """Every page of a list, each asked for when the one before it is there."""
+    import httpx
+
+    query = {"limit": "100"}
+    with httpx.Client(
+        headers={"Authorization": f"Bearer {key}"}, trust_env=False, timeout=60
+    ) as http:
+        while True:
+            answer = http.get(f"{url}/v1/{table}", params=query)
+            if answer.status_code == 429:
+                time.sleep(float(answer.headers["Retry-After"]))
+                continue
+            cursor = answer.json()["page"]["next_cursor"]
+            if cursor is None:
+                return
+            query["cursor"] = cursor
+
+
 def second() -> dict[str, Any]:
     """Requests of a second sync with nothing new, per table."""
     with sandbox("medium") as facts, tempfile.TemporaryDirectory() as folder:
@@ -168,7 +222,7 @@ _SYNC = """
 import resource, sys
 from dialframe.account import connect
 with connect(sys.argv[1], sys.argv[2], sys.argv[3], environment={}) as account:
-    account.client._sender._conversation._limiter = None
+    account.client._shell.limiter = account.client._sender._loop._limiter = None
     rows = account.sync(["calls"])["calls"].rows
 print(rows, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
@@ -204,6 +258,7 @@ def _unlimited(facts: dict[str, Any]) -> None:
 
 BENCHMARKS: dict[str, Callable[[], dict[str, Any]]] = {
     "turns": turns,
+    "loop": loop,
     "second": second,
     "processes": processes,
     "share": share,

@@ -25,7 +25,7 @@ import dialframe
 from benchmarks.analytics import _frames
 from benchmarks.leads import write
 from dialframe.widgets import FunnelExplorer, FunnelModel, FunnelState, LeadBench
-from dialframe.widgets.html import table
+from dialframe.widgets.elements import table
 from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.page.server import serve
 

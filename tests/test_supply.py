@@ -1,0 +1,49 @@
+"""What is installed is what was tested: pins with hashes, licences and a bill of materials."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+CI = Path(__file__).parents[1] / ".ci"
+LINE = re.compile(r"([a-z0-9-]+)==(\S+) --hash=sha256:([0-9a-f]{64})")
+
+
+def locked() -> dict[str, tuple[str, str]]:
+    """Version and digest of each library, by name."""
+    lines = (CI / "locked.txt").read_text().splitlines()
+    matches = [LINE.fullmatch(line) for line in lines if not line.startswith("#")]
+    assert all(matches)
+    return {match[1]: (match[2], match[3]) for match in matches if match}
+
+
+def test_every_locked_library_is_the_one_that_is_pinned() -> None:
+    """Same versions in both files, and every dependency of the package among them."""
+    pins = dict(line.split("==") for line in (CI / "constraints.txt").read_text().split())
+    pins = {
+        name.lower().replace("_", "-").replace(".", "-"): version for name, version in pins.items()
+    }
+    found = locked()
+
+    assert {
+        name: version for name, (version, _) in found.items() if pins.get(name, version) != version
+    } == {}
+    project = tomllib.loads((CI.parent / "pyproject.toml").read_text())["project"]
+    wanted = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}  # type: ignore[index]
+    assert wanted <= found.keys()
+
+
+def test_the_bill_of_materials_names_versions_digests_and_licences() -> None:
+    """CycloneDX, one component for each library; the wheel carries it."""
+    bill = json.loads((CI / "sbom.cdx.json").read_text())
+    found = locked()
+
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    for one in bill["components"]:
+        assert found[one["name"]] == (one["version"], one["hashes"][0]["content"])
+        (entry,) = one["licenses"]
+        assert entry["license"]["name"] not in ("", "not stated"), one["name"]
+    build = tomllib.loads((CI.parent / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"]["sbom-files"] == [".ci/sbom.cdx.json"]
