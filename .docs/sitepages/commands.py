@@ -1,17 +1,15 @@
-"""The command line as a reference, from the pages that `--help` shows; knows how to set them, not what they say."""
+"""Shows the command line as a reference, from what `--help` shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from dialframe.cli import manual
-from dialframe.cli.manual import Page
-from sitepages.grid import Cell, Code, grid, text
+from dialframe.cli.reference import Entry, commands
+from sitepages.grid import Code, grid, text
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -21,47 +19,26 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 class Commands(SphinxDirective):
-    """Every command in order: what it does, how it is called, each argument and option."""
+    """Every command in order: what it does, each argument and option, examples."""
 
     def run(self) -> list[nodes.Node]:
         """A table of all, then a section for each."""
-        first, *found = manual.pages()
-        rows = ((Code(page.name), page.purpose) for page in found if not page.commands)
+        program, *entries = commands()
+        rows = ((Code(entry.name), entry.purpose) for entry in entries if not entry.family)
         listed = grid(("command", "what it does"), rows, widths=(35, 65))
-        return [listed, *map(_section, (first, *found))]
+        return [listed, *map(_section, (program, *entries))]
 
 
-def _section(page: Page) -> nodes.section:
-    made = nodes.section(ids=[nodes.make_id(page.name)], names=[page.name])
-    made += nodes.title("", "", nodes.literal(page.name, page.name))
-    made += [nodes.paragraph("", "", *text(words)) for words in (page.purpose, *page.about)]
-    made += nodes.literal_block(page.usage, page.usage, language="text")
-    if page.examples:
-        lines = "\n".join(page.examples)
-        made += [_title("Examples"), nodes.literal_block(lines, lines, language="text")]
-    made += _tables(page)
-    return made
-
-
-def _tables(page: Page) -> Iterator[nodes.Node]:
-    given = ((Code(item.left), item.words) for item in (*page.arguments, *page.options))
-    yield from _table("Arguments and options", ("argument or option", "what it is"), given)
-    yield from _table(
-        "Files", ("file", "what it is"), ((Code(k), v) for k, v in page.files.items())
-    )
-    statuses = ((Code(str(status)), words) for status, words in page.statuses.items())
-    yield from _table("Exit status", ("status", "what it says"), statuses)
-    variables = ((Code(k), v) for k, v in page.environment.items())
-    yield from _table("Environment", ("variable", "what it holds"), variables)
-
-
-def _table(
-    title: str, headings: tuple[str, str], rows: Iterable[tuple[Cell, Cell]]
-) -> Iterator[nodes.Node]:
-    found = list(rows)
-    if found:
-        yield from (_title(title), grid(headings, found, widths=(35, 65)))
-
-
-def _title(words: str) -> nodes.rubric:
-    return nodes.rubric(words, words)
+def _section(entry: Entry) -> nodes.section:
+    section = nodes.section(ids=[nodes.make_id(entry.name)], names=[entry.name])
+    section += nodes.title("", "", nodes.literal(entry.name, entry.name))
+    section += [nodes.paragraph("", "", *text(words)) for words in (entry.purpose, *entry.about)]
+    if entry.examples:
+        lines = "\n".join(entry.examples)
+        section += [nodes.rubric("Examples", "Examples")]
+        section += nodes.literal_block(lines, lines, language="text")
+    if entry.options:
+        rows = ((Code(option), words) for option, words in entry.options)
+        section += [nodes.rubric("Arguments and options", "Arguments and options")]
+        section += grid(("argument or option", "what it is"), rows, widths=(35, 65))
+    return section

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, get_args, get_origin
 from docutils import nodes
 from docutils.statemachine import StringList
 from pydantic import BaseModel
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.pycode import ModuleAnalyzer
@@ -24,9 +25,14 @@ from sitepages.grid import Name, grid
 ROOMS: Final = (
     "dialframe.account", "dialframe.client", "dialframe.phones", "dialframe.leads",
     "dialframe.analytics", "dialframe.compliance", "dialframe.compliance.dnc",
-    "dialframe.compliance.rulebook", "dialframe.frames", "dialframe.plots", "dialframe.reports",
+    "dialframe.compliance.rules.rulebook", "dialframe.frames", "dialframe.plots", "dialframe.reports",
     "dialframe.widgets", "dialframe.sandbox", "dialframe.webhooks", "dialframe.store", "dialframe.errors",
 )  # fmt: skip
+
+#: Names that two modules give to different things: outside the room that exports one, the other is meant.
+MEANT: Final = {
+    "LeadInput": ("dialframe.leads", "dialframe.contract.models.lead_models.LeadInput"),
+}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -35,6 +41,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("described", Described)
     app.add_directive("shapes", Shapes)
     app.connect("env-get-outdated", _every_page)
+    app.connect("doctree-read", _tell_apart)
     return {"parallel_read_safe": True}
 
 
@@ -54,7 +61,7 @@ class Room(SphinxDirective):
         )
         lines = [f".. py:currentmodule:: {room}", ""]
         for name, value in names.items():
-            if home(room, name, value) == f"{room}.{name}":
+            if home(room, name, value) == f"{room}.{name}" or _second_name(room, name, value):
                 lines += described(f"{room}.{name}", value)
         return [*opening, grid(("name", "what it is"), rows, widths=(30, 70)), *parse(self, lines)]
 
@@ -189,6 +196,21 @@ def _values(owner: type, text: str) -> str:
         if get_origin(value) is Literal:
             return ": " + ", ".join(f"``{each}``" for each in filter(None, get_args(value)))
     return ""
+
+
+def _second_name(room: str, name: str, value: Any) -> bool:
+    """Whether a function that the room itself describes has this name beside its own."""
+    own = getattr(value, "__qualname__", name)
+    return inspect.isroutine(value) and own != name and home(room, name, value) == f"{room}.{own}"
+
+
+def _tell_apart(app: Sphinx, doctree: nodes.document) -> None:
+    """Lead each name that two modules give to the one that is meant."""
+    del app
+    for reference in doctree.findall(pending_xref):
+        room, path = MEANT.get(reference.get("reftarget", ""), ("", ""))
+        if path and not str(reference.get("py:module")).startswith(room):
+            reference["reftarget"] = path
 
 
 def _written_in(module: str, name: str) -> str:

@@ -32,7 +32,7 @@ class Made(SphinxDirective):
 
 def operations() -> nodes.table:
     """Every operation of the service, with the method that speaks to it."""
-    from dialframe.client.methods import method_path
+    from dialframe.client import method_path
     from dialframe.contract.operations import ALL
 
     rows = (
@@ -141,7 +141,7 @@ def warnings() -> nodes.table:
 
 def rules() -> nodes.table:
     """Every rule of the audit with its citation."""
-    from dialframe.compliance import rulebook
+    from dialframe.compliance.rules import rulebook
 
     rows = (
         (
@@ -191,7 +191,7 @@ def errors() -> nodes.table:
 
 def codes() -> nodes.table:
     """The service's error codes, the error that each becomes, and what may be done."""
-    from dialframe.contract.codes import ALL
+    from dialframe.contract.error_codes import ALL
 
     rows = (
         (
@@ -224,9 +224,14 @@ def columns() -> nodes.table:
 
 def environment() -> nodes.table:
     """Every variable that is read."""
-    from dialframe.cli.notes import ENVIRONMENT
-
-    rows = ((Code(name), words) for _, name, words in ENVIRONMENT)
+    rows = (
+        (Code("DIALFRAME_BASE_URL"), "address of the service, https://..."),
+        (Code("DIALFRAME_API_KEY"), "the key, svc_...; it is never an option"),
+        (Code("DIALFRAME_STORE"), "folder of the local store; else the user's data folder"),
+        (Code("DIALFRAME_WEBHOOK_SECRET"), "the endpoint's signing secret, whsec_..."),
+        (Code("NO_COLOR"), "if set, no colors"),
+        (Code("COLUMNS"), "width of tables and help, in characters"),
+    )
     return grid(("variable", "what it holds"), rows, widths=(35, 65))
 
 
@@ -241,14 +246,14 @@ def statuses() -> nodes.table:
 def tools() -> nodes.table:
     """Every tool that an assistant can be given."""
     from dialframe.assistant.analyses import ALL
-    from dialframe.assistant.exposure import REACHES, kind_of
-    from dialframe.assistant.tools import tool_name
+    from dialframe.assistant.exposure import CONFIRMED, kind_of, tool_name
     from dialframe.contract.operations import ALL as OPERATIONS
 
     offered = {
         "read": "always",
         "write": "with `--allow`",
-        "reach": "with `--allow`, and you confirm each call",
+        "final": "with `--allow`, and you confirm each call",
+        "outward": "with `--allow`, and you confirm each call",
     }
     rows = [
         (Code(row.name), row.description.split(". ")[0].rstrip(".") + ".", "always") for row in ALL
@@ -256,7 +261,7 @@ def tools() -> nodes.table:
     rows += [
         (
             Code(tool_name(row.name)),
-            row.summary + (f" It {REACHES[row.name]}." if row.name in REACHES else ""),
+            row.summary + (f" It {CONFIRMED[row.name][1]}." if row.name in CONFIRMED else ""),
             offered[kind_of(row)],
         )
         for row in OPERATIONS
@@ -278,7 +283,7 @@ def _method(path: str) -> Name:
 
     group, _, verb = path.rpartition(".")
     if not group:
-        return Name(f"dialframe.client.Client.{verb}", f"client.{path}")
+        return Name(f"dialframe.client.Operations.{verb}", f"client.{path}")
     client = dialframe.Client("http://127.0.0.1", "svc_test_" + "0" * 32, limiter=None)
     kind = type(getattr(client, group))
     return Name(f"{kind.__module__}.{kind.__qualname__}.{verb}", f"client.{path}")
