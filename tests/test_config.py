@@ -36,3 +36,17 @@ def test_empty_variables_count_as_unset() -> None:
 def test_key_is_not_in_the_repr() -> None:
     """Printing settings shows no key."""
     assert "svc_test" not in repr(Settings.from_environment(ENVIRONMENT))
+
+
+def test_each_setting_knows_where_it_comes_from() -> None:
+    """An argument, a variable by its name, or the default; settings are equal whatever it is."""
+    settings = Settings.from_environment(ENVIRONMENT, api_key="svc_test_given_key")
+    unset = Settings.from_environment({})
+
+    assert settings.origins == {
+        "base_url": "DIALFRAME_BASE_URL",
+        "api_key": "argument",
+        "store": "DIALFRAME_STORE",
+    }
+    assert set(unset.origins.values()) == {"default"}
+    assert settings.called("store") == "store (from DIALFRAME_STORE)"

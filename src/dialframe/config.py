@@ -27,13 +27,14 @@ class Settings:
         base_url: The service's base address; paths of the contract follow it.
         api_key: The credential; never part of the repr.
         store: Folder of the local store, or None for the platform's data folder.
-        origins: Where each setting comes from: `argument`, the name of a variable, or `default`.
+        origins: Where each setting comes from: `argument`, the name of a variable, or `default`;
+            no part of equality.
     """
 
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     store: Path | None = None
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def called(self, name: str) -> str:
         """A setting with where it comes from, for messages.
