@@ -11,19 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from phonenumbers import phonenumberutil
 
-from dialframe.phones import read_number
+from dialframe.phones import read_number, tiers
 from dialframe.phones.tiers import read_column
 from phones.agreement import differences, rows
 from phones.samples import DUMMIES, LABELS, NOISE, REGIONS, written
 
 pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
 
-ROWS = 50_000
+#: `release_check` reads two million.
+ROWS = 15_000
+
+
+@pytest.fixture(autouse=True)
+def _kernel(monkeypatch):
+    """Columns are long enough for the kernel here, however few rows they have."""
+    monkeypatch.setattr(tiers, "pays", lambda rows: True)
 
 
 @pytest.mark.slow
 def test_no_spoilt_number_of_any_plan_is_read_differently():
-    """Of 50,000 numbers from every plan, read at home everywhere and nowhere, none differs."""
+    """Of 15,000 numbers from every plan, read at home everywhere and nowhere, none differs."""
     rng = random.Random(20)
     regions = [rng.choice(REGIONS) if rng.random() < 0.95 else None for _ in range(ROWS)]
     texts = [written(rng, region) for region in regions]

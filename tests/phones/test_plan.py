@@ -9,6 +9,7 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata, ValidationResult
 
+from dialframe.phones import plan as plans
 from dialframe.phones.metadata import LENGTHS, compile_plan, length_verdict
 from dialframe.phones.plan import fingerprint, load_plan
 
@@ -16,6 +17,12 @@ from dialframe.phones.plan import fingerprint, load_plan
 @pytest.fixture(scope="module")
 def plan():
     return compile_plan()
+
+
+@pytest.fixture(autouse=True)
+def _compiled_once(plan, monkeypatch):
+    """Compiling takes seconds and always gives the same."""
+    monkeypatch.setattr(plans, "compile_plan", lambda: plan)
 
 
 def same(one, other):
