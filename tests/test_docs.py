@@ -17,7 +17,7 @@ import pytest
 import dialframe
 from dialframe.analytics import CAPABILITIES, OUTCOMES, STAGES
 from dialframe.analytics.metrics import METRICS, NOT_AVAILABLE
-from dialframe.assistant.analyses import ALL as ANALYSES
+from dialframe.assistant.analysis_tools import ALL as ANALYSES
 from dialframe.assistant.exposure import tool_name
 from dialframe.cli.reference import commands
 from dialframe.compliance import grades

@@ -20,13 +20,13 @@ import pytest
 import typer
 
 import dialframe
-from dialframe.cli.app import app
+from dialframe.cli.command_tree import app
 from dialframe.cli.run import FINDINGS, OK, run
 from dialframe.compliance.practice import read_practice
 from dialframe.compliance.rules import overrides, rulebook
 from dialframe.config import ENVIRONMENT
 from dialframe.flows import audit as auditing
-from dialframe.flows import records
+from dialframe.flows import firm_records
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -220,7 +220,7 @@ def test_the_practice_of_the_audit_page_is_one() -> None:
     """The example of what a firm declares is read, and says which list the check covers."""
     texts = [b.text for b in BLOCKS if b.language == "toml" and b.path.stem == "audit"]
     (text,) = [text for text in texts if "[[covers]]" in text]
-    declared = read_practice(text, records.registries(rulebook.load()))
+    declared = read_practice(text, firm_records.registries(rulebook.load()))
 
     assert [(each.registry, each.by, each.refreshed_days) for each in declared.covers] == [
         ("US National DNC Registry", "check", 7)

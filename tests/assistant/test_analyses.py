@@ -14,10 +14,10 @@ from mcp import Client
 
 from assistant.conftest import text_of
 from dialframe.account import Account, connect
-from dialframe.assistant import analyses, answers
+from dialframe.assistant import analysis_tools, tool_answers
 from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.exposure import Exposure
-from dialframe.assistant.serving import build
+from dialframe.assistant.tool_server import build
 from dialframe.errors import ConfigError, DialframeError, LeadFileError, StoreError
 from dialframe.sandbox import Sandbox
 
@@ -38,7 +38,7 @@ def account(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) ->
 
 def ask(account: Account, name: str, now: datetime = NOW, **arguments: Any) -> dict[str, Any]:
     """One analysis."""
-    return analyses.BY_NAME[name].run(analyses.Asked(account, arguments, now))
+    return analysis_tools.BY_NAME[name].run(analysis_tools.Asked(account, arguments, now))
 
 
 def through_the_server(account: Account, name: str, exposure: Exposure, **arguments: Any) -> str:
@@ -71,7 +71,7 @@ def test_split_funnel_is_bounded_and_says_what_is_left_out(account: Account) -> 
     made = ask(account, "campaign_funnel", by="region")
     rows = made["stages"]
     groups = list(dict.fromkeys(row["region"] for row in rows))
-    assert len(groups) == analyses.GROUPS
+    assert len(groups) == analysis_tools.GROUPS
     assert len(rows) == len(groups) * len(made["definitions"])
     assert re.fullmatch(r"\d+ smaller groups of region", made["left_out"])
 
@@ -94,8 +94,8 @@ def test_coverage_counts_every_number_once(account: Account, view: str) -> None:
         states = [group[state] for state in ("fresh", "screened", "stale", "never")]
         assert sum(states) == group["numbers"]
     assert sum(group["fresh"] for group in made["groups"]) > 0
-    assert len(made["groups"]) <= analyses.ROWS
-    assert len(made["to_check_first"]) == min(made["to_check"], analyses.NUMBERS)
+    assert len(made["groups"]) <= analysis_tools.ROWS
+    assert len(made["to_check_first"]) == min(made["to_check"], analysis_tools.NUMBERS)
     assert "31 days" in made["units"]
 
 
@@ -116,7 +116,7 @@ def test_older_checks_will_do_if_you_say_so(account: Account) -> None:
 def test_answers_are_small_and_numbers_masked(account: Account, name: str) -> None:
     """Unless whoever started the server asked for them whole."""
     said = through_the_server(account, name, Exposure())
-    assert len(said) < answers.MOST_CHARS + 200
+    assert len(said) < tool_answers.MOST_CHARS + 200
     assert not WHOLE_NUMBER.search(said)
     assert "UTC" in json.loads(said)["units"]
     if name == "dnc_coverage":
@@ -163,7 +163,14 @@ def test_list_check_takes_a_region_and_a_mapping(account: Account) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "\x00\x00", "x", "\ud800,\ud801\n1,2\n", "a,b\n" * 3, "x" * (analyses.LIST_CHARS + 1)],
+    [
+        "",
+        "\x00\x00",
+        "x",
+        "\ud800,\ud801\n1,2\n",
+        "a,b\n" * 3,
+        "x" * (analysis_tools.LIST_CHARS + 1),
+    ],
     ids=["empty", "nul", "one cell", "surrogates", "no phone", "long"],
 )
 def test_what_is_no_list_is_said(account: Account, content: str) -> None:

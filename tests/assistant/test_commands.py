@@ -25,7 +25,7 @@ from assistant.conftest import (
     text_of,
 )
 from assistant.everything import Walk
-from dialframe.assistant import analyses, exposure
+from dialframe.assistant import analysis_tools, exposure
 from dialframe.assistant.exposure import CONFIRMED, Exposure
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox
@@ -33,7 +33,7 @@ from dialframe.sandbox import Sandbox
 Door = Callable[..., Any]
 EVERY = [
     *(exposure.tool_name(row.name) for row in operations.ALL),
-    *(row.name for row in analyses.ALL),
+    *(row.name for row in analysis_tools.ALL),
 ]
 NUMBERS = {"stdio": 10, "http": 20, "sandbox": 30}
 
@@ -168,7 +168,7 @@ def test_reads_only_by_default(tools_sandbox: Sandbox, tmp_path: Path) -> None:
         return names, await client.call_tool("store_sync", {"tables": ["campaigns"]}), refused
 
     names, synced, refused = over_stdio(tools_sandbox, talk, tmp_path)
-    assert set(names) == {*exposure.offered(Exposure()), *(row.name for row in analyses.ALL)}
+    assert set(names) == {*exposure.offered(Exposure()), *(row.name for row in analysis_tools.ALL)}
     assert synced.structured_content["complete"] is True
     assert refused.is_error is True
     assert "no tool" in text_of(refused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from dialframe.assistant import analyses, exposure
+from dialframe.assistant import analysis_tools, exposure
 from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure, kind_of
 from dialframe.contract import operations
 from dialframe.errors import ConfigError
@@ -62,7 +62,7 @@ def test_schemas_stand_on_their_own(row: operations.Operation) -> None:
 def test_names_are_what_every_client_takes() -> None:
     """Letters, digits and underscores, and none twice."""
     names = [exposure.tool_name(row.name) for row in operations.ALL] + [
-        row.name for row in analyses.ALL
+        row.name for row in analysis_tools.ALL
     ]
     assert len(set(names)) == len(names)
     assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in names)

@@ -16,7 +16,7 @@ from dialframe.assistant import exposure
 from dialframe.assistant.confirming import Confirmations
 from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure
-from dialframe.assistant.serving import build
+from dialframe.assistant.tool_server import build
 from dialframe.contract import operations
 from dialframe.contract.ids import PREFIXES
 from dialframe.sandbox import Sandbox

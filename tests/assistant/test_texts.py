@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.assistant.answers import masked, shown
+from dialframe.assistant.tool_answers import masked, shown
 
 
 @pytest.mark.parametrize(

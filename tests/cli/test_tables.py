@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from dialframe.cli import face, tables
+from dialframe.cli import tables, terminal
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """The drawing library takes standard output for a terminal without colours."""
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("TERM", "xterm")
@@ -57,7 +57,7 @@ def test_a_pipe_gets_one_line_for_each_row(
     ]
 
 
-@pytest.mark.usefixtures("terminal")
+@pytest.mark.usefixtures("plain_terminal")
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 160])
 def test_a_terminal_gets_what_fits(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
@@ -75,7 +75,7 @@ def test_a_terminal_gets_what_fits(
     assert ("┃" in said) == (width >= 60)
 
 
-@pytest.mark.usefixtures("terminal")
+@pytest.mark.usefixtures("plain_terminal")
 def test_a_grid_is_stacked_where_its_last_column_has_no_room(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_frame_without_rows_is_its_headings(capsys: pytest.CaptureFixture[str]
     """An empty answer is a table, too."""
     import pandas as pd
 
-    face.show(pd.DataFrame({"id": pd.Series([], dtype="str"), "n": []}), "Nothing")
+    terminal.show(pd.DataFrame({"id": pd.Series([], dtype="str"), "n": []}), "Nothing")
     tables.grid([])
 
     assert capsys.readouterr().out == "id  n\n"

@@ -163,7 +163,7 @@ def test_the_report_names_every_file_that_a_command_wrote(
     assert (
         run(["leads", "clean", str(other), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
     )
-    from dialframe.cli.face import outputs_file
+    from dialframe.cli.terminal import outputs_file
 
     register = Outputs(outputs_file())
     assert register.path.stat().st_mode & 0o777 == 0o600

@@ -146,7 +146,9 @@ class Import:
         """Begin a run: a fresh interpreter, or a fork of one that has everything loaded."""
         if forked:
             context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(["dialframe.cli.app", "dialframe.flows.lead_import"])
+            context.set_forkserver_preload(
+                ["dialframe.cli.command_tree", "dialframe.flows.lead_import"]
+            )
             process = context.Process(
                 target=run_here, args=(self._arguments, self._environment, str(self._said))
             )

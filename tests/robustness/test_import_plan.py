@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dialframe.cli import lead_options, leads
+from dialframe.cli import lead_options, leads_commands
 from dialframe.cli.run import run
 from robustness.import_service import CAMPAIGN, Fake
 
@@ -103,7 +103,7 @@ def test_a_person_confirms(
     sent: int,
 ) -> None:
     """The plan is shown before the question, and Enter is a no."""
-    monkeypatch.setattr(leads, "at_terminal", lambda: True)
+    monkeypatch.setattr(leads_commands, "at_terminal", lambda: True)
     monkeypatch.setattr(lead_options, "at_terminal", lambda: False)
     monkeypatch.setattr("sys.stdin", __import__("io").StringIO(f"{said}\n"))
     told = ["--campaign", CAMPAIGN, "--region", "US", "--out", str(tmp_path / "out")]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe import files
-from dialframe.assistant.answers import masked, shown
+from dialframe.assistant.tool_answers import masked, shown
 from dialframe.privacy import redact
 
 FILE: Final = "assistant.jsonl"

@@ -18,7 +18,7 @@ from mcp.types.version import is_version_at_least
 from pydantic import ValidationError
 
 from dialframe.account import Account
-from dialframe.assistant.answers import shown
+from dialframe.assistant.tool_answers import shown
 from dialframe.client import Options
 from dialframe.contract import operations
 from dialframe.errors import DialframeError, NotFound

@@ -20,8 +20,7 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 from pydantic import ValidationError
 
-from dialframe.assistant import analyses, answers, audit_log, confirming
-from dialframe.assistant.answers import shown
+from dialframe.assistant import analysis_tools, audit_log, confirming, tool_answers
 from dialframe.assistant.confirming import Confirmations, question
 from dialframe.assistant.exposure import (
     CONFIRMED,
@@ -32,6 +31,7 @@ from dialframe.assistant.exposure import (
     kind_of,
     offered,
 )
+from dialframe.assistant.tool_answers import shown
 from dialframe.client import Options
 from dialframe.config import Progress
 from dialframe.contract.limits import JSON_DEPTH
@@ -121,7 +121,7 @@ class Dispatcher:
         self.caller = caller
         self.exposure = exposure
         self._rows = offered(exposure)
-        own = [_analysis_tool(row) for row in analyses.ALL]
+        own = [_analysis_tool(row) for row in analysis_tools.ALL]
         tools = [*map(definition, self._rows.values()), *own]
         self.tools: Final = {tool.name: tool for tool in tools}
         self._confirmations = confirmations or Confirmations()
@@ -134,13 +134,15 @@ class Dispatcher:
         try:
             result = await self._answer(call)
         except DialframeError as error:
-            result = answers.refused(error, writes=self._writes(params.name))
+            result = tool_answers.refused(error, writes=self._writes(params.name))
         except OSError as error:
             LOGGER.exception("the tool %s failed", shown(params.name))
-            result = answers.failed(f"a file cannot be written or read: {error.strerror or error}")
+            result = tool_answers.failed(
+                f"a file cannot be written or read: {error.strerror or error}"
+            )
         except Exception:  # a face shows no traceback
             LOGGER.exception("the tool %s failed", shown(params.name))
-            result = answers.failed(
+            result = tool_answers.failed(
                 f"{params.name} failed by a fault of dialframe; please report it"
             )
         finally:
@@ -165,39 +167,43 @@ class Dispatcher:
     async def _answer(self, call: Call) -> Result:
         name = call.params.name
         if name not in self.tools:
-            return answers.failed(
+            return tool_answers.failed(
                 f"there is no tool {name!r} here; list the tools for what there is"
             )
         if _deep(call.arguments):
-            return answers.failed(f"{name}: the arguments are nested deeper than {JSON_DEPTH}")
+            return tool_answers.failed(
+                f"{name}: the arguments are nested deeper than {JSON_DEPTH}"
+            )
         if KEY.search(json.dumps(call.arguments, ensure_ascii=False)):
-            return answers.failed(f"{name}: {_EXPOSED}")
+            return tool_answers.failed(f"{name}: {_EXPOSED}")
         wrong = _wrong_arguments(self.tools[name], call.arguments)
         if wrong is not None:
-            return answers.failed(f"{name}: {wrong}")
-        if name in analyses.BY_NAME:
-            return await self._analyse(call, analyses.BY_NAME[name])
+            return tool_answers.failed(f"{name}: {wrong}")
+        if name in analysis_tools.BY_NAME:
+            return await self._analyse(call, analysis_tools.BY_NAME[name])
         return await self._operate(call, self._rows[name])
 
-    async def _analyse(self, call: Call, row: analyses.Analysis) -> Result:
+    async def _analyse(self, call: Call, row: analysis_tools.Analysis) -> Result:
         scopes = call.caller.scopes
         missing = sorted(row.scopes - scopes) if scopes is not None else []
         if missing:
-            return answers.failed(
+            return tool_answers.failed(
                 f"{row.name} reads what only a key with {', '.join(missing)} may read"
             )
-        asked = analyses.Asked(
+        asked = analysis_tools.Asked(
             call.caller.account, call.arguments, self._now(), partial(_tell, call.context)
         )
         with anyio.move_on_after(ANALYSIS_S) as deadline:
             made = await self._made(row, asked)
         if deadline.cancelled_caught:
-            return answers.failed(
+            return tool_answers.failed(
                 f"{row.name} took longer than {ANALYSIS_S:.0f} s and was stopped"
             )
-        return answers.answered(answers.whole(made, exposure=self.exposure))
+        return tool_answers.answered(tool_answers.whole(made, exposure=self.exposure))
 
-    async def _made(self, row: analyses.Analysis, asked: analyses.Asked) -> dict[str, Any]:
+    async def _made(
+        self, row: analysis_tools.Analysis, asked: analysis_tools.Asked
+    ) -> dict[str, Any]:
         """Run an analysis where it can be stopped: what reads text of strangers in a process of its own."""
         if row.apart is not None:
             made: dict[str, Any] = await anyio.to_process.run_sync(
@@ -213,7 +219,7 @@ class Dispatcher:
         try:
             request = row.request.model_validate(arguments)
         except ValidationError as error:
-            return answers.failed(f"{call.params.name}: {_invalid(error)}")
+            return tool_answers.failed(f"{call.params.name}: {_invalid(error)}")
         options = Options(correlation_id=call.id)
         if row.name in CONFIRMED:
             word = await confirming.ask(
@@ -222,7 +228,7 @@ class Dispatcher:
             if isinstance(word, types.InputRequiredResult):
                 return word
             if word.token is None:
-                return answers.failed(word.refusal or confirming.DECLINED)
+                return tool_answers.failed(word.refusal or confirming.DECLINED)
             # The confirmation is the key: what was confirmed once is done at most once.
             options = replace(options, idempotency_key=f"assistant-{word.token}")
         return await anyio.to_thread.run_sync(self._send, call, row, request, options)
@@ -249,20 +255,24 @@ class Dispatcher:
             audit_log.write(call.caller.account.store.folder, entry)
         client, exposure = call.caller.account.client, self.exposure
         if row.streamed and "recording" not in exposure.people:
-            return answers.failed(
+            return tool_answers.failed(
                 "recordings are given only where the operator's policy names them (--policy)"
             )
         if row.streamed:
             with client.correlation(call.id), tempfile.TemporaryDirectory() as folder:
                 path = client.calls.recording(request.call_id, Path(folder) / "recording")
-                return answers.recording(path.read_bytes())
+                return tool_answers.recording(path.read_bytes())
         answer = client.send_raw(row, request, options)
         facts: dict[str, Any] = {"request_id": answer.request_id}
         if row.paged:
-            return answers.answered({**facts, **answers.page(answer.raw, exposure=exposure)})
+            return tool_answers.answered(
+                {**facts, **tool_answers.page(answer.raw, exposure=exposure)}
+            )
         if row.response is Nothing:
-            return answers.answered({**facts, "done": True})
-        return answers.answered({**facts, "result": answers.whole(answer.raw, exposure=exposure)})
+            return tool_answers.answered({**facts, "done": True})
+        return tool_answers.answered(
+            {**facts, "result": tool_answers.whole(answer.raw, exposure=exposure)}
+        )
 
     def _writes(self, name: str) -> bool:
         return name in self._rows and kind_of(self._rows[name]) != "read"
@@ -273,7 +283,7 @@ class Dispatcher:
             entry = replace(entry, outcome="left")
         elif isinstance(result, types.CallToolResult):
             said = result.structured_content or {}
-            words = answers.words_of(result) if result.is_error else ""
+            words = tool_answers.words_of(result) if result.is_error else ""
             outcome = "done" if not result.is_error else "refused"
             entry = replace(entry, outcome=outcome, words=words, request_id=said.get("request_id"))
         try:
@@ -289,7 +299,7 @@ def _tell(context: Context, step: Progress) -> None:
     anyio.from_thread.run(context.session.report_progress, step.done, step.total, step.step)
 
 
-def _analysis_tool(row: analyses.Analysis) -> types.Tool:
+def _analysis_tool(row: analysis_tools.Analysis) -> types.Tool:
     return types.Tool(
         name=row.name,
         description=row.description,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.cli import tables
-from dialframe.cli.face import answer, say
+from dialframe.cli.terminal import answer, say
 from dialframe.contract.limits import CUSTOM_FIELDS
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ class Entry:
 
 def commands() -> tuple[Entry, ...]:
     """Every command: the program first, each family before its commands."""
-    from dialframe.cli.app import app
+    from dialframe.cli.command_tree import app
 
     return tuple(_walk(typer.main.get_group(app), ""))
 

@@ -144,7 +144,7 @@ def _register(written: Sequence[Path]) -> None:
     ]
     if not kept:
         return
-    from dialframe.cli.face import outputs_file
+    from dialframe.cli.terminal import outputs_file
     from dialframe.flows.erasing import Outputs
 
     with suppress(OSError):
@@ -177,7 +177,7 @@ def _reported(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from dialframe.cli.app import app
+    from dialframe.cli.command_tree import app
 
     try:
         status = app(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
@@ -245,7 +245,7 @@ def _say(
     now = progress.current()
     now.stopped = status == INTERRUPTED
     if now.as_json and not now.answered:
-        from dialframe.cli.face import answer
+        from dialframe.cli.terminal import answer
 
         facts: dict[str, object] = {"kind": kind, "message": redact(message), "status": status}
         if isinstance(error, ApiError):
@@ -258,7 +258,7 @@ def _say(
 
 def _in_options(error: DialframeError) -> str:
     """What the library says, in the words of the command line."""
-    from dialframe.cli.face import NO_ACCOUNT, in_options
+    from dialframe.cli.terminal import NO_ACCOUNT, in_options
 
     text = in_options(str(error))
     return text + NO_ACCOUNT if text.startswith("the service's address is missing") else text

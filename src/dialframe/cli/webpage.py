@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, say
+from dialframe.cli.terminal import AsJson, BaseUrl, StoreFolder, answer, say
 
 
 def app(

@@ -32,8 +32,7 @@ from dialframe.flows.audit_inputs import (
     requests_of,
     worth_checking,
 )
-from dialframe.reports import audit as audit_page
-from dialframe.reports import audit_answers, render
+from dialframe.reports import audit_answers, audit_page, render
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
 _FINGERPRINT_DIGITS: Final = 16

@@ -35,7 +35,7 @@ from dialframe.errors import (
     PermissionDenied,
     TransportError,
 )
-from dialframe.flows.clocks import Exchange, clock
+from dialframe.flows.clock_skew import Exchange, clock
 from dialframe.flows.diagnosis import Diagnosis, Finding
 from dialframe.flows.machine import machine
 from dialframe.flows.permissions import permissions

@@ -12,7 +12,7 @@ from dialframe.analytics import STAGES, Funnel
 from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask
-from dialframe.reports.audit import HEADINGS, WORDS
+from dialframe.reports.audit_page import HEADINGS, WORDS
 from dialframe.reports.page import Figure, Section, Sheet
 
 FUNNEL_HEADINGS: Final = {

@@ -17,9 +17,9 @@ from dialframe import extras
 
 if TYPE_CHECKING:
     from dialframe.widgets.bench import LeadBench
-    from dialframe.widgets.coverage import CoverageModel
+    from dialframe.widgets.coverage_state import CoverageModel
     from dialframe.widgets.coverage_view import CoverageDashboard
-    from dialframe.widgets.funnel import FunnelModel, FunnelState
+    from dialframe.widgets.funnel_state import FunnelModel, FunnelState
     from dialframe.widgets.funnel_view import FunnelExplorer
     from dialframe.widgets.workbench import Workbench
 
@@ -37,10 +37,10 @@ if not TYPE_CHECKING:
     # A list is cleaned without the libraries that draw: each is loaded when it is first used.
     _NAMES = {
         "CoverageDashboard": "coverage_view",
-        "CoverageModel": "coverage",
+        "CoverageModel": "coverage_state",
         "FunnelExplorer": "funnel_view",
-        "FunnelModel": "funnel",
-        "FunnelState": "funnel",
+        "FunnelModel": "funnel_state",
+        "FunnelState": "funnel_state",
         "LeadBench": "bench",
         "Workbench": "workbench",
     }

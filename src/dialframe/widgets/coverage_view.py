@@ -15,7 +15,7 @@ import pandas as pd
 
 from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
-from dialframe.widgets.coverage import GRADES, VIEWS, CoverageModel
+from dialframe.widgets.coverage_state import GRADES, VIEWS, CoverageModel
 from dialframe.widgets.elements import (
     Panel,
     bullets,

@@ -20,7 +20,7 @@ from dialframe.widgets.elements import (
     table,
     tabs,
 )
-from dialframe.widgets.funnel import FunnelModel, FunnelState
+from dialframe.widgets.funnel_state import FunnelModel, FunnelState
 from dialframe.widgets.jobs import Jobs
 
 _ORDERS = (

@@ -118,7 +118,7 @@ def _given(opened: Connect | None) -> Connect:
 
 def _explorer(opened: Connect, query: str) -> W.Widget:
     # Its libraries are heavy, and a list is cleaned without them.
-    from dialframe.widgets.funnel import FunnelModel, FunnelState
+    from dialframe.widgets.funnel_state import FunnelModel, FunnelState
     from dialframe.widgets.funnel_view import FunnelExplorer
 
     with opened() as account:

@@ -9,17 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli.face import (
-    AsJson,
-    BaseUrl,
-    OutFolder,
-    Region,
-    StoreFolder,
-    answer,
-    connect,
-    progress,
-    show,
-)
 from dialframe.cli.lead_options import (
     Add,
     Columns,
@@ -62,6 +51,17 @@ from dialframe.cli.lead_options import (
     recipe,
 )
 from dialframe.cli.statuses import FINDINGS
+from dialframe.cli.terminal import (
+    AsJson,
+    BaseUrl,
+    OutFolder,
+    Region,
+    StoreFolder,
+    answer,
+    connect,
+    progress,
+    show,
+)
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

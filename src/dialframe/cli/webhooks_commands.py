@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dialframe.cli.face import BaseUrl, StoreFolder, connect
+from dialframe.cli.terminal import BaseUrl, StoreFolder, connect
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from dialframe.cli.face import AsJson, answer, say, show
+from dialframe.cli.terminal import AsJson, answer, say, show
 from dialframe.errors import ConfigError
 
 app = typer.Typer(

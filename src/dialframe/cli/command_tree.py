@@ -8,20 +8,20 @@ import typer
 
 import dialframe
 from dialframe.cli import (
-    account,
-    assistant,
-    audit,
-    contract,
-    demo,
-    doctor,
-    funnel,
-    leads,
-    report,
-    rules,
-    sandbox,
-    store,
-    suppress,
-    webhooks,
+    account_commands,
+    assistant_commands,
+    audit_commands,
+    contract_commands,
+    demo_command,
+    doctor_command,
+    funnel_command,
+    leads_commands,
+    report_command,
+    rules_commands,
+    sandbox_commands,
+    store_commands,
+    suppress_commands,
+    webhooks_commands,
     webpage,
 )
 
@@ -68,19 +68,19 @@ def _options(
     del version
 
 
-app.command("demo")(demo.demo)
-app.command("sync")(account.sync)
-app.command("export")(account.export)
-app.command("funnel")(funnel.funnel)
-app.command("report")(report.report)
-app.add_typer(audit.app, name="audit")
-app.command("doctor")(doctor.doctor)
-app.add_typer(leads.app, name="leads")
-app.add_typer(suppress.app, name="suppress")
-app.add_typer(rules.app, name="rules")
-app.add_typer(sandbox.app, name="sandbox")
-app.add_typer(store.app, name="store")
-app.add_typer(contract.app, name="contract")
-app.add_typer(webhooks.app, name="webhooks")
-app.add_typer(assistant.app, name="assistant")
+app.command("demo")(demo_command.demo)
+app.command("sync")(account_commands.sync)
+app.command("export")(account_commands.export)
+app.command("funnel")(funnel_command.funnel)
+app.command("report")(report_command.report)
+app.add_typer(audit_commands.app, name="audit")
+app.command("doctor")(doctor_command.doctor)
+app.add_typer(leads_commands.app, name="leads")
+app.add_typer(suppress_commands.app, name="suppress")
+app.add_typer(rules_commands.app, name="rules")
+app.add_typer(sandbox_commands.app, name="sandbox")
+app.add_typer(store_commands.app, name="store")
+app.add_typer(contract_commands.app, name="contract")
+app.add_typer(webhooks_commands.app, name="webhooks")
+app.add_typer(assistant_commands.app, name="assistant")
 app.command("app")(webpage.app)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dialframe.cli.face import (
+from dialframe.cli.funnel_command import By, Campaign, Codes, Since, Until
+from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
     OutFolder,
@@ -14,7 +15,6 @@ from dialframe.cli.face import (
     progress,
     say,
 )
-from dialframe.cli.funnel import By, Campaign, Codes, Since, Until
 
 if TYPE_CHECKING:
     from dialframe.flows.reporting import Report
@@ -38,10 +38,10 @@ def report(
 
         dialframe report --out october --since 2026-10-01 --until 2026-11-01
     """
-    from dialframe.flows import records, reporting
+    from dialframe.flows import firm_records, reporting
 
     scope = reporting.Scope(
-        campaign, by, records.instant("--since", since), records.instant("--until", until),
+        campaign, by, firm_records.instant("--since", since), firm_records.instant("--until", until),
         reporting.own_codes(codes),
     )  # fmt: skip
     with connect(base_url, store) as account, progress() as listen:

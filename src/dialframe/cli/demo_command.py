@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from dialframe.cli import completing, values
-from dialframe.cli.face import AsJson, answer, progress, say
+from dialframe.cli import completion, values
+from dialframe.cli.terminal import AsJson, answer, progress, say
 
 
 def demo(
@@ -22,7 +22,7 @@ def demo(
         str,
         typer.Option(
             help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completing.of(values.SIZES[1:]),
+            autocompletion=completion.of(values.SIZES[1:]),
         ),
     ] = "small",
     seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dialframe.cli import completing, values
-from dialframe.cli.face import AsJson, answer
+from dialframe.cli import completion, values
+from dialframe.cli.terminal import AsJson, answer
 from dialframe.errors import ConfigError
 
 app = typer.Typer(help="The whole service, run on your own machine.", no_args_is_help=True)
@@ -32,7 +32,7 @@ def serve(
         str,
         typer.Option(
             help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completing.of(values.SIZES),
+            autocompletion=completion.of(values.SIZES),
         ),
     ] = "small",
     as_of: Annotated[
@@ -55,7 +55,7 @@ def serve(
     day = _day(as_of)
     # Both take long to load: a wrong day is said before.
     from dialframe import sandbox as room
-    from dialframe.assistant import serving
+    from dialframe.assistant import tool_server
 
     def ready(facts: dict[str, Any]) -> None:
         if as_json:
@@ -68,7 +68,7 @@ def serve(
             f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
         )
 
-    with serving.beside(host) as tools:
+    with tool_server.beside(host) as tools:
         room.serve(
             host=host,
             port=port,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import completing, values
+from dialframe.cli import completion, values
 from dialframe.cli.run import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -140,10 +140,10 @@ def test_the_rules_are_those_of_the_book() -> None:
     from dialframe.compliance.rules import rulebook
 
     book = rulebook.load()
-    assert {rule.id for rule in book.rules} <= set(completing.rules(""))
-    assert {place.lower() for place in book.jurisdictions} <= set(completing.rules(""))
-    assert set(completing.rule_ids("")) == {rule.id for rule in book.rules}
-    assert set(completing.rule_kinds("")) == {rule.kind for rule in book.rules}
+    assert {rule.id for rule in book.rules} <= set(completion.rules(""))
+    assert {place.lower() for place in book.jurisdictions} <= set(completion.rules(""))
+    assert set(completion.rule_ids("")) == {rule.id for rule in book.rules}
+    assert set(completion.rule_kinds("")) == {rule.kind for rule in book.rules}
 
 
 @pytest.mark.parametrize("word", values.ENCODINGS)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from dialframe.cli.face import BaseUrl, StoreFolder
+from dialframe.cli.terminal import BaseUrl, StoreFolder
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
 
@@ -74,7 +74,7 @@ def serve(
         dialframe assistant serve --allow leads.update --allow callbacks.create
     """
     from dialframe.account import connect
-    from dialframe.assistant import serving
+    from dialframe.assistant import tool_server
     from dialframe.assistant.exposure import Exposure, read_policy
 
     people = read_policy(policy) if policy else ()
@@ -82,7 +82,7 @@ def serve(
     if http:
         settings = _settings(base_url, store)
         with _until_stopped():
-            serving.serve_http(
+            tool_server.serve_http(
                 str(settings.base_url), settings.store, exposure,
                 host=host, port=port, on_ready=_ready,
             )  # fmt: skip
@@ -90,7 +90,7 @@ def serve(
     with connect(base_url=base_url, store=store) as account, _until_stopped():
         if sys.stdin.isatty():
             typer.echo(_FOR_A_PROGRAM, err=True)
-        serving.serve_stdio(account, exposure)
+        tool_server.serve_stdio(account, exposure)
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dialframe.cli import completing
-from dialframe.cli.face import AsJson, answer, say, show
+from dialframe.cli import completion
 from dialframe.cli.statuses import FINDINGS
+from dialframe.cli.terminal import AsJson, answer, say, show
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Jurisdictions = Annotated[
         "--rules",
         help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
         show_default=False,
-        autocompletion=completing.rules,
+        autocompletion=completion.rules,
     ),
 ]
 RuleFile = Annotated[
@@ -91,7 +91,7 @@ def list_(
             "--kind",
             help="Only rules of one kind: calling_hours, holiday, attempt_cap...",
             show_default=False,
-            autocompletion=completing.rule_kinds,
+            autocompletion=completion.rule_kinds,
         ),
     ] = None,
     own: Own = None,
@@ -130,7 +130,7 @@ def show_(
         str,
         typer.Argument(
             help="Id of a rule, us-fl-hours for instance.",
-            autocompletion=completing.rule_ids,
+            autocompletion=completion.rule_ids,
         ),
     ],
     own: Own = None,
@@ -169,7 +169,7 @@ def history(
     code: Annotated[
         str,
         typer.Argument(
-            help="A jurisdiction (us-ct) or a rule (us-ct-hours).", autocompletion=completing.rules
+            help="A jurisdiction (us-ct) or a rule (us-ct-hours).", autocompletion=completion.rules
         ),
     ],
     as_json: AsJson = False,
@@ -262,7 +262,7 @@ def new(
         typer.Option(
             "--kind",
             help=f"What it is about: {', '.join(_PARAMETERS)}.",
-            autocompletion=completing.rule_kinds,
+            autocompletion=completion.rule_kinds,
         ),
     ] = "calling_hours",
     to: Annotated[

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from dialframe.cli import completing, values
-from dialframe.cli.face import (
+from dialframe.cli import completion, values
+from dialframe.cli.statuses import FAILURE, FINDINGS
+from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
     StoreFolder,
@@ -18,7 +19,6 @@ from dialframe.cli.face import (
     connect,
     say,
 )
-from dialframe.cli.statuses import FAILURE, FINDINGS
 from dialframe.cli.watching import watch
 from dialframe.errors import ConfigError, StoreError
 
@@ -29,7 +29,7 @@ def sync(
         typer.Argument(
             help="Tables to bring up to date; all of them by default.",
             show_default=False,
-            autocompletion=completing.of(values.SYNCED),
+            autocompletion=completion.of(values.SYNCED),
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -79,7 +79,7 @@ def export(
         str,
         typer.Argument(
             help=f"Table to write: {', '.join(values.TABLES)}.",
-            autocompletion=completing.of(values.TABLES),
+            autocompletion=completion.of(values.TABLES),
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from dialframe.cli import completing, values
+from dialframe.cli import completion, values
 from dialframe.cli import progress as following
 from dialframe.config import OnProgress, Progress
 from dialframe.privacy import terminal_safe
@@ -42,7 +42,7 @@ Region = Annotated[
         "--region",
         help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
         show_default=False,
-        autocompletion=completing.of(values.REGIONS),
+        autocompletion=completion.of(values.REGIONS),
     ),
 ]
 OutFolder = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, in_options, say
+from dialframe.cli.terminal import AsJson, BaseUrl, StoreFolder, answer, connect, in_options, say
 
 if TYPE_CHECKING:
     from dialframe.analytics import Funnel
@@ -96,13 +96,13 @@ def funnel(
 
         dialframe funnel --by lead_source --window 30d --picture funnel.png
     """
-    from dialframe.flows import records, reporting
+    from dialframe.flows import firm_records, reporting
     from dialframe.instants import age
 
     if picture is not None:
         reporting.drawable(picture)
     scope = reporting.Scope(
-        campaign, by, records.instant("--since", since), records.instant("--until", until),
+        campaign, by, firm_records.instant("--since", since), firm_records.instant("--until", until),
         reporting.own_codes(codes),
     )  # fmt: skip
     span = None if window is None else age("--window", window)

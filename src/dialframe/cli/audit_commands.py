@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli import completing
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
-from dialframe.cli.rules import read_book, split
+from dialframe.cli import completion
+from dialframe.cli.rules_commands import read_book, split
 from dialframe.cli.statuses import FINDINGS
+from dialframe.cli.terminal import (
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    connect,
+    progress,
+    say,
+    show,
+)
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ def audit(
             "--rules",
             help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
             show_default=False,
-            autocompletion=completing.rules,
+            autocompletion=completion.rules,
         ),
     ] = None,
     as_of: Annotated[
@@ -174,25 +183,25 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     from dialframe.flows import audit as flow
-    from dialframe.flows import pack, records, reporting
+    from dialframe.flows import firm_records, pack, reporting
 
-    moment = records.instant("--as-of", as_of)
+    moment = firm_records.instant("--as-of", as_of)
     book = read_book(own)
     given = {
         "own": own, "declared": declared, "exemptions": exemptions, "consents": consents,
         "look_ups": look_ups, "practice": practice, "codes": codes,
     }  # fmt: skip
     scope = flow.Scope(
-        since=records.instant("--since", since),
-        until=records.instant("--until", until),
+        since=firm_records.instant("--since", since),
+        until=firm_records.instant("--until", until),
         rules=split(rules),
         book=book,
-        practice=records.practice(practice, book),
-        exemptions=records.table(exemptions),
-        declared=records.declared(declared),
-        consents=records.table(consents),
-        look_ups=records.table(look_ups),
-        inputs=records.digests(given),
+        practice=firm_records.practice(practice, book),
+        exemptions=firm_records.table(exemptions),
+        declared=firm_records.declared(declared),
+        consents=firm_records.table(consents),
+        look_ups=firm_records.table(look_ups),
+        inputs=firm_records.digests(given),
     )
     secret = None if key is None else pack.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
@@ -247,11 +256,11 @@ def practice_(
     """
     from dialframe.compliance.practice import practice_text
     from dialframe.errors import ConfigError
-    from dialframe.flows import records
+    from dialframe.flows import firm_records
 
     if out.exists():
         raise ConfigError(f"{out} exists already; choose another name, or edit it")
-    known = records.registries()
+    known = firm_records.registries()
     if not (by and covers) and (as_json or not sys.stdin.isatty()):
         raise ConfigError(
             "say who declares with --by and what with --covers; asking needs a terminal"

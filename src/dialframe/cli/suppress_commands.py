@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli import completing, values
-from dialframe.cli.face import AsJson, BaseUrl, StoreFolder, answer, connect, progress, say, show
+from dialframe.cli import completion, values
 from dialframe.cli.lead_options import expanded, in_options, suppression_list
 from dialframe.cli.statuses import FAILURE, FINDINGS
+from dialframe.cli.terminal import (
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    connect,
+    progress,
+    say,
+    show,
+)
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -42,7 +51,7 @@ Codes = Annotated[
         "--codes",
         help="Scrubbing service whose result codes the file holds; else every row counts.",
         show_default=False,
-        autocompletion=completing.of(values.SCRUBBERS),
+        autocompletion=completion.of(values.SCRUBBERS),
     ),
 ]
 OfRegion = Annotated[
@@ -51,7 +60,7 @@ OfRegion = Annotated[
         "--region",
         help="Country of numbers that are written without one.",
         show_default=False,
-        autocompletion=completing.of(values.REGIONS),
+        autocompletion=completion.of(values.REGIONS),
     ),
 ]
 

@@ -94,14 +94,14 @@ def store_sync(asked: Asked) -> dict[str, Any]:
 
 def campaign_funnel(asked: Asked) -> dict[str, Any]:
     """Leads by stage, from loaded to appointment, out of the local store."""
-    from dialframe.flows import records, reporting
+    from dialframe.flows import firm_records, reporting
 
     given = asked.arguments
     scope = reporting.Scope(
         given.get("campaign_id"),
         given.get("by"),
-        records.instant("since", given.get("since")),
-        records.instant("until", given.get("until")),
+        firm_records.instant("since", given.get("since")),
+        firm_records.instant("until", given.get("until")),
     )
     result = reporting.funnel(asked.account, scope)
     kept = result.groups[:GROUPS]
@@ -148,12 +148,12 @@ def dnc_coverage(asked: Asked) -> dict[str, Any]:
 
 def call_audit(asked: Asked) -> dict[str, Any]:
     """The stored calls against the rules: verdict, counts by check, and the findings that come first."""
-    from dialframe.flows import audit, records
+    from dialframe.flows import audit, firm_records
 
     given = asked.arguments
     scope = audit.Scope(
-        since=records.instant("since", given.get("since")),
-        until=records.instant("until", given.get("until")),
+        since=firm_records.instant("since", given.get("since")),
+        until=firm_records.instant("until", given.get("until")),
         rules=given.get("rules") or None,
     )
     result = audit.audit(

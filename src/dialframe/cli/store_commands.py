@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from platformdirs import user_data_path
 
-from dialframe.cli import completing, values
-from dialframe.cli.face import (
+from dialframe.cli import completion, values
+from dialframe.cli.statuses import FINDINGS
+from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
     StoreFolder,
@@ -24,7 +25,6 @@ from dialframe.cli.face import (
     say,
     show,
 )
-from dialframe.cli.statuses import FINDINGS
 from dialframe.config import Settings
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
@@ -104,7 +104,7 @@ def prune(
             "--table",
             help=f"Only this table; may be repeated. All about persons by default: {', '.join(values.PERSONAL)}.",
             show_default=False,
-            autocompletion=completing.of(values.PERSONAL),
+            autocompletion=completion.of(values.PERSONAL),
         ),
     ] = None,
     base_url: BaseUrl = None,
