@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect
 from typing import Any, Final
 
 from dialframe.contract import operations
@@ -25,8 +26,18 @@ from dialframe.sandbox.world.database import insert
 from dialframe.sandbox.world.refusals import Refusal
 from dialframe.sandbox.world.resources import MESSAGE, Json
 
-#: After this long by the sandbox's clock a text counts as delivered.
-DELIVERED_US: Final = 30 * SECOND_US
+#: After so long by the sandbox's clock a text is on its way, and after so long its fate is known.
+SENT_US: Final = 2 * SECOND_US
+SETTLED_US: Final = 30 * SECOND_US
+
+#: What becomes of texts that are on their way, with the carrier's error code; both are assumed.
+_FATES: Final[tuple[tuple[str, str | None], ...]] = (
+    ("delivered", None),
+    ("undelivered", "unreachable_handset"),
+    ("failed", "carrier_rejected"),
+)
+#: Where the second and the third of them begin, of 256.
+_REACHED: Final = (240, 250)
 
 _REPORTED: Final = ("id", "recipient", "client_reference", "created_at")
 
@@ -114,22 +125,31 @@ def send(context: Context[SmsSend]) -> Reply:
     return answer(MESSAGE.find(context.db, context.client, message_id), status=202)
 
 
+def delivery(message_id: str, created_us: int, now_us: int) -> tuple[str, int, str | None]:
+    """How a text stands: its status, since when, and why it did not arrive; drawn from its id."""
+    if now_us < created_us + SENT_US:
+        return "queued", created_us, None
+    if now_us < created_us + SETTLED_US:
+        return "sent", created_us + SENT_US, None
+    status, error_code = _FATES[bisect(_REACHED, int(message_id[-2:], 16))]
+    return status, created_us + SETTLED_US, error_code
+
+
 @on(operations.SMS_DELIVERY_REPORTS)
 def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
-    """What became of each text: queued, half a minute later delivered. The shape is assumed."""
+    """What became of each text: queued, sent, then delivered or not. The shape is assumed."""
 
     def render(row: tuple[Any, ...]) -> Json:
         message_id, to, reference, created_us = row
-        delivered = context.now_us >= created_us + DELIVERED_US
-        updated_us = created_us + DELIVERED_US if delivered else created_us
+        status, updated_us, error_code = delivery(message_id, created_us, context.now_us)
         return {
             "message_id": message_id,
             "to": to,
-            "status": "delivered" if delivered else "queued",
+            "status": status,
             "client_reference": reference,
             "created_at": clock.text(created_us),
             "updated_at": clock.text(updated_us),
-            "error_code": None,
+            "error_code": error_code,
         }
 
     return exchange.page(context, Source("messages", _REPORTED, {}), render)
