@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -117,6 +118,10 @@ def test_a_week_of_calls_balances(make: Callable[..., Account], seed: int) -> No
     completed = [call_id for kind, call_id in events if kind == "call.completed"]
     ended = [call[0] for call in calls if call[4] is not None]
     assert sorted(map(str, completed)) == sorted(map(str, ended))
+    by_ai = [call_id for kind, call_id in events if kind == "ai_call.completed"]
+    answered = account.rows("SELECT id FROM calls WHERE answered_at IS NOT NULL")
+    assert 0 < len(by_ai) < len(answered) / 4
+    assert set(by_ai) <= {call_id for (call_id,) in answered}
     ((attempts,),) = account.rows("SELECT sum(attempts) FROM leads")
     assert attempts == len(calls)
     assert played["events"] == len(events)
@@ -211,6 +216,45 @@ def test_a_disabled_client_dials_nobody(make: Callable[..., Account]) -> None:
     account.advance(86_400)
     assert account.dialed() == []
     assert set(account.refused()) == {"api_access_disabled"}
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], share: int) -> None:
+    """Each answered call or none of them, with every field that the contract names."""
+    account = make().dialing(ai_share=share, answer_rate=1, max_attempts=1)
+    account.console.add_agent(account.me, "100", "a@example.com")
+    account.campaign(numbers(30))
+    account.advance(86_400)
+    told = account.rows("SELECT data FROM events WHERE type = 'ai_call.completed'")
+    assert len(told) == 30 * share
+    for (text,) in told:
+        data = json.loads(str(text))
+        assert set(data) == {
+            "call_id", "direction", "from", "to", "ai_agent", "started_at", "answered_at",
+            "ended_at", "duration_seconds", "outcome", "disposition_code", "sentiment",
+            "requires_human_review", "summary",
+        }  # fmt: skip
+        assert data["outcome"]
+        assert data["disposition_code"]
+        assert isinstance(data["requires_human_review"], bool)
+    agents = account.rows("SELECT count(agent_extension) FROM calls")
+    assert agents == [(30 - len(told),)]
+
+
+def test_a_scope_taken_away_ends_dialing(make: Callable[..., Account]) -> None:
+    """What the client may no longer ask for is not dialed for it any more."""
+    account = make().dialing()
+    account.campaign(numbers(5))
+    scopes = sorted(account.world.access.clients[1].scopes)
+    account.console.update_client(
+        account.me, scopes=[scope for scope in scopes if scope != "campaigns:resume"]
+    )
+    account.advance(86_400)
+    assert account.dialed() == []
+    assert set(account.refused()) == {"insufficient_scope"}
+    account.console.update_client(account.me, scopes=scopes)
+    account.advance(86_400)
+    assert account.dialed()
 
 
 def test_a_number_listed_since_its_import_is_not_dialed(make: Callable[..., Account]) -> None:
@@ -393,6 +437,43 @@ def test_dial_now_is_checked_at_dial_time(
     (refusal,) = console.refusals(me)
     assert (refusal["kind"], refusal["to"], refusal["code"]) == ("call", lead["phone"], code)
     assert lead["attempts"] == 0
+
+
+@pytest.mark.parametrize(("window_s", "dialed"), [(300, 1), (60, 0)])
+def test_dial_now_lasts_as_long_as_its_window(
+    free: Sandbox, calling: Api, window_s: int, dialed: int
+) -> None:
+    """A reason that goes away within the window: one call and one refusal; after it: no call."""
+    api, console, me = calling, free.console, free.client_id
+    campaign = console.create_campaign(me, "r", status="running")["id"]
+    console.update_account({"balance": 0})
+    body = {"campaign_id": campaign, "phone": numbers(1)[0], "dial_now": True}
+    answer = ok(api.post("/v1/leads", {**body, "dial_within_seconds": window_s}))
+    assert answer["dial_now"]["expires_at"] is not None
+    console.advance_clock(90)
+    assert console.outbox(me) == []
+    console.update_account({"balance": 10})
+    console.advance_clock(3_600)
+    assert len(console.outbox(me)) == len(api.walk("/v1/calls")) == dialed
+    assert [entry["code"] for entry in console.refusals(me)] == ["insufficient_balance"]
+
+
+def test_texts_are_delivered_or_not(free: Sandbox, calling: Api) -> None:
+    """Queued, then sent, then delivered, undelivered or failed; what did not arrive says why."""
+    sent = [
+        ok(calling.post("/v1/sms", {"to": phone, "body": "x", "client_reference": phone}), 202)
+        for phone in numbers(80)
+    ]
+    assert {message["status"] for message in sent} == {"queued"}
+    seen = []
+    for seconds in (0, 10, 60):
+        free.console.advance_clock(seconds)
+        seen.append(calling.walk("/v1/sms/delivery-reports", limit=100))
+    assert {report["status"] for report in seen[0]} <= {"queued", "sent"}
+    assert {report["status"] for report in seen[1]} == {"sent"}
+    assert {report["status"] for report in seen[2]} == {"delivered", "undelivered", "failed"}
+    for report in seen[2]:
+        assert (report["error_code"] is None) == (report["status"] == "delivered")
 
 
 def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) -> None:

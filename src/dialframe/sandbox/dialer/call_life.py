@@ -24,10 +24,12 @@ from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.database import insert
 from dialframe.sandbox.world.resources import APPOINTMENT, CALL, Json
 
-Step = Literal["end", "log", "ring", "answer", "callback", "dial", "tick"]
+Step = Literal["end", "log", "ring", "answer", "callback", "first", "dial", "tick"]
 
 #: Steps of the same instant, in the order in which they are taken.
-ORDER: Final[tuple[Step, ...]] = ("end", "log", "ring", "answer", "callback", "dial", "tick")
+ORDER: Final[tuple[Step, ...]] = (
+    "end", "log", "ring", "answer", "callback", "first", "dial", "tick",
+)  # fmt: skip
 
 #: A click-to-call while the dialer is off: answered after ten seconds, ended a minute later.
 CLICK_RINGS_US: Final = 10 * SECOND_US
@@ -316,6 +318,7 @@ def _schedule(
         "phone": called.phone,
         "attempt": called.attempts + 1,
         "agent": agent,
+        "ai": agent is None and plan.answered_at is not None and _by_ai(context, call_id),
     }
     agenda.add(plan.ended_at, "end", client, call_id, facts)
     if not agenda.needs(plan.ended_at):
@@ -331,7 +334,8 @@ def _end(context: DialContext, due: Due) -> None:
     sender, plan = context.sender, due.plan
     db, client = sender.db, sender.client
     answered_at, ended_at = plan["answered_at"], plan["ended_at"]
-    agent = plan["agent"] or (_agent(sender, due.about) if plan["human"] else None)
+    joined = plan["human"] and not plan["ai"]
+    agent = plan["agent"] or (_agent(sender, due.about) if joined else None)
     changes = {
         "status": plan["status"],
         "answered_at": answered_at,
@@ -348,6 +352,8 @@ def _end(context: DialContext, due: Due) -> None:
     if plan["agent"] is not None and _agent_state(db, client, plan["agent"]) == "ringing":
         _set_agent(db, client, plan["agent"], "ready")
     context.emit("call.completed", events.call_completed(call))
+    if plan["ai"]:
+        context.emit("ai_call.completed", events.ai_call_completed(call, plan["code"]))
     if plan["lead_id"] is not None:
         _settle_lead(context, due.about, plan)
     if plan["human"] and plan["logged_at"] is not None:
@@ -501,6 +507,11 @@ def _log(context: DialContext, due: Due) -> None:
         },
     )
     context.played["dispositions"] += 1
+
+
+def _by_ai(context: DialContext, call_id: str) -> bool:
+    """Whether an AI agent takes the call instead of a person."""
+    return int(call_id[-4:], 16) < (1 << 16) * context.dialer.ai_share
 
 
 def _agent(sender: Sender, call_id: str) -> str | None:

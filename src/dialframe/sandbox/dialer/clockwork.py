@@ -14,7 +14,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from dialframe.sandbox.dialer import call_life, sending
@@ -42,6 +42,8 @@ _CALLBACK_TRIES_US: Final = DAY_US
 _NEVER_US: Final = 2**62
 #: A callback to somebody who is on the line already is tried again so much later.
 _BUSY_US: Final = 2 * _MINUTE_US
+#: A lead that goes first and is refused is tried again after so long, while its window lasts.
+_FIRST_AGAIN_US: Final = 10 * SECOND_US
 #: Leads that one minute looks at; what is left is looked at in the next.
 _LOOKED_AT: Final = 3_000
 _CHUNK: Final = 200
@@ -117,17 +119,31 @@ def next_due_us(db: sqlite3.Connection, who: Access) -> int | None:
     return min((instant for instant in instants if instant is not None), default=None)
 
 
-def dial_at_once(sender: Sender, lead_id: str) -> None:
-    """Dial a lead that goes first: at this instant, with every check, or keep the refusal.
+def dial_first(
+    context: DialContext, lead_id: str, until_us: int, refused_before: str | None = None
+) -> None:
+    """Dial a lead that goes first: now, with every check, or else at a later instant of its window.
 
-    A lead that is refused keeps its normal place in the dialing order.
+    A refusal is kept when its reason is a new one. After the window the lead has its normal place in
+    the dialing order, which it keeps all the while.
+
+    Args:
+        context: For whom, and now.
+        lead_id: The lead.
+        until_us: The end of its window.
+        refused_before: The code of the last refusal.
     """
-    context = context_at(sender)
+    sender = context.sender
     called = call_life.lead_called(sender.db, sender.client, lead_id)
     try:
         sending.may_dial(sender, called.phone, "dial_now")
     except Refusal as refusal:
-        _refused(context, "dial_now", called, lead_id, refusal)
+        if refusal.code != refused_before:
+            _refused(context, "dial_now", called, lead_id, refusal)
+        plan = {"until_us": until_us, "refused": refusal.code, "key": sender.credential_id}
+        again_us = sender.now_us + _FIRST_AGAIN_US
+        if again_us <= until_us and refusal.code != "on_dnc":
+            context.agenda.add(again_us, "first", sender.client, lead_id, plan)
         return
     call_life.place(context, called, "dial_now")
 
@@ -175,6 +191,8 @@ class _Playback:
                 self._dial(context, due)
             elif due.step == "callback":
                 self._call_back(context, due)
+            elif due.step == "first":
+                self._dial_first(context, due)
             else:
                 call_life.take_step(context, due)
                 if due.step == "end":
@@ -204,8 +222,10 @@ class _Playback:
             yield max(at_us, self._from_us), client, callback_id
 
     def _context(self, client: int, at_us: int) -> DialContext:
-        enabled = self._who.clients[client].enabled
-        sender = Sender(self._db, client, self._who.settings, "", at_us, enabled)
+        who = self._who.clients[client]
+        sender = Sender(
+            self._db, client, self._who.settings, "", at_us, who.scopes, enabled=who.enabled
+        )
         return DialContext(sender, self._agenda, self._seed, self._played)
 
     def _expect_tick(self, client: int, after_us: int) -> None:
@@ -335,6 +355,22 @@ class _Playback:
             self._expect_tick(client, due.at_us)
             return
         call_life.place(context, called, "campaign")
+
+    def _dial_first(self, context: DialContext, due: Due) -> None:
+        """Try a lead that goes first again, unless it was dialed or its campaign or key stopped."""
+        row = self._db.execute(
+            "SELECT 1 FROM leads JOIN campaigns ON campaigns.client = leads.client"
+            " AND campaigns.id = leads.campaign_id WHERE leads.client = ? AND leads.id = ?"
+            " AND leads.status = 'new' AND leads.attempts = 0 AND campaigns.status = 'running'",
+            (due.client, due.about),
+        ).fetchone()
+        key = self._who.credentials.get(due.plan["key"])
+        if row is None or key is None or key.revoked:
+            return
+        sender = replace(context.sender, credential_id=key.credential_id)
+        dial_first(
+            replace(context, sender=sender), due.about, due.plan["until_us"], due.plan["refused"]
+        )
 
     def _after_refusal(
         self, context: DialContext, lead_id: str, phone: str, refusal: Refusal

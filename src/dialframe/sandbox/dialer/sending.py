@@ -16,6 +16,8 @@ from functools import lru_cache
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
+from dialframe.contract.scopes import BY_NAME as SCOPES
+from dialframe.contract.scopes import Scope
 from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.access import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
@@ -196,12 +198,12 @@ COST: Final[dict[Kind, float]] = {"call": 0.05, "sms": 0.01, "callback": 0.0, "l
 #: Why somebody is called: for a campaign, as a lead to be dialed at once, as promised, by an agent.
 Occasion = Literal["campaign", "dial_now", "callback", "click"]
 
-#: The account switch that each kind of call needs.
-SWITCH: Final[dict[Occasion, str]] = {
-    "campaign": "tier2_campaign_resume_enabled",
-    "dial_now": "tier2_calls_originate_enabled",
-    "callback": "tier2_callback_write_enabled",
-    "click": "tier2_calls_originate_enabled",
+#: The scope that each kind of call needs, whose account switch has to be on.
+SCOPE: Final[dict[Occasion, Scope]] = {
+    "campaign": SCOPES["campaigns:resume"],
+    "dial_now": SCOPES["calls:originate"],
+    "callback": SCOPES["callbacks:write"],
+    "click": SCOPES["calls:originate"],
 }
 
 
@@ -213,6 +215,7 @@ class Sender:
         client: Number of the client whose data this is about.
         credential_id: The key that asked for it; empty for what the service does by itself.
         now_us: The sandbox's clock.
+        scopes: What the client may do at this instant.
         enabled: Whether the client may call at all.
     """
 
@@ -221,6 +224,7 @@ class Sender:
     settings: Settings
     credential_id: str
     now_us: int
+    scopes: frozenset[str]
     enabled: bool = True
 
 
@@ -303,17 +307,20 @@ def account_may_dial(sender: Sender, occasion: Occasion) -> None:
     """Refuse what no call of the account is made for, whoever it is to.
 
     Raises:
-        Refusal: `api_access_disabled`, `tier_not_enabled`, `sending_suspended`,
+        Refusal: `api_access_disabled`, `insufficient_scope`, `tier_not_enabled`, `sending_suspended`,
             `outbound_not_approved`, `registry_stale_blocked`, `dnc_screen_unavailable`,
             `insufficient_balance`, or what `spend` raises.
     """
     settings = sender.settings
     if not (settings.api_access_enabled and sender.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
-    if not getattr(settings, SWITCH[occasion]):
-        raise Refusal("tier_not_enabled", f"The account switch {SWITCH[occasion]} is off.")
+    scope = SCOPE[occasion]
+    if scope.name not in sender.scopes:
+        raise Refusal("insufficient_scope", f"The client no longer holds {scope.name}.")
+    if scope.switch is not None and not getattr(settings, scope.switch):
+        raise Refusal("tier_not_enabled", f"The account switch {scope.switch} is off.")
     sending_allowed(settings)
-    if occasion == "campaign":
+    if occasion != "click":
         registry_fresh(settings)
     screen_can_run(sender)
     affordable(sender, "call")

@@ -102,7 +102,12 @@ class Context(Generic[Req]):
         """Who this reaches a person for, as the checks before it take it."""
         caller = self.caller
         return Sender(
-            self.db, self.client, caller.settings, caller.credential.credential_id, self.now_us
+            self.db,
+            self.client,
+            caller.settings,
+            caller.credential.credential_id,
+            self.now_us,
+            caller.client.scopes,
         )
 
 

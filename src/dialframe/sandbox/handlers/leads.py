@@ -461,7 +461,7 @@ def _dial_now(
         return {"status": status, "expires_at": None}
     window_s = context.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
     until_us = context.now_us + window_s * SECOND_US
-    clockwork.dial_at_once(context.sender, lead_id)
+    clockwork.dial_first(clockwork.context_at(context.sender), lead_id, until_us)
     return {"status": status, "expires_at": clock.text(until_us)}
 
 

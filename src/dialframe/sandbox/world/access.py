@@ -131,11 +131,12 @@ class DialerSettings(BaseModel):
             them, a preview campaign 20 %.
         answer_rate: Share of calls that a person answers, and no machine; null for what the account's
             own parameters give.
+        ai_share: Share of the answered calls that an AI agent handles; click-to-call never.
         max_attempts: Attempts on a lead of a campaign that does not say otherwise.
         max_attempts_per_day: Attempts on a lead within 24 hours.
         retry_gap_minutes: Shortest time between two attempts on a lead; null for a gap that depends
             on what became of the last one.
-        hours: CalledParty party's hours that campaigns keep to, besides the account's calling hours.
+        hours: The called party's hours that campaigns keep to, besides the account's calling hours.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -150,6 +151,10 @@ class DialerSettings(BaseModel):
         | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
         | None
     ) = None
+    ai_share: (
+        Annotated[int, Field(ge=0, le=1)]
+        | Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    ) = 0.1
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 8
     max_attempts_per_day: Annotated[int, Field(ge=1, le=100)] = 3
     retry_gap_minutes: (

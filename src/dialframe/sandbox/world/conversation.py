@@ -24,6 +24,9 @@ LANGUAGE: Final = "en-US"
 SUMMARY_READY_US: Final = 60 * SECOND_US
 SCHEMA_VERSION: Final = 1
 
+#: A summary in one sentence.
+WHAT_FOR: Final = "The customer asked about an enquiry."
+
 _TURNS: Final = (
     ("agent", "Hello, am I speaking with the account holder?"),
     ("customer", "Yes, speaking. What is it about?"),
@@ -134,7 +137,7 @@ def event_summary(spoken: Conversation | None) -> Json:
     action = _ACTIONS[spoken.seed // 7 % len(_ACTIONS)] if spoken and ready else None
     return {
         "status": "ready" if ready else "not_generated",
-        "text": "The customer asked about an enquiry." if ready else None,
+        "text": WHAT_FOR if ready else None,
         "next_action": action,
         "language": LANGUAGE if ready else None,
         "source": "transcript" if ready else None,

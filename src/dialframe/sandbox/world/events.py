@@ -128,6 +128,47 @@ def call_completed(call: Json) -> Json:
     }
 
 
+#: What an AI agent calls the outcome of a call, by its disposition; the words are assumed.
+_OUTCOMES: Final = {
+    "A": "voicemail",
+    "AA": "voicemail",
+    "APPT": "appointment_booked",
+    "CALLBK": "callback_requested",
+    "DNC": "do_not_call",
+    "HUP": "hung_up",
+    "NI": "not_interested",
+    "SALE": "sale",
+    "WN": "wrong_number",
+    "XFER": "transferred",
+}
+_SENTIMENTS: Final = {"APPT": "positive", "SALE": "positive", "CALLBK": "positive",
+                      "NI": "negative", "DNC": "negative", "HUP": "negative"}  # fmt: skip
+#: Dispositions that a person looks at again.
+_REVIEWED: Final = frozenset({"DNC", "LB"})
+
+
+def ai_call_completed(call: Json, code: str | None) -> Json:
+    """Data of `ai_call.completed`; a voicemail has no sentiment and no summary."""
+    outcome = _OUTCOMES.get(code or "", "conversation")
+    spoken = outcome != "voicemail"
+    return {
+        "call_id": call["id"],
+        "direction": call["direction"],
+        "from": call["from_number"],
+        "to": call["to_number"],
+        "ai_agent": "assistant",
+        "started_at": call["created_at"],
+        "answered_at": call["answered_at"],
+        "ended_at": call["ended_at"],
+        "duration_seconds": call["duration_seconds"],
+        "outcome": outcome,
+        "disposition_code": code,
+        "sentiment": _SENTIMENTS.get(code or "", "neutral") if spoken else None,
+        "requires_human_review": code in _REVIEWED,
+        "summary": conversation.WHAT_FOR if spoken else None,
+    }
+
+
 def appointment(booked: Json) -> Json:
     """Data of every appointment event; of a cancelled one the contract shows the first three."""
     return {
