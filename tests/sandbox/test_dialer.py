@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
+import multiprocessing
+import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +20,7 @@ from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox import Console, Sandbox, start
 from dialframe.sandbox.dialer import clockwork
-from dialframe.sandbox.world.clock import Clock
+from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
 from sandbox.calling import Api, Json, ok
 
@@ -218,6 +221,28 @@ def test_a_disabled_client_dials_nobody(make: Callable[..., Account]) -> None:
     assert set(account.refused()) == {"api_access_disabled"}
 
 
+def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Account]) -> None:
+    """Refused at its time in the evening, it is not tried at night, but when the hours open."""
+    account = make().dialing()
+    phone = numbers(1)[0]
+    campaign = account.campaign([phone], max_attempts=1)
+    ((lead,),) = account.rows("SELECT id FROM leads")
+    evening = int(MONDAY + 11 * 3_600) * 1_000_000
+    with clockwork.up_to_now(account.world) as (db, _):
+        db.execute("UPDATE leads SET status = 'completed'")
+        db.execute(
+            "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
+            (lead, campaign, evening, evening),
+        )
+    account.console.update_account({"balance": 0})
+    account.advance(15 * 3_600)
+    account.console.update_account({"balance": 10})
+    account.advance(86_400)
+    ((called_at,),) = account.rows("SELECT created_at FROM calls")
+    for local in local_times(phone, instant(called_at)):
+        assert 8 <= local.hour < 21
+
+
 @pytest.mark.parametrize("share", [0, 1])
 def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], share: int) -> None:
     """Each answered call or none of them, with every field that the contract names."""
@@ -357,6 +382,53 @@ def test_same_seed_requests_and_clock_give_the_same_calls(make: Callable[..., Ac
         query = f"SELECT * FROM {table} ORDER BY {order}"
         assert first.rows(query) == second.rows(query)
     assert {call[1] for call in first.calls()}.isdisjoint(call[1] for call in other.calls())
+
+
+def dial_for_days(folder: str) -> None:
+    """Play a day in short steps, from wherever the folder's clock stands, for a kill to cut short."""
+    world = World(Path(folder), FirstStart(5, "empty", None), Clock(source=lambda: MONDAY))
+    while world.clock.ahead_us < DAY_US:
+        clockwork.advance(world, 180)
+    world.close()
+
+
+def test_kills_change_nothing(tmp_path: Path) -> None:
+    """A day of calls through twenty kills is that of an account that nobody killed."""
+    tables = (
+        "calls",
+        "leads",
+        "events",
+        "callbacks",
+        "appointments",
+        "outbox",
+        "refusals",
+        "spent",
+    )
+    told = []
+    draw = random.Random(1)
+    starting = multiprocessing.get_context("forkserver")
+    starting.set_forkserver_preload(["sandbox.test_dialer"])
+    for name, kills in (("whole", 0), ("killed", 20)):
+        account = Account(tmp_path / name, seed=5).dialing()
+        account.campaign(numbers(200))
+        account.world.close()
+        died = 0
+        for turn in itertools.count():
+            process = starting.Process(target=dial_for_days, args=(str(tmp_path / name),))
+            process.start()
+            if turn < kills:
+                process.join(draw.uniform(0.01, 0.05))
+                process.kill()
+            process.join()
+            died += process.exitcode == -signal.SIGKILL
+            if process.exitcode == 0:
+                break
+        account = Account(tmp_path / name, seed=5)
+        told.append([account.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables])
+        account.world.close()
+    assert died >= 10
+    assert len(told[0][0]) > 100
+    assert told[0] == told[1]
 
 
 def test_a_call_moves_through_its_states(make: Callable[..., Account]) -> None:

@@ -420,12 +420,10 @@ class _Playback:
     def _try_again(
         self, context: DialContext, due: Due, phone: str, scheduled_at: int, refusal: Refusal
     ) -> None:
-        next_at: int | None = due.at_us + max(_wait_us(refusal), _HOLD_US)
-        if _outside_hours(refusal):
-            account_hours = context.sender.settings.calling_hours
-            next_at = sending.next_opening(
-                phone, [account_hours] if account_hours else [], due.at_us
-            )
+        # At its time the account's hours are enough; later than that it keeps to all of them.
+        wait_us = 0 if _outside_hours(refusal) else max(_wait_us(refusal), _HOLD_US)
+        hours = call_life.permitted_hours(context.sender)
+        next_at = sending.next_opening(phone, hours, due.at_us + wait_us)
         late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
         if late or refusal.code == "on_dnc":
             # It stays pending, and nobody dials it.
