@@ -1,9 +1,9 @@
-"""Writes what is installed, with hashes, licences and a bill of materials; run after a pin has changed.
+"""Writes what is installed, with hashes, licenses and a bill of materials; run after a pin has changed.
 
     python .ci/supply.py      # asks the package index that pip is set up with, and installs nothing
 
 `locked.txt` holds what `pip install --require-hashes` needs for the package and for building it; `sbom.cdx.json`
-(CycloneDX 1.6) what a wheel stands on, with licences; it is part of the wheel.
+(CycloneDX 1.6) what a wheel stands on, with licenses; it is part of the wheel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 CI = Path(__file__).parent
 ROOT = CI.parent
 HEAD = "# Written by .ci/supply.py: do not edit. For CPython 3.11 on Linux x86-64.\n"
-#: Licence texts of metadata to SPDX, where a package has no expression of its own.
+#: License texts of metadata to SPDX, where a package has no expression of its own.
 SPDX = {
     "MIT License": "MIT", "BSD License": "BSD-3-Clause", "Apache Software License": "Apache-2.0",
     "ISC License (ISCL)": "ISC", "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
@@ -75,8 +75,8 @@ def hashes(of: dict[str, Distribution]) -> dict[str, str]:
     }
 
 
-def licence(of: Distribution) -> str:
-    """The licence as SPDX where that is known, else as the package words it."""
+def spdx(of: Distribution) -> str:
+    """The license as SPDX where that is known, else as the package words it."""
     metadata = of.metadata
     if metadata["License-Expression"]:
         return str(metadata["License-Expression"])
@@ -109,7 +109,7 @@ def main() -> None:
             "name": name,
             "version": dist.version,
             "purl": f"pkg:pypi/{name}@{dist.version}",
-            "licenses": [{"license": {"name": licence(dist)}}],
+            "licenses": [{"license": {"name": spdx(dist)}}],
             "hashes": [{"alg": "SHA-256", "content": digests[name]}],
         }
         for name, dist in base.items()

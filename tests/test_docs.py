@@ -17,7 +17,7 @@ import pytest
 import dialframe
 from dialframe.analytics import CAPABILITIES, OUTCOMES, STAGES
 from dialframe.analytics.metrics import METRICS, NOT_AVAILABLE
-from dialframe.assistant.analysis_tools import ALL as ANALYSES
+from dialframe.assistant.analysis_tools import ALL as ANALYZES
 from dialframe.assistant.exposure import tool_name
 from dialframe.cli.reference import commands
 from dialframe.compliance import grades
@@ -70,7 +70,7 @@ ROWS = {
     "tools": (
         "assistant.html",
         "tool",
-        [*(row.name for row in ANALYSES), *map(tool_name, OPERATION_NAMES)],
+        [*(row.name for row in ANALYZES), *map(tool_name, OPERATION_NAMES)],
     ),
 }
 

@@ -105,10 +105,10 @@ def _not_seen(prose: str, shown: set[float]) -> list[str]:
         flags=re.M,
     )
     stated = [found.rstrip(",") for found in STATED.findall(prose)]
-    spelt = [word for word in re.findall(r"[a-z]+", prose.lower()) if word in WORDS]
+    spelled = [word for word in re.findall(r"[a-z]+", prose.lower()) if word in WORDS]
     return [
         *(s for s in stated if not _among(float(s.replace(",", "")), s, shown)),
-        *(word for word in spelt if WORDS[word] not in shown),
+        *(word for word in spelled if WORDS[word] not in shown),
     ]
 
 
@@ -229,7 +229,7 @@ def test_a_tampered_picture_is_caught(tmp_path: Path) -> None:
 
 
 def _one_pixel(markup: str) -> str:
-    """The same picture with its first pixel in another of its colours."""
+    """The same picture with its first pixel in another of its colors."""
     found = re.search(r"base64,([^\"]+)", markup)
     assert found is not None
     image = Image.open(io.BytesIO(base64.b64decode(found[1])))

@@ -1,4 +1,4 @@
-"""What is installed is what was tested: pins with hashes, licences and a bill of materials."""
+"""What is installed is what was tested: pins with hashes, licenses and a bill of materials."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_locked_library_is_the_one_that_is_pinned() -> None:
     assert wanted <= found.keys()
 
 
-def test_the_bill_of_materials_names_versions_digests_and_licences() -> None:
+def test_the_bill_of_materials_names_versions_digests_and_licenses() -> None:
     """CycloneDX, one component for each library; the wheel carries it."""
     bill = json.loads((CI / "sbom.cdx.json").read_text())
     found = locked()

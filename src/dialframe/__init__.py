@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, so that a misspelt name is still an error to them.
+    # Hidden from type checkers, so that a misspelled name is still an error to them.
     _NAMES = {
         "Account": "dialframe.account",
         "AsyncClient": "dialframe.client",

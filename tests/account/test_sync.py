@@ -605,7 +605,7 @@ def test_a_clock_that_was_ahead_is_noticed(account: Account, service: FakeServic
 
 
 def test_an_unknown_table_is_refused(account: Account, service: FakeService) -> None:
-    """A misspelt table is named before anything is asked."""
+    """A misspelled table is named before anything is asked."""
     with pytest.raises(ConfigError, match=r"'call'.*calls"):
         account.sync(["call"])
 

@@ -57,7 +57,7 @@ def list_saturation(b: Books) -> Counted:
 
 
 def phone_penetration(b: Books) -> Counted:
-    """Distinct numbers dialled of distinct numbers loaded."""
+    """Distinct numbers dialed of distinct numbers loaded."""
     loaded = {b.world.leads[i]["phone"] for i in b.leads}
     return b.share(len(loaded & set(b.by_number)), len(loaded), no_phone=0)
 
@@ -252,7 +252,7 @@ def bad_number_ratio(b: Books) -> Counted:
 
 
 def bad_number_ratio_numbers(b: Books) -> Counted:
-    """Numbers found not in service, of numbers dialled."""
+    """Numbers found not in service, of numbers dialed."""
     bad = sum(any(c.code == "ADC" for c in calls) for calls in b.by_number.values())
     return b.share(bad, len(b.by_number))
 

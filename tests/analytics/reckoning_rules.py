@@ -200,13 +200,13 @@ def beyond(b: Books) -> dict[str, int]:
 
 
 def frequency_breach(b: Books) -> Counted:
-    """Numbers dialled beyond the limit, of numbers dialled."""
+    """Numbers dialed beyond the limit, of numbers dialed."""
     over = beyond(b)
     return b.share(sum(n > 0 for n in over.values()), len(over), calls_beyond=sum(over.values()))
 
 
 def frequency_breach_calls(b: Books) -> Counted:
-    """Attempts beyond the limit, per number dialled."""
+    """Attempts beyond the limit, per number dialed."""
     over = beyond(b)
     return b.share(sum(over.values()), len(over), numbers_beyond=sum(n > 0 for n in over.values()))
 
@@ -234,7 +234,7 @@ def abandon_rate_ofcom(b: Books) -> Counted:
 
 
 def callback_kept(b: Books) -> Counted:
-    """Callbacks dialled about their time, of those due and not cancelled; any campaign's call counts."""
+    """Callbacks dialed about their time, of those due and not cancelled; any campaign's call counts."""
     early = b.choice("callback_early_min", 15) * MINUTE
     late = b.choice("callback_late_min", 60) * MINUTE
     everywhere = Books(b.world, Ask(no_campaign=True, as_of=b.ask.as_of), [], [], [])
@@ -279,15 +279,15 @@ def speed_to_lead(b: Books) -> Counted:
     """Median seconds from arrival to first attempt."""
     waits, none, early = _waits(b)
     value = statistics.median(waits) / SECOND if waits else None
-    more = {"not_dialled": none, "dialled_before_arrival": early}
+    more = {"not_dialed": none, "dialed_before_arrival": early}
     return Counted(None, len(waits), value, b.excluded(**more))
 
 
 def quick_first_dial(b: Books) -> Counted:
-    """Leads dialled within minutes, of leads."""
+    """Leads dialed within minutes, of leads."""
     waits, _, early = _waits(b)
     quick = sum(w < b.choice("quick_min", 5) * MINUTE for w in waits)
-    return b.share(quick, len(b.leads) - early, dialled_before_arrival=early)
+    return b.share(quick, len(b.leads) - early, dialed_before_arrival=early)
 
 
 def appointment_show(b: Books) -> Counted:

@@ -108,7 +108,7 @@ def test_a_campaign_without_leads_is_known_by_its_own_table() -> None:
 
 
 def test_attempts_by_hand() -> None:
-    """Four leads: one reached first, one second, one never in two, one dialled once."""
+    """Four leads: one reached first, one second, one never in two, one dialed once."""
     made = calls(
         call(1, 0, answered=True, disposition="NI"),
         call(2, 0), call(2, 9, answered=True, disposition="APPT"),
@@ -154,7 +154,7 @@ def test_first_and_last_outcomes() -> None:
     )
     table = analytics.outcome_flows(made, leads(lead(1), lead(2), lead(3))).table
     assert set(zip(table["first"], table["last"], table["leads"], strict=True)) == {
-        ("no_answer", "not_interested", 1), ("unmapped", "unmapped", 1), ("not_dialled", "not_dialled", 1)
+        ("no_answer", "not_interested", 1), ("unmapped", "unmapped", 1), ("not_dialed", "not_dialed", 1)
     }  # fmt: skip
 
 

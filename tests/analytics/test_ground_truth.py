@@ -24,7 +24,7 @@ LOOKS: dict[str, tuple[int, str, Ask]] = {
     "whole account, read at its end": (4, "tiny", Ask(as_of=NOW)),
     "one campaign": (5, "tiny", Ask(campaign=0, as_of=NOW)),
     "the campaign that hides its machines": (5, "tiny", Ask(campaign=1)),
-    "a campaign that never dialled": (3, "tiny", Ask(campaign=4, as_of=NOW)),
+    "a campaign that never dialed": (3, "tiny", Ask(campaign=4, as_of=NOW)),
     "a window of time": (6, "tiny", Ask(since=SINCE, until=NOW - 20 * DAY)),
     "with click-to-call": (6, "tiny", Ask(no_campaign=True, as_of=NOW)),
     "other thresholds": (8, "tiny", Ask(as_of=NOW, drops=True, choices={

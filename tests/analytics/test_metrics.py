@@ -367,7 +367,7 @@ def test_what_cannot_be_had_is_refused_as_an_attribute_too(name: str) -> None:
         getattr(metrics, name)
 
 
-def test_a_misspelt_metric_is_told_the_nearest() -> None:
+def test_a_misspelled_metric_is_told_the_nearest() -> None:
     """A slip of the finger gets the name that was meant."""
     with pytest.raises(AttributeError, match="did you mean contact_rate"):
         _ = metrics.contactrate

@@ -31,8 +31,8 @@ def test_flags_agree(outcome: Outcome) -> None:
 
 
 @every
-def test_final_classes_are_not_redialled(outcome: Outcome) -> None:
-    """What is final is not dialled again, and what is not final may be."""
+def test_final_classes_are_not_redialed(outcome: Outcome) -> None:
+    """What is final is not dialed again, and what is not final may be."""
     assert (outcome.redial in {"no", "never"}) == outcome.final
 
 

@@ -130,7 +130,7 @@ def test_a_file_of_an_editor_with_a_mark_is_read(tmp_path: Path) -> None:
         ),
         ('" " = "callback"', "is empty"),
     ],
-    ids=["misspelt", "capital", "number", "twice", "empty"],
+    ids=["misspelled", "capital", "number", "twice", "empty"],
 )
 def test_a_mapping_that_cannot_be_meant_is_refused(tmp_path: Path, lines: str, said: str) -> None:
     """The refusal names the file, the code and what may have been meant; nothing is guessed."""

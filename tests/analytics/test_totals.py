@@ -324,7 +324,7 @@ def _flows(t: Totals, found: Any) -> Pairs:
     yield found.table["attempts"].sum(), t.attempts - t.orphans
     first = Counter(outcome(calls[0]) for calls in t.b.by_lead.values())
     last = Counter(outcome(calls[-1]) for calls in t.b.by_lead.values())
-    idle = {"not_dialled": t.loaded - t.leads["attempted"]}
+    idle = {"not_dialed": t.loaded - t.leads["attempted"]}
     yield column(found.table, "first", "leads"), first | idle
     yield column(found.table, "last", "leads"), last | idle
 
@@ -390,7 +390,7 @@ def _scorecard(t: Totals, found: Any) -> Pairs:
 def _speed(t: Totals, found: Any) -> Pairs:
     yield found.table["denominator"].sum(), t.loaded
     rows = found.table.set_index("delay")
-    yield rows.loc["not dialled", "denominator"], t.loaded - t.leads["attempted"]
+    yield rows.loc["not dialed", "denominator"], t.loaded - t.leads["attempted"]
     yield found.table["numerator"].sum(), t.leads["positive"]
     yield found.tables["groups"]["leads"].sum(), t.loaded
 

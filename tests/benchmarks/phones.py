@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberFormat, re_util
 
-from dialframe.phones import normalise, tiers
+from dialframe.phones import normalize, tiers
 from dialframe.phones.kernel import loaded
 from phones.samples import WIDE, sampled
 
@@ -56,7 +56,7 @@ def main() -> None:
         "phonenumbers": (SAMPLE, lambda: by_phonenumbers(next(samples))),
         "kernel alone": (rows, lambda: tiers._run(column, *_home(), judge=True)),
         "into Arrow": (rows, lambda: tiers.to_arrow(tiers.read_column(column, "US"))),
-        "normalise(Series)": (rows, lambda: normalise(series, "US")),
+        "normalize(Series)": (rows, lambda: normalize(series, "US")),
     }
     spent: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(ROUNDS + 1):

@@ -1,4 +1,4 @@
-"""Who gets in, and what can be read from there: the page attacked as a stranger and as a neighbour would."""
+"""Who gets in, and what can be read from there: the page attacked as a stranger and as a neighbor would."""
 
 from __future__ import annotations
 

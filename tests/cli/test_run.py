@@ -379,8 +379,8 @@ def test_commands_work_without_a_home() -> None:
         "from dialframe.cli.run import _give_caches_a_place\n"
         "_give_caches_a_place()\n"
         "print(os.environ['NUMBA_CACHE_DIR'], os.environ['MPLCONFIGDIR'])\n"
-        "from dialframe.phones import normalise\n"
-        "print(normalise(['+12125550142'], region='US')['valid'][0])\n"
+        "from dialframe.phones import normalize\n"
+        "print(normalize(['+12125550142'], region='US')['valid'][0])\n"
     )
     environment = {**os.environ, "HOME": "/proc/nowhere"}
     for name in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR"):

@@ -20,7 +20,7 @@ from dialframe.cli import tables, terminal
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-COLOURS = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3|4|9|10)[0-7](?:;[0-9;]*)?m")
+COLORS = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3|4|9|10)[0-7](?:;[0-9;]*)?m")
 COLUMNS = (
     tables.Column("code", ("phone_precision_lost", "blank")),
     tables.Column("records", ("1,204", "3"), right=True),
@@ -36,7 +36,7 @@ COLUMNS = (
 
 @pytest.fixture
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The drawing library takes standard output for a terminal without colours."""
+    """The drawing library takes standard output for a terminal without colors."""
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("NO_COLOR", "1")
@@ -124,12 +124,12 @@ def screen(columns: int, **variables: str) -> str:
 @pytest.mark.parametrize(
     ("columns", "variables", "styled"),
     [(40, {"NO_COLOR": "1"}, True), (80, {"TERM": "dumb"}, False)],
-    ids=["narrow without colours", "dumb"],
+    ids=["narrow without colors", "dumb"],
 )
 def test_a_real_terminal_is_not_overrun(
     columns: int, variables: dict[str, str], styled: bool
 ) -> None:
-    """Every line fits, sentences are broken at blanks, and nobody who minds colours gets any."""
+    """Every line fits, sentences are broken at blanks, and nobody who minds colors gets any."""
     said = screen(columns, **variables)
     plain = ESCAPES.sub("", said)
 
@@ -137,4 +137,4 @@ def test_a_real_terminal_is_not_overrun(
     assert "us-fl-consent" in plain
     assert "not legal advice." in " ".join(plain.split())
     assert (plain != said) == styled
-    assert "NO_COLOR" not in variables or not COLOURS.search(said)
+    assert "NO_COLOR" not in variables or not COLORS.search(said)

@@ -49,10 +49,10 @@ REACHING: list[tuple[str, Asking, str, str, int, timedelta | None]] = [
     ("leads.create", lambda c, o: c.leads.create(
         campaign_id=CAMPAIGN, phone=PHONE, dial_now=True, dial_within_seconds=60, options=o),
      f"calls {MASKED}", MASKED, 1, timedelta(seconds=60)),
-    ("leads.create, dialled by default", lambda c, o: c.leads.create(
+    ("leads.create, dialed by default", lambda c, o: c.leads.create(
         campaign_id=CAMPAIGN, phone=PHONE, dial_now=True, options=o),
      f"calls {MASKED}", MASKED, 1, timedelta(seconds=300)),
-    ("leads.create, not dialled", lambda c, o: c.leads.create(
+    ("leads.create, not dialed", lambda c, o: c.leads.create(
         campaign_id=CAMPAIGN, phone=PHONE, options=o),
      f"leads.create {MASKED}", MASKED, 1, None),
     ("campaigns.resume", lambda c, o: c.campaigns.resume(CAMPAIGN, options=o),
@@ -125,22 +125,22 @@ def test_no_attempt_is_made_after_the_window(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("crash", range(100))
-def test_nothing_is_dialled_late_after_a_crash(crash: int, tmp_path: Path) -> None:
+def test_nothing_is_dialed_late_after_a_crash(crash: int, tmp_path: Path) -> None:
     """Killed before, while or after it was sent, and resumed an hour later by everything there is."""
-    dialled: list[float] = []
+    dialed: list[float] = []
     clock = FakeClock()
     moment = crash % 4
 
     def service(request: httpx.Request) -> httpx.Response:
         if moment != 0:
-            dialled.append(clock.elapsed_s)
+            dialed.append(clock.elapsed_s)
         raise KeyboardInterrupt if moment < 3 else httpx.ReadError("cut")
 
     ask = [REACHING[n][1] for n in (0, 1, 2, 3, 5)][crash % 5]
     client = connected(service, tmp_path, clock=clock, max_attempts=1)
     with pytest.raises((KeyboardInterrupt, TransportError)):
         ask(client, Options(idempotency_key="k"))
-    before = len(dialled)
+    before = len(dialed)
     clock.elapsed_s += 3600
 
     resumed = connected(service, tmp_path, clock=clock, max_attempts=1)
@@ -150,7 +150,7 @@ def test_nothing_is_dialled_late_after_a_crash(crash: int, tmp_path: Path) -> No
     with pytest.raises(ConfigError, match="late"):
         ask(resumed, Options(idempotency_key="k"))
 
-    assert len(dialled) == before
+    assert len(dialed) == before
 
 
 def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_wrong_file_of_declared_days_is_named_by_line(old: str, new: str, said
 
 
 def test_declared_days_of_an_unknown_rule_are_refused() -> None:
-    """A misspelt rule would let calls on these days pass."""
+    """A misspelled rule would let calls on these days pass."""
     days = overrides.read_declared(DECLARED.replace("us-la-emergency", "us-la-emergancy"))
     with pytest.raises(ConfigError, match="'us-la-emergancy' is no rule on holidays"):
         _audit([hand.call(at=NOON)], declared=days)
@@ -228,7 +228,7 @@ def test_declared_days_of_an_unknown_rule_are_refused() -> None:
     ],
 )  # fmt: skip
 def test_a_typo_in_a_rule_is_named_by_its_line(old: str, new: str, said: str) -> None:
-    """A misspelt calendar, field or value is no silence."""
+    """A misspelled calendar, field or value is no silence."""
     text = rulebook.packaged_text()
     assert old in text
     with pytest.raises(ConfigError, match=said):

@@ -119,7 +119,7 @@ def test_requests_bind_every_campaign_from_the_end_of_their_call() -> None:
 
 
 def test_grace_makes_a_call_indeterminate_and_never_clear() -> None:
-    """Ten business days are the regulator's outer limit, not a licence."""
+    """Ten business days are the regulator's outer limit, not a license."""
     rows = [hand.call(at=AT, disposition="DNC"), hand.call(at=AT + 5 * DAY, id="after")]
     assert _listed(rows)["grade"].tolist() == ["clear", "proven"]
     assert _listed(rows, grace=14 * DAY)["grade"].tolist() == ["clear", "indeterminate"]

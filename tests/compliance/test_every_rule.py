@@ -136,7 +136,7 @@ TWO_ZONES = (*SOUTH_DAKOTA, "us-nd-hours")
 
 @pytest.mark.parametrize("rule", [p for p in of_kind(HoursRule) if p.id not in TWO_ZONES])
 def test_each_window_of_each_rule_on_hours(rule: HoursRule) -> None:
-    """The first and the last microsecond of every window of the week are inside, their neighbours outside."""
+    """The first and the last microsecond of every window of the week are inside, their neighbors outside."""
     wanted = [(moment, grade) for moment, grade in edges(rule) if rule.holds_on(moment.date())]
     assert {grade for _, grade in wanted} == {"pass", "violation"}
     rows = [
@@ -175,7 +175,7 @@ def test_a_rule_on_hours_holds_on_its_days_alone(rule: HoursRule) -> None:
 
 
 @pytest.mark.parametrize("rule", of_kind(HolidayRule))
-def test_each_holiday_is_closed_and_its_neighbours_are_not(rule: HolidayRule) -> None:
+def test_each_holiday_is_closed_and_its_neighbors_are_not(rule: HolidayRule) -> None:
     """Noon of every day of a year, by the calendar with what the law adds and drops."""
     year = (rule.effective_to or date(2026, 12, 31)).year - (1 if rule.effective_to else 0)
     declared = Declared({rule.id: {date(year, 9, 2): "storm"}})

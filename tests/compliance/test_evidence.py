@@ -228,7 +228,7 @@ def test_one_store_gives_one_answer_to_the_question_of_coverage() -> None:
 
 
 def test_a_practice_file_that_names_no_list_of_the_rules_is_refused() -> None:
-    """A misspelt list would be a declaration of nothing."""
+    """A misspelled list would be a declaration of nothing."""
     text = practice_text([("US Nationl Registry", True, False, 1)], by="An officer", on=NOW.date())
     with pytest.raises(ConfigError, match="'US Nationl Registry' is no list of the rules"):
         read_practice(text, ["US National DNC Registry"])

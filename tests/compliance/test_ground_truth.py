@@ -236,7 +236,7 @@ def test_every_outbound_call_is_in_every_check(account: Account) -> None:
     assert audit.excluded["inbound call"] == len(account.calls) - outbound
 
 
-def test_numbers_dialled_too_often_are_found_and_no_others(account: Account) -> None:
+def test_numbers_dialed_too_often_are_found_and_no_others(account: Account) -> None:
     """The fourth and the fifth call within 24 hours, midnight or not."""
     wanted = {
         row.id: row.expected

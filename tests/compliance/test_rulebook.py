@@ -51,7 +51,7 @@ def test_the_time_to_honour_a_request_changed_in_2025(day: date, days: int, kind
 
 
 def test_a_fault_is_named_by_its_line() -> None:
-    """A misspelt field, a rule that overlaps the one it replaces, windows that overlap."""
+    """A misspelled field, a rule that overlaps the one it replaces, windows that overlap."""
     lines = TEXT.splitlines()
     typo = TEXT.replace("max_attempts = 4", "max_atempts = 4", 1)
     at = typo.splitlines().index("max_atempts = 4") + 1

@@ -406,7 +406,7 @@ def test_writes_of_the_sandbox_fit(service: tuple[sandbox.Sandbox, httpx.Client]
 WRONG: list[tuple[str, str, str, Json, int]] = [
     ("leads.get", "GET", f"/v1/leads/lead_{NOBODY}", {}, 404),
     ("leads.list", "GET", "/v1/leads?cursor=x", {}, 400),
-    ("leads.list", "GET", "/v1/leads?colour=red", {}, 400),
+    ("leads.list", "GET", "/v1/leads?color=red", {}, 400),
     ("me", "GET", "/v1/me", {"headers": {"Authorization": ""}}, 401),
     ("appointments.create", "POST", "/v1/appointments", {"json": APPOINTMENT}, 400),
     ("dnc.check", "POST", "/v1/dnc/check", {"content": b"x"}, 415),

@@ -17,7 +17,7 @@ from dialframe.leads.columns.decide import map_columns
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.phones import check_region, normalise
+from dialframe.phones import check_region, normalize
 from leads.row_across import Judged, judge
 from leads.row_assess import assess
 from leads.row_findings import Assessed
@@ -86,7 +86,7 @@ def clean(
                 field_rules=field_rules,
             )
         )
-    numbers = normalise(list(do_not_call), region=known)["e164"].dropna()
+    numbers = normalize(list(do_not_call), region=known)["e164"].dropna()
     unique = (policy or Policy()).repeated_external_id == "duplicate"
     judged = judge(assessed, frozenset(numbers), ids_are_unique=unique)
     cleaned = _cleaned(assessed, judged, known)

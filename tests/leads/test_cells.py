@@ -52,7 +52,7 @@ def test_names_are_composed():
     assert read_name("Rene\u0301e") == "Ren\u00e9e"
 
 
-def test_columns_of_turned_names_are_recognised():
+def test_columns_of_turned_names_are_recognized():
     """Only a column that is written so throughout; a comma in one name turns nothing."""
     assert turns_names(pd.Series(["Lee, Ann", "Roe, Bob", "", "Ng, Cy"]))
     assert not turns_names(pd.Series(["Ann Lee", "Fryatt Hospital, Harwich", "Bob Roe"]))

@@ -187,7 +187,7 @@ def test_a_second_number_that_must_not_be_called_is_left_out(lead_file):
     assert cleaned.warnings == {"phone_other_forbidden": 2, "phone_split": 2}
 
 
-def test_a_listed_number_does_not_forbid_its_neighbour(lead_file):
+def test_a_listed_number_does_not_forbid_its_neighbor(lead_file):
     """A register is about numbers, an opt-out about persons."""
     file = lead_file("Phone\n212-555-0142 / 212-555-0143\n212-555-0143\n")
 

@@ -52,7 +52,7 @@ def test_an_unnamed_column_full_of_numbers_is_the_phone(lead_file):
 
 
 def test_two_unnamed_columns_of_numbers_are_asked_about(lead_file):
-    """One of them may be a fax, so none is dialled."""
+    """One of them may be a fax, so none is dialed."""
     with pytest.raises(LeadFileError, match="column_1 and column_2 both look like phone"):
         map_columns(lead_file(table(PHONES, FAXES), header="none"), region="US")
 

@@ -27,7 +27,7 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("region", sorted(SPELLINGS))
 def test_a_country_in_every_spelling(region):
-    """Codes, dialling codes, and names in the languages of the package."""
+    """Codes, dialing codes, and names in the languages of the package."""
     found = {name: read_region(name) for name in SPELLINGS[region].split("|")}
 
     assert {name: got for name, got in found.items() if got != region} == {}

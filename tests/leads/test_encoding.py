@@ -109,7 +109,7 @@ def test_a_told_encoding_is_proven_too():
 
 
 def test_an_unknown_encoding_is_named():
-    """A misspelt name is a mistake of the caller."""
+    """A misspelled name is a mistake of the caller."""
     with pytest.raises(ConfigError, match="klingon"):
         decode(b"name\n", "klingon")
 

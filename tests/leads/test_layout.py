@@ -33,7 +33,7 @@ HEADERS = {
     "groups above": (("Person|||Contact", "name|phone|city|email", *LEADS), 1),
     "one column": (("phone", "2125550142", "2125550143"), 0),
     "one column, no header": (("2125550142", "2125550143"), None),
-    "words only": (("colour|shape", "red|round", "blue|square"), 0),
+    "words only": (("color|shape", "red|round", "blue|square"), 0),
     "a number above": (("212-555-0199", "Name|Phone|City|E-mail", *LEADS), 1),
     "a full contact above": (
         ("Desk|212-555-0199||d@example.com", "Name|Phone|City|E-mail", *LEADS),

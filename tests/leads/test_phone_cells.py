@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.leads.judging.phone_cells import read_extension, read_phone
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 ANN, BOB = "+12125550142", "+12125550143"
 
@@ -118,7 +118,7 @@ def test_every_cell_has_a_number_or_a_reason(cell):
 @given(st.from_regex(r"\+?1?[ (]?[2-9]\d\d[) -]{0,2}\d{3}[ -]?\d{4}", fullmatch=True))
 def test_what_phonenumbers_reads_is_read_the_same(text):
     """Repairs touch only what is not valid as it stands."""
-    expected = normalise([text], region="US")
+    expected = normalize([text], region="US")
     reading = read_phone(text, "US")
 
     if expected["valid"][0]:

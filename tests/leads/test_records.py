@@ -1,4 +1,4 @@
-"""A usual record is recognised by its width and by what stands in its columns."""
+"""A usual record is recognized by its width and by what stands in its columns."""
 
 from __future__ import annotations
 

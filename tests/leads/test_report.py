@@ -77,5 +77,5 @@ def test_long_lists_of_lines_are_cut_and_counted(lead_file):
     ],
 )
 def test_masks(value, masked):
-    """Enough to recognise, too little to call."""
+    """Enough to recognize, too little to call."""
     assert mask(value, reach="cell") == masked

@@ -11,7 +11,7 @@ import phonenumbers
 import pytest
 
 from dialframe import leads
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 REGIONS = {"us": "US", "uk": "GB", "de": "DE", "jp": "JP", "au": "AU", "fr": "FR"}
 
@@ -103,7 +103,7 @@ def test_all_numbers_are_reserved_for_fiction(samples, name):
         for cell in cells
         for match in phonenumbers.PhoneNumberMatcher(cell, REGIONS[name[:2]])
     ]
-    numbers = normalise(texts, region=REGIONS[name[:2]])["e164"].dropna()
+    numbers = normalize(texts, region=REGIONS[name[:2]])["e164"].dropna()
 
     assert len(numbers) > 10
     assert [number for number in numbers if not FICTION.fullmatch(number)] == []
@@ -133,10 +133,10 @@ def test_the_demo_list_has_every_reason_that_it_should(cleaned):
     assert autumn.files[0].columns.source == "Lead Source"
 
 
-def test_the_fax_beside_the_phone_is_not_dialled(cleaned):
+def test_the_fax_beside_the_phone_is_not_dialed(cleaned):
     """No clean number of the clinics is in their fax column."""
     clinics = cleaned["uk_clinics_notsign_cp1252.csv"]
-    faxes = normalise(clinics.clean["Fax"], region="GB")["e164"].dropna()
+    faxes = normalize(clinics.clean["Fax"], region="GB")["e164"].dropna()
 
     assert len(faxes) > 10
     assert not set(clinics.clean["phone"]) & set(faxes)

@@ -229,7 +229,7 @@ FILES: list[tuple[str, str, str, list[str]]] = [
         ["+493023125123", "+493023125124", "rejected", "+493023125126", "+493023125127"],
     ),
     (
-        "dialling code, area and number",
+        "dialing code, area and number",
         "Name,Country Code,Area Code,Number\nA,1,212,5550142\nB,+44,20,79460123\nC,49,30,23125123\n",
         "US",
         [CLEAN + "0142", "+442079460123", "+493023125123"],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
-from dialframe.phones import COLUMNS, TYPES, check_region, is_placeholder, normalise, read_number
+from dialframe.phones import COLUMNS, TYPES, check_region, is_placeholder, normalize, read_number
 
 #: Text, region, E.164, extension, reason: each line is one shape that lists have.
 SHAPES = [
@@ -59,7 +59,7 @@ def test_order_length_and_dtypes_are_those_of_the_input():
     """The answer has a row for each value, in its order, with fixed dtypes."""
     texts = [text for text, *_ in SHAPES]
 
-    frame = normalise(texts, region="US")
+    frame = normalize(texts, region="US")
 
     assert len(frame) == len(texts)
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == COLUMNS
@@ -70,19 +70,19 @@ def test_order_length_and_dtypes_are_those_of_the_input():
 
 def test_no_values_give_the_same_columns():
     """An empty list has the columns and dtypes of any other."""
-    assert {name: str(dtype) for name, dtype in normalise([]).dtypes.items()} == COLUMNS
+    assert {name: str(dtype) for name, dtype in normalize([]).dtypes.items()} == COLUMNS
 
 
 def test_a_series_keeps_its_index():
     """The answer can be joined to the frame whose column was asked about."""
-    frame = normalise(pd.Series(["212-555-0142", None], index=["b", "a"]), "US")
+    frame = normalize(pd.Series(["212-555-0142", None], index=["b", "a"]), "US")
 
     assert frame.index.tolist() == ["b", "a"]
 
 
 def test_missing_values_are_null_in_every_column_but_the_reason():
     """A missing value is neither valid nor invalid."""
-    frame = normalise([None, float("nan"), pd.NA, pd.NaT, ""])
+    frame = normalize([None, float("nan"), pd.NA, pd.NaT, ""])
 
     assert frame["reason"].tolist() == ["missing_phone"] * 5
     assert frame.drop(columns="reason").isna().all(axis=None)
@@ -90,7 +90,7 @@ def test_missing_values_are_null_in_every_column_but_the_reason():
 
 def test_numbers_are_the_digits_that_a_person_sees():
     """A column of floats or integers is read as it is shown, not with `.0` behind it."""
-    frame = normalise(
+    frame = normalize(
         [2125550142.0, 2125550142, np.int64(2125550142), np.float64(2125550142)], "US"
     )
 
@@ -101,7 +101,7 @@ def test_each_value_can_have_a_region_of_its_own():
     """An unknown or missing region of a row accepts international numbers only."""
     values = ["020 7946 0123", "212-555-0142", "+1 212 555 0142", "212-555-0142", "212-555-0142"]
 
-    frame = normalise(values, region=["GB", "us", None, None, "nowhere"])
+    frame = normalize(values, region=["GB", "us", None, None, "nowhere"])
 
     assert frame["e164"].fillna("").tolist() == [
         "+442079460123",
@@ -116,7 +116,7 @@ def test_each_value_can_have_a_region_of_its_own():
 def test_regions_and_values_must_be_as_many():
     """A list of regions that is too short is a mistake, not a silent default."""
     with pytest.raises(ConfigError, match="2 values"):
-        normalise(["1", "2"], region=["US"])
+        normalize(["1", "2"], region=["US"])
 
 
 @pytest.mark.parametrize(
@@ -125,13 +125,13 @@ def test_regions_and_values_must_be_as_many():
 def test_an_unknown_region_is_refused_with_a_hint(region, hint):
     """A region that is no country is named, with what to write instead."""
     with pytest.raises(ConfigError, match=hint):
-        normalise(["212-555-0142"], region=region)
+        normalize(["212-555-0142"], region=region)
 
 
 def test_one_text_is_not_taken_for_a_list_of_characters():
     """A forgotten pair of brackets is told."""
     with pytest.raises(ConfigError, match="one text"):
-        normalise("2125550142")
+        normalize("2125550142")
 
 
 def test_regions_are_known_in_any_case():
@@ -145,7 +145,7 @@ def test_types_are_named_in_words():
     known = {value for name, value in vars(phonenumbers.PhoneNumberType).items() if name.isupper()}
 
     assert known - set(TYPES) == set()
-    assert normalise(["0491 570 006", "02 5550 1234"], region="AU")["type"].tolist() == [
+    assert normalize(["0491 570 006", "02 5550 1234"], region="AU")["type"].tolist() == [
         "mobile",
         "fixed_line",
     ]
@@ -178,7 +178,7 @@ def test_real_looking_numbers_are_no_placeholders(digits):
 )
 def test_any_text_is_read_without_failing(values):
     """Whatever stands in a cell, there is a row with either a number or a reason."""
-    frame = normalise(values, region="US")
+    frame = normalize(values, region="US")
 
     assert len(frame) == len(values)
     assert (frame["e164"].notna() ^ frame["reason"].notna()).all()
@@ -192,7 +192,7 @@ def test_any_text_is_read_without_failing(values):
     ),
     st.sampled_from(["US", "GB", "DE", "IT", "AR", "BR", "JP", None]),
 )
-def test_normalising_twice_is_normalising_once(text, region):
+def test_normalizing_twice_is_normalizing_once(text, region):
     """An E.164 number is read as itself, whatever the region."""
     once = read_number(text, region).e164
 
@@ -212,7 +212,7 @@ def test_agrees_with_phonenumbers(text):
 
 def test_a_repeated_value_costs_once():
     """The same text a hundred thousand times is parsed one time."""
-    frame = normalise(["212-555-0142"] * 100_000, "US")
+    frame = normalize(["212-555-0142"] * 100_000, "US")
 
     assert set(frame["e164"]) == {"+12125550142"}
     assert len(frame) == 100_000

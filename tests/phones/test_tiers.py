@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dialframe.phones import COLUMNS, normalise, numbers, tiers
+from dialframe.phones import COLUMNS, normalize, numbers, tiers
 from phones.samples import REGIONS, written
 
 pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
@@ -36,7 +36,7 @@ def long():
 def slowly(values, region, monkeypatch):
     """The answer where numba is not installed."""
     monkeypatch.setattr(numbers, "pays", lambda rows: False)
-    answer = normalise(values, region=region)
+    answer = normalize(values, region=region)
     monkeypatch.setattr(numbers, "pays", lambda rows: rows > 0)
     return answer
 
@@ -44,7 +44,7 @@ def slowly(values, region, monkeypatch):
 @pytest.mark.parametrize("region", ["US", "gb", None])
 def test_long_columns_are_answered_alike_with_and_without_numba(long, region, monkeypatch):
     """Values, dtypes and index are the same in both ways."""
-    fast = normalise(long, region=region)
+    fast = normalize(long, region=region)
 
     assert {name: str(dtype) for name, dtype in fast.dtypes.items()} == COLUMNS
     pd.testing.assert_frame_equal(fast, slowly(long, region, monkeypatch))
@@ -55,7 +55,7 @@ def test_a_series_of_text_is_read_in_place_and_keeps_its_index(long, monkeypatch
     series = pd.Series(long, dtype="str", index=np.arange(len(long)) * 2).iloc[5:]
 
     pd.testing.assert_frame_equal(
-        normalise(series, region="US"), slowly(series, "US", monkeypatch)
+        normalize(series, region="US"), slowly(series, "US", monkeypatch)
     )
 
 
@@ -65,7 +65,7 @@ def test_a_region_for_each_of_many_values(long, monkeypatch):
     regions = [rng.choice([*REGIONS[:12], "gb", "nowhere", None]) for _ in long]
 
     pd.testing.assert_frame_equal(
-        normalise(long, region=regions), slowly(long, regions, monkeypatch)
+        normalize(long, region=regions), slowly(long, regions, monkeypatch)
     )
 
 
@@ -73,7 +73,7 @@ def test_numbers_among_many_values_are_the_digits_that_a_person_sees(monkeypatch
     """A long column of floats or mixed objects is read as it is shown."""
     values = [2125550142.0, 2125550142, float("nan"), pd.NA, "212-555-0142"] * 1_000
 
-    frame = normalise(values, "US")
+    frame = normalize(values, "US")
 
     assert frame["e164"].value_counts(dropna=False).to_dict() == {
         "+12125550142": len(values) * 3 // 5,
@@ -85,13 +85,13 @@ def test_text_that_is_no_unicode_is_left_to_phonenumbers():
     """Half of a surrogate pair cannot be in an Arrow column, and is still read."""
     values = ["212-555-0142"] * 100 + ["\ud800 212-555-0142"]
 
-    assert normalise(values, "US")["e164"].tolist() == ["+12125550142"] * len(values)
+    assert normalize(values, "US")["e164"].tolist() == ["+12125550142"] * len(values)
 
 
 def test_few_values_load_neither_numba_nor_a_plan():
     """A short command does not wait for a compiler."""
     code = (
-        "import sys; from dialframe.phones import normalise; normalise(['212-555-0142'] * 1000, 'US');"
+        "import sys; from dialframe.phones import normalize; normalize(['212-555-0142'] * 1000, 'US');"
         "sys.exit('numba' in sys.modules or 'dialframe.phones.parsing' in sys.modules)"
     )
 

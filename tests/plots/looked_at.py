@@ -15,13 +15,13 @@ from dialframe.plots import Picture
 
 
 def pixels(png: bytes) -> npt.NDArray[np.float64]:
-    """Height, width, colours of a picture as it was written, 0 to 1."""
+    """Height, width, colors of a picture as it was written, 0 to 1."""
     return np.asarray(image.imread(io.BytesIO(png)))[:, :, :3]
 
 
-def has_colour(picture: Picture, colour: str) -> bool:
-    """True where the picture, drawn small, has pixels of this colour (#RRGGBB)."""
-    wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+def has_color(picture: Picture, color: str) -> bool:
+    """True where the picture, drawn small, has pixels of this color (#RRGGBB)."""
+    wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     return bool((small(picture) == wanted).all(axis=2).any())
 
 

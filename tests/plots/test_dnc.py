@@ -10,7 +10,7 @@ from dialframe.errors import ConfigError
 from dialframe.plots.list_pictures import COVERAGE as KINDS
 from dialframe.plots.list_pictures import GRADES
 from plots.examples import COVERAGE, LISTED, shown
-from plots.looked_at import has_colour, overlapping, words
+from plots.looked_at import has_color, overlapping, words
 
 
 def test_coverage_counts() -> None:
@@ -26,18 +26,18 @@ def test_coverage_counts() -> None:
 
 
 @pytest.mark.parametrize("kinds", [KINDS, GRADES])
-def test_never_colour_alone(kinds: tuple[plots.dnc.Kind, ...]) -> None:
-    """Kinds differ in hatch as well as in colour, and in colour as well as in hatch."""
+def test_never_color_alone(kinds: tuple[plots.dnc.Kind, ...]) -> None:
+    """Kinds differ in hatch as well as in color, and in color as well as in hatch."""
     assert len({kind.hatch for kind in kinds}) == len(kinds)
-    assert len({kind.colour for kind in kinds}) == len(kinds)
+    assert len({kind.color for kind in kinds}) == len(kinds)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_kinds_are_drawn(kind: plots.dnc.Kind) -> None:
-    """A kind that there is has its colour in the picture."""
+    """A kind that there is has its color in the picture."""
     table = COVERAGE.assign(**{other.name: 0 for other in KINDS} | {kind.name: 5})
     picture = plots.coverage(table)
-    assert has_colour(picture, kind.colour)
+    assert has_color(picture, kind.color)
     assert f"5 {kind.label}" in picture.alt
 
 

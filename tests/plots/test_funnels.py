@@ -86,7 +86,7 @@ def test_many_groups_are_cut_and_it_says_so() -> None:
 
 
 def test_great_numbers_have_room() -> None:
-    """Millions of leads do not run into their neighbours."""
+    """Millions of leads do not run into their neighbors."""
     result = funnel(CALLS, PEOPLE)
     table = result.table.assign(count=result.table["count"] * 1_234_567)
     object.__setattr__(result, "table", table)

@@ -12,7 +12,7 @@ from dialframe.errors import ConfigError
 from dialframe.plots import Picture
 from dialframe.plots.style import ORANGE, VERMILLION
 from plots.examples import HOURS, shown
-from plots.looked_at import has_colour, overlapping, words
+from plots.looked_at import has_color, overlapping, words
 
 
 def _marked(picture: Picture, marker: str) -> list[tuple[float, int]]:
@@ -33,12 +33,12 @@ def test_offenders_are_in_their_place() -> None:
     assert _marked(picture, "D") == [(465.0, 0)]
 
 
-def test_form_and_colour() -> None:
-    """Offenders have a form and a colour of their own, which the picture without them lacks."""
+def test_form_and_color() -> None:
+    """Offenders have a form and a color of their own, which the picture without them lacks."""
     picture = shown("calling_hours")
     good = plots.calling_hours(HOURS[HOURS["grade"] == "pass"])
-    assert has_colour(picture, VERMILLION)
-    assert has_colour(picture, ORANGE)
+    assert has_color(picture, VERMILLION)
+    assert has_color(picture, ORANGE)
     assert words(good).startswith("All 3 calls judged were made within the hours")
 
 

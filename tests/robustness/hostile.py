@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-#: A behaviour that would go on for ever ends here, so that a test that fails does end.
+#: A behavior that would go on for ever ends here, so that a test that fails does end.
 LONGEST_S = 20.0
 
 
@@ -50,14 +50,14 @@ class Line:
         self._ended.wait(LONGEST_S)
 
 
-Behaviour = Callable[[Line], bool | None]
+Behavior = Callable[[Line], bool | None]
 
 
 class Hostile:
-    """Listens on loopback; a behaviour answers each request and says by True to read another."""
+    """Listens on loopback; a behavior answers each request and says by True to read another."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
-        self._behaviour = behaviour
+    def __init__(self, behavior: Behavior) -> None:
+        self._behavior = behavior
         self._ended = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._guard = threading.Lock()
@@ -113,7 +113,7 @@ class Hostile:
         with self._guard:
             number = len(self.requests)
             self.requests.append(request)
-        return bool(self._behaviour(Line(connection, request, number, self._ended)))
+        return bool(self._behavior(Line(connection, request, number, self._ended)))
 
 
 def http(

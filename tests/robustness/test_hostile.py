@@ -20,7 +20,7 @@ from dialframe.client import SYSTEM, AsyncClient, Client
 from dialframe.client.answers import ANSWER_BYTES
 from dialframe.contract.models.call_models import Call
 from dialframe.errors import ContractError, DialframeError, ServiceUnavailable, TransportError
-from robustness.hostile import Behaviour, Hostile, Line, http
+from robustness.hostile import Behavior, Hostile, Line, http
 
 ATTEMPTS = 2
 #: For answers that come at once, on a machine that is busy.
@@ -80,7 +80,7 @@ def page(rows: list[Any], next_cursor: str | None = None) -> dict[str, Any]:
     return {"data": rows, "page": {"next_cursor": next_cursor, "has_more": bool(next_cursor)}}
 
 
-def said(*parts: bytes) -> Behaviour:
+def said(*parts: bytes) -> Behavior:
     """The same bytes for every request; then the line is closed."""
 
     def behave(line: Line) -> None:
@@ -89,7 +89,7 @@ def said(*parts: bytes) -> Behaviour:
     return behave
 
 
-def kept(answer: bytes) -> Behaviour:
+def kept(answer: bytes) -> Behavior:
     """The same whole answer for every request, over one connection."""
 
     def behave(line: Line) -> bool:
@@ -99,7 +99,7 @@ def kept(answer: bytes) -> Behaviour:
     return behave
 
 
-def held(*parts: bytes) -> Behaviour:
+def held(*parts: bytes) -> Behavior:
     """The same bytes for every request; then nothing more, on an open line."""
 
     def behave(line: Line) -> None:
@@ -109,7 +109,7 @@ def held(*parts: bytes) -> Behaviour:
     return behave
 
 
-def dripping(begin: bytes, drop: bytes, every_s: float) -> Behaviour:
+def dripping(begin: bytes, drop: bytes, every_s: float) -> Behavior:
     """A drop again and again, each of them in time."""
 
     def behave(line: Line) -> None:
@@ -119,7 +119,7 @@ def dripping(begin: bytes, drop: bytes, every_s: float) -> Behaviour:
     return behave
 
 
-def flooding(begin: bytes, drop: bytes) -> Behaviour:
+def flooding(begin: bytes, drop: bytes) -> Behavior:
     """A drop again and again, as fast as they are taken."""
 
     def behave(line: Line) -> None:
@@ -135,26 +135,26 @@ class Case:
     """What the service does, and how the client names it."""
 
     name: str
-    behaviour: Behaviour
+    behavior: Behavior
     error: type[DialframeError]
     words: str
     attempts: int = 1
     timeout_s: float = PATIENT_S
 
 
-def broken(name: str, behaviour: Behaviour, words: str) -> Case:
+def broken(name: str, behavior: Behavior, words: str) -> Case:
     """An answer that came and is not the contract's: asked for once."""
-    return Case(name, behaviour, ContractError, words)
+    return Case(name, behavior, ContractError, words)
 
 
-def lost(name: str, behaviour: Behaviour, words: str) -> Case:
+def lost(name: str, behavior: Behavior, words: str) -> Case:
     """No answer: a read is asked for again, a write too, as it has a key."""
-    return Case(name, behaviour, TransportError, words, ATTEMPTS)
+    return Case(name, behavior, TransportError, words, ATTEMPTS)
 
 
-def slow(name: str, behaviour: Behaviour, words: str) -> Case:
+def slow(name: str, behavior: Behavior, words: str) -> Case:
     """No answer in time."""
-    return Case(name, behaviour, TransportError, words, ATTEMPTS, HASTY_S)
+    return Case(name, behavior, TransportError, words, ATTEMPTS, HASTY_S)
 
 
 CASES: tuple[Case, ...] = (
@@ -244,7 +244,7 @@ def test_broken_answer_is_an_error_that_says_where(
 ) -> None:
     """Of the right family, with the operation, the place or the host, in bounded time; a write stays open."""
     with (
-        Hostile(case.behaviour) as service,
+        Hostile(case.behavior) as service,
         connected(service, journal, timeout_s=case.timeout_s) as client,
     ):
         began_s = time.monotonic()
@@ -314,7 +314,7 @@ def test_rows_of_the_wrong_type_are_set_aside_and_the_others_stay(journal: Path)
 
 def listing(
     cursor_after: Callable[[int], str | None], rows: Callable[[int], list[Any]]
-) -> Behaviour:
+) -> Behavior:
     """A list of which each request gets the next page, whatever cursor it sends."""
 
     def behave(line: Line) -> bool:
@@ -327,8 +327,8 @@ def listing(
 @pytest.mark.parametrize("loop", [1, 2, 5])
 def test_cursor_that_loops_is_an_error(loop: int, journal: Path) -> None:
     """However long the loop: each page of it is read once."""
-    behaviour = listing(lambda n: f"c{n % loop}", lambda n: [row(n)])
-    with Hostile(behaviour) as service, connected(service, journal) as client:
+    behavior = listing(lambda n: f"c{n % loop}", lambda n: [row(n)])
+    with Hostile(behavior) as service, connected(service, journal) as client:
         walked = client.calls.list().pages()
         with pytest.raises(
             ContractError, match=r"^calls\.list: .*cursor came a second time"
@@ -342,10 +342,10 @@ def test_cursor_that_loops_is_an_error(loop: int, journal: Path) -> None:
 def test_empty_pages_with_cursors_are_survived(journal: Path) -> None:
     """Ten of them in the middle of a list: every row comes."""
     full = {0, 11, 12}
-    behaviour = listing(
+    behavior = listing(
         lambda n: None if n == 12 else f"c{n}", lambda n: [row(n)] if n in full else []
     )
-    with Hostile(behaviour) as service, connected(service, journal) as client:
+    with Hostile(behavior) as service, connected(service, journal) as client:
         found = [call.id for call in client.calls.list()]
 
     assert found == [row(n)["id"] for n in sorted(full)]
@@ -362,7 +362,7 @@ def test_nothing_but_empty_pages_comes_to_an_end(journal: Path) -> None:
         assert len(service.requests) < 100
 
 
-SURVIVED: tuple[tuple[str, Behaviour], ...] = (
+SURVIVED: tuple[tuple[str, Behavior], ...] = (
     ("header twice", kept(http(page([row()]), "X-Request-ID: b", "ETag: a", "ETag: b"))),
     ("type twice", kept(http(page([row()]), "Content-Type: text/plain", "Retry-After: soon"))),
     ("length twice, the same", kept(http(page([row()])).replace(
@@ -378,11 +378,11 @@ SURVIVED: tuple[tuple[str, Behaviour], ...] = (
 
 
 @pytest.mark.parametrize(
-    "behaviour", [case[1] for case in SURVIVED], ids=[case[0] for case in SURVIVED]
+    "behavior", [case[1] for case in SURVIVED], ids=[case[0] for case in SURVIVED]
 )
-def test_oddness_that_changes_no_meaning_is_survived(behaviour: Behaviour, journal: Path) -> None:
+def test_oddness_that_changes_no_meaning_is_survived(behavior: Behavior, journal: Path) -> None:
     """Twice over one client: what is left on a line does not reach the next answer."""
-    with Hostile(behaviour) as service, connected(service, journal) as client:
+    with Hostile(behavior) as service, connected(service, journal) as client:
         for _ in range(2):
             assert [call.id for call in client.calls.list()] == [row()["id"]]
         assert not any(b"cookie" in request.lower() for request in service.requests)
@@ -412,14 +412,14 @@ def test_refusal_that_nobody_understands_is_still_a_refusal(journal: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "behaviour",
+    "behavior",
     [dripping(HEAD + b"X-More: ", b"y", 0.02), dripping(CHUNKED, b"1\r\n \r\n", 0.02), held()],
     ids=["head", "body", "nothing"],
 )
-def test_deadline_ends_whatever_drips(behaviour: Behaviour, journal: Path) -> None:
+def test_deadline_ends_whatever_drips(behavior: Behavior, journal: Path) -> None:
     """Also where each wait alone would be allowed to take longer than the whole call."""
     with (
-        Hostile(behaviour) as service,
+        Hostile(behavior) as service,
         connected(service, journal, timeout_s=30.0, deadline_s=0.4) as client,
     ):
         began_s = time.monotonic()

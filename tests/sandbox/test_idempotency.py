@@ -68,9 +68,9 @@ def test_same_request_gets_the_stored_answer(api: Api, campaign: str) -> None:
 def test_other_spelling_of_the_same_json_is_the_same_request(api: Api) -> None:
     """Blanks and the order of names make no difference."""
     number = phone()
-    first = api.send("POST", "/v1/dnc", {"phone": number, "reason": "asked"}, key="spelt")
+    first = api.send("POST", "/v1/dnc", {"phone": number, "reason": "asked"}, key="spelled")
     raw = f'{{ "reason":"asked",\n "phone":"{number}" }}'.encode()
-    again = api.send("POST", "/v1/dnc", raw=raw, key="spelt")
+    again = api.send("POST", "/v1/dnc", raw=raw, key="spelled")
     assert (again.status_code, again.content) == (201, first.content)
     assert again.headers["Idempotency-Replayed"] == "true"
 

@@ -21,7 +21,7 @@ from dialframe.sandbox.seed.dialing_calendar import (
 
 CODES = {place.code: place for place in ONE_ZONE}
 SAMPLE = [*ONE_ZONE[::12], *(CODES[code] for code in LOCAL_CODES)]
-# Codes with one zone and a larger neighbour in the same state that has another.
+# Codes with one zone and a larger neighbor in the same state that has another.
 TRICKY = [CODES[code] for code in ("915", "865", "502", "231", "503", "702", "317", "904")]
 
 

@@ -63,7 +63,7 @@ def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
     path = files(store)[1]
     whole = path.read_bytes()
     with store._database.reading() as connection:
-        from dialframe.store.files.catalogue import live_parts
+        from dialframe.store.files.catalog import live_parts
         from dialframe.store.files.layout import BY_NAME
         from dialframe.store.files.parts import Damaged
 

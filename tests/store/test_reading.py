@@ -16,7 +16,7 @@ from dialframe import frames
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Store
-from dialframe.store.files.catalogue import live_parts
+from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.database import Database
 from dialframe.store.files.layout import BY_NAME, OBSERVED
 from dialframe.store.read.reader import HISTORY

@@ -42,7 +42,7 @@ def checks(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("loss", ["moved away", "empty", "empty database", "old copy"])
-def test_no_part_is_deleted_for_a_catalogue_that_does_not_name_it(folder: Path, loss: str) -> None:
+def test_no_part_is_deleted_for_a_catalog_that_does_not_name_it(folder: Path, loss: str) -> None:
     """A lost, empty or old SQLite file is refused; nothing goes, and repair brings everything back."""
     before = faults.shown(folder)
     if loss == "old copy":
@@ -66,7 +66,7 @@ def test_no_part_is_deleted_for_a_catalogue_that_does_not_name_it(folder: Path, 
     assert not recovery.verify(folder)
 
 
-def test_the_catalogue_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
+def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
     """Without SQLite file and log, every sealed version is found again by what its part says of itself."""
     with Store(Database(folder), TENS) as store:
         store.compact()

@@ -1,4 +1,4 @@
-"""What dialling data says: pure functions on frames, each number with definition, interval and exclusions.
+"""What dialing data says: pure functions on frames, each number with definition, interval and exclusions.
 
 Functions take the frames of an account (`calls`, `leads`, ...), a `taxonomy` and `as_of`, and give a
 result with `.answer`, `.table`, `.excluded`, `.explain()` and `.to_dict()`; `dialframe.plots` has a

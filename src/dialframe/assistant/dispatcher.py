@@ -180,10 +180,10 @@ class Dispatcher:
         if wrong is not None:
             return tool_answers.failed(f"{name}: {wrong}")
         if name in analysis_tools.BY_NAME:
-            return await self._analyse(call, analysis_tools.BY_NAME[name])
+            return await self._analyze(call, analysis_tools.BY_NAME[name])
         return await self._operate(call, self._rows[name])
 
-    async def _analyse(self, call: Call, row: analysis_tools.Analysis) -> Result:
+    async def _analyze(self, call: Call, row: analysis_tools.Analysis) -> Result:
         scopes = call.caller.scopes
         missing = sorted(row.scopes - scopes) if scopes is not None else []
         if missing:

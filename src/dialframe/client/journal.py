@@ -87,7 +87,7 @@ class Reach:
 def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None:
     """What a request does to people, meant at an instant; None without its bytes.
 
-    A lead that is dialled first has a window of its own (`dial_within_seconds`), a callback is due
+    A lead that is dialed first has a window of its own (`dial_within_seconds`), a callback is due
     at its `scheduled_at`; everything else that calls or texts has five minutes.
     """
     if request is None:

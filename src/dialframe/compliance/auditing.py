@@ -466,7 +466,7 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _require_known(declared: Declared, book: RuleBook) -> None:
-    """A misspelt rule in a file of declared days would let calls on these days pass.
+    """A misspelled rule in a file of declared days would let calls on these days pass.
 
     Raises:
         ConfigError: A rule of the file is no rule on holidays of the book.

@@ -1,6 +1,6 @@
 """What a firm says of its own calling, and what lifts a rule for a call.
 
-The service tells neither the purpose of a call nor how it was dialled, and no consent. A firm that
+The service tells neither the purpose of a call nor how it was dialed, and no consent. A firm that
 knows says so here; what is not said is not assumed away: a rule that depends on it is not evaluable.
 """
 
@@ -30,7 +30,7 @@ DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")
 LINE_TYPE: Final = "the line type of the number"
 DIALING_MODE: Final = "the dialing mode of the campaign"
 
-#: Dialer modes of the service that say how a call was dialled; others say nothing.
+#: Dialer modes of the service that say how a call was dialed; others say nothing.
 _MODES: Final = {
     "predictive": "predictive",
     "progressive": "autodialer",
@@ -92,8 +92,8 @@ class Practice:
     Attributes:
         purpose: Purpose of every call whose campaign has none of its own, one of `PURPOSES`.
         purposes: Campaign id to purpose.
-        dialing: How calls are dialled, one of `DIALING`; None where nobody says.
-        dialings: Campaign id to how it is dialled.
+        dialing: How calls are dialed, one of `DIALING`; None where nobody says.
+        dialings: Campaign id to how it is dialed.
         line_types: Number (E.164) to `residential`, `wireless` or `business`, where it is known.
         covers: Lists that the service's check and its screen at import cover. Of a list that is not
             named here an answer of the service proves nothing.
@@ -132,7 +132,7 @@ class Setting:
 
 
 def dialing_of(mode: object) -> str | None:
-    """How a campaign is dialled, by the service's `dialer_mode`; None where that says nothing."""
+    """How a campaign is dialed, by the service's `dialer_mode`; None where that says nothing."""
     if not isinstance(mode, str):
         return None
     return _MODES.get(mode.strip().lower().replace("-", "_").replace(" ", "_"))

@@ -84,7 +84,7 @@ ALL: Final[tuple[Code, ...]] = (
          "agent not signed in, on a call, in wrap-up, on a break, or held", "wait",
          "try again when the agent is ready"),
     Code("dial_refused", (422,), "Refused", "compliance refusal of a call", "stop",
-         "nothing was dialled"),
+         "nothing was dialed"),
     Code("on_dnc", (422,), "Refused", "number on the Do-Not-Call list", "stop",
          "do not contact this number"),
     Code("blocked_country", (422,), "Refused", "destination country blocked", "stop",

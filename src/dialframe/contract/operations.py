@@ -53,7 +53,7 @@ LEADS_IMPORT: Final = Operation(
 LEADS_CREATE: Final = Operation(
     name="leads.create", method="POST", path="/v1/leads", scope="leads:write",
     request=lead_models.LeadCreate, response=lead_models.LeadCreated, key="required",
-    summary="Add one lead, optionally to be dialled first.",
+    summary="Add one lead, optionally to be dialed first.",
     source="Endpoints: Leads",
     refusals=("insufficient_scope", "tier_not_enabled", "campaign_not_importable",
               "dnc_screen_unavailable", "not_found"),

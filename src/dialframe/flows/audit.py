@@ -24,7 +24,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.flows import pack, printing
 from dialframe.flows.audit_inputs import (
-    dialled,
+    dialed,
     known_states,
     outcomes,
     own_list,
@@ -59,7 +59,7 @@ class Scope:
         until: First instant after it; None: the moment of the audit.
         rules: Jurisdictions or rule ids; None: all of the book.
         book: The rule book; None: the one of the package.
-        practice: What the firm says of its calling; how campaigns are dialled is added.
+        practice: What the firm says of its calling; how campaigns are dialed is added.
         exemptions: Records that lift a rule, columns `compliance.tables.exemptions.COLUMNS`.
         declared: Declared emergencies and holidays.
         consents: Records of consent; None: not given.
@@ -156,7 +156,7 @@ def audit(
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),
         known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
-        practice=dialled(scope.practice, campaigns),
+        practice=dialed(scope.practice, campaigns),
         exemptions=scope.exemptions,
         declared=scope.declared,
         consents=scope.consents,
@@ -241,9 +241,9 @@ def grouped_coverage(
 
 def _campaign_of(leads: pd.DataFrame, calls: pd.DataFrame) -> pd.Series:
     """Campaign of each number, `SEVERAL` where there are more."""
-    dialled = calls.loc[calls["direction"] == "outbound", ["to_number", "campaign_id"]]
+    dialed = calls.loc[calls["direction"] == "outbound", ["to_number", "campaign_id"]]
     pairs = pd.concat(
-        [leads[["phone", "campaign_id"]], dialled.rename(columns={"to_number": "phone"})],
+        [leads[["phone", "campaign_id"]], dialed.rename(columns={"to_number": "phone"})],
         ignore_index=True,
     )
     pairs = pairs[pairs["phone"].notna() & pairs["campaign_id"].notna()].drop_duplicates()

@@ -1,4 +1,4 @@
-"""What an account's own tables say to an audit: outcomes, requests, states, how campaigns are dialled."""
+"""What an account's own tables say to an audit: outcomes, requests, states, how campaigns are dialed."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
     return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
 
 
-def dialled(practice: Practice, campaigns: pd.DataFrame) -> Practice:
-    """The practice with how each campaign is dialled, where the service's mode says so."""
+def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
+    """The practice with how each campaign is dialed, where the service's mode says so."""
     modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
     known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
     return replace(practice, dialings={**known, **practice.dialings})

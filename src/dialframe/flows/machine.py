@@ -179,9 +179,9 @@ def _rooms() -> Finding:
             words = (str(error).splitlines() or [""])[0]
             broken.append(f"{purpose} ({type(error).__name__}: {redact(words)})")
     if not broken:
-        from dialframe.phones import normalise
+        from dialframe.phones import normalize
 
-        if normalise([_EXAMPLE], region="US")["e164"][0] != _EXAMPLE:
+        if normalize([_EXAMPLE], region="US")["e164"][0] != _EXAMPLE:
             broken.append("reading numbers (a number that is known to be right was not)")
     if broken:
         advice = (

@@ -248,7 +248,7 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
             filled.loc[own.index] = True
             pieces = own.str.split(_SEPARATORS.pattern, regex=True).explode().str.strip()
             pieces = pieces[pieces.str.contains(r"\d", regex=True)]
-            normal = _normalised(pieces, region)
+            normal = _normalized(pieces, region)
             phones |= dict.fromkeys(normal.dropna())
             read_rows.loc[normal.dropna().index] = True
         unread |= filled & ~read_rows
@@ -339,19 +339,19 @@ def _is_of_numbers(cells: pd.Series, region: str | None) -> bool:
     filled = cells[cells.str.strip() != ""].head(1000)
     if not len(filled):
         return False
-    return bool(_normalised(filled, region).notna().mean() > _MOST)
+    return bool(_normalized(filled, region).notna().mean() > _MOST)
 
 
-def _normalised(cells: pd.Series, region: str | None) -> pd.Series:
+def _normalized(cells: pd.Series, region: str | None) -> pd.Series:
     """E.164 of each cell, null where there is none; digits alone may be E.164 without its `+`."""
-    from dialframe.phones import normalise
+    from dialframe.phones import normalize
 
     # The ordinals as index: a cell of several numbers gives several rows of one label.
     texts = cells.reset_index(drop=True)
-    e164 = normalise(texts, region=region)["e164"]
+    e164 = normalize(texts, region=region)["e164"]
     bare = texts[e164.isna() & texts.str.fullmatch(r"[1-9]\d{10,14}")]
     if len(bare):
-        with_sign = normalise("+" + bare, region=None)["e164"]
+        with_sign = normalize("+" + bare, region=None)["e164"]
         # Of national numbers some look like E.164 without its sign; of a list of E.164 nearly all do.
         if with_sign.notna().mean() > _NEARLY_ALL:
             e164 = e164.where(e164.notna(), with_sign.reindex(e164.index))

@@ -15,7 +15,7 @@ from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.region import RegionDecision
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 _FRAMES: Final = tuple(COUNT_KEYS.values())
 #: Records that a report shows of each reason.
@@ -154,7 +154,7 @@ class Cleaned:
 def whereabouts(phones: Iterable[object]) -> tuple[dict[str, int], dict[str, int]]:
     """How many numbers in E.164 are of each country, and of each line type."""
     numbers = pd.Series(phones, dtype="str")
-    found = normalise(numbers, region=None)
+    found = normalize(numbers, region=None)
     return _counted(found["region"]), _counted(found["type"])
 
 

@@ -20,7 +20,7 @@ from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.validate import tidied
 from dialframe.leads.lead_file import LeadFile
 from dialframe.leads.reading.streams import sample_step
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
@@ -57,7 +57,7 @@ def sampled(file: LeadFile) -> LeadFile:
 
 def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
     """Numbers in any form as integers, in order; what is none is left out."""
-    found = normalise(list(numbers), region=region)["e164"].dropna()
+    found = normalize(list(numbers), region=region)["e164"].dropna()
     return np.unique(phone_columns.numbers(texts.of_series(found)))
 
 

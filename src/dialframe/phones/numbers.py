@@ -16,7 +16,7 @@ from dialframe.errors import ConfigError
 from dialframe.phones.reading import Reading, check_region, read_number
 from dialframe.phones.tiers import Column, pays, read_column, to_arrow
 
-#: Columns of `normalise` and their dtypes, in order.
+#: Columns of `normalize` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
     "e164": "str",
     "valid": "boolean",
@@ -30,7 +30,7 @@ COLUMNS: Final[dict[str, str]] = {
 _EXACT_FLOAT: Final = 2**53
 
 
-def normalise(
+def normalize(
     values: Iterable[object], region: str | Sequence[str | None] | None = None
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
@@ -38,7 +38,7 @@ def normalise(
     Long columns go through a compiled kernel; the answers are the same. Numbers given as numbers
     are read as the digits that a person sees (`2125550142.0` of a float column is `2125550142`).
 
-    >>> normalise(["(212) 555-0142", "555"], region="US")[["e164", "reason"]].values.tolist()
+    >>> normalize(["(212) 555-0142", "555"], region="US")[["e164", "reason"]].values.tolist()
     [['+12125550142', nan], [nan, 'phone_too_short']]
 
     Args:
@@ -79,8 +79,8 @@ def normalise(
     return _read_each([_text(value) for value in values], regions, index)
 
 
-#: The same, as it is written in the United States.
-normalize = normalise
+#: The same under its British name.
+normalise = normalize
 
 
 def _read_each(

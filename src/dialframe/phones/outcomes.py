@@ -31,7 +31,7 @@ REASONS: Final[dict[int, str | None]] = {
     INVALID + ValidationResult.INVALID_COUNTRY_CODE: "invalid_phone",
     INVALID + ValidationResult.TOO_SHORT: "phone_too_short",
     INVALID + ValidationResult.TOO_LONG: "phone_too_long",
-    # A local number (no area code) can be dialled from next door only.
+    # A local number (no area code) can be dialed from next door only.
     INVALID + ValidationResult.IS_POSSIBLE_LOCAL_ONLY: "phone_too_short",
     INVALID + ValidationResult.INVALID_LENGTH: "invalid_phone",
     VALID: None,

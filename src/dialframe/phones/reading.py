@@ -38,7 +38,7 @@ _COUNTING_TAIL: Final = 9
 
 
 class Reading(NamedTuple):
-    """What one text says as a phone number; the fields are the columns of `normalise`.
+    """What one text says as a phone number; the fields are the columns of `normalize`.
 
     Attributes:
         e164: The number in E.164, only where it is valid, so that nobody dials another.
@@ -65,7 +65,7 @@ _MOST_KNOWN: Final = 20_000
 
 
 def read_number(text: str | None, region: str | None) -> Reading:
-    """Read one text as a phone number; the scalar form of `normalise`.
+    """Read one text as a phone number; the scalar form of `normalize`.
 
     Args:
         text: The text, None or blank where it is missing.

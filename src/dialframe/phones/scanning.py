@@ -140,7 +140,7 @@ def scan(data, start, stop, digits):
     ):
         return HANDED, False, 0, 0, 0
     if letters > 0:
-        kept = _spelt(digits, kept, letters >= _VANITY)
+        kept = _spelled(digits, kept, letters >= _VANITY)
     if kept == 2:
         # Two digits are a number only if nothing stands between and around them.
         if wide != 0 or ext_digits > 0:
@@ -151,7 +151,7 @@ def scan(data, start, stop, digits):
 
 
 @numba.njit(inline="always")
-def _spelt(digits, kept, vanity):
+def _spelled(digits, kept, vanity):
     """Turn letters into digits, or drop them where they are too few to be meant so."""
     count = 0
     for at in range(kept):

@@ -157,7 +157,7 @@ def _read_each(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
 
 
 def to_arrow(column: Column) -> pa.Table:
-    """The columns of `normalise` as Arrow has them; region, type and reason are dictionaries."""
+    """The columns of `normalize` as Arrow has them; region, type and reason are dictionaries."""
     missing = column.outcome == outcomes.MISSING
     kinds = np.full(256, -1, np.int8)
     kinds[list(TYPES)] = range(len(TYPES))

@@ -114,7 +114,7 @@ def of_number(phone: str, state: str | Iterable[str] = ()) -> Zones:
         area = area_codes().get(match[1])
         if area is None or area.region in US_REGIONS:
             return _united_states(area, match[1], match[2], named)
-        return _neighbour(area, match[2])
+        return _neighbor(area, match[2])
     if E164.fullmatch(phone) and not phone.startswith("+1"):
         # The library reads zones from at most nine digits, and the kind from the first and the length.
         return _abroad(phone[:10], len(phone), phone)
@@ -213,7 +213,7 @@ def _of_office(code: str, office: str) -> frozenset[str]:
     return frozenset(zone for zone in found if known and zone != "Etc/Unknown")
 
 
-def _neighbour(area: AreaCode, office: str) -> Zones:
+def _neighbor(area: AreaCode, office: str) -> Zones:
     """A number of the North American plan outside the United States."""
     names, parts, why = _of_area(area, area.code, office)
     if not names:

@@ -192,7 +192,7 @@ _ABOUT: Final = "What came of the calls"
 
 
 def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
-    """Outcome classes as bars, the most frequent first, coloured by who answered.
+    """Outcome classes as bars, the most frequent first, colored by who answered.
 
     Args:
         frame: Columns `outcome` (class) and `calls`, as `dialframe.analytics.dispositions` gives
@@ -212,7 +212,7 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     with context(look) as theme:
         present = {_family(name) for name, _ in rows}
         kinds = [kind for family, kind in FAMILIES.items() if family in present]
-        about = f"{_ABOUT}, coloured by who answered"
+        about = f"{_ABOUT}, colored by who answered"
         height = 0.2 + 0.3 * len(rows)
         note = "In brackets: Wilson 95 % intervals."
         figure = canvas(theme, height, title, about, note, key(kinds, theme))

@@ -26,7 +26,7 @@ from dialframe.plots.style import (
     settle,
 )
 
-_COLOURS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+_COLORS: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 _DASHES: Final = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 _MOST_GROUPS: Final = 6
 #: Groups whose bands can be told apart.
@@ -92,7 +92,7 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
     rest = f" {more} smaller groups not shown." if more else ""
     count = dict(zip(groups["group"], groups["leads"], strict=True))
     key = [
-        Line2D([], [], color=_COLOURS[i], ls=_DASHES[i],
+        Line2D([], [], color=_COLORS[i], ls=_DASHES[i],
                label=f"{label(name, 22)} ({compact(count[name])})")
         for i, name in enumerate(shown)
     ]  # fmt: skip
@@ -107,12 +107,12 @@ def time_to_contact(result: Result, *, look: Look = "light") -> Picture:
             y, low, high = (100 * mine[n].to_numpy(float, na_value=float("nan"))
                             for n in ("reached", "low", "high"))  # fmt: skip
             if len(shown) <= _BANDS:
-                axes.fill_between(x, low, high, step="post", color=_COLOURS[i], alpha=0.12, lw=0)
+                axes.fill_between(x, low, high, step="post", color=_COLORS[i], alpha=0.12, lw=0)
             else:
-                axes.plot([x[-1]] * 2, [low[-1], high[-1]], color=_COLOURS[i], lw=2.4, alpha=0.6,
+                axes.plot([x[-1]] * 2, [low[-1], high[-1]], color=_COLORS[i], lw=2.4, alpha=0.6,
                           clip_on=False)  # fmt: skip
-            axes.step(x, y, where="post", color=_COLOURS[i], ls=_DASHES[i], lw=1.8, clip_on=False)
-            axes.plot(x[-1:], y[-1:], "o", color=_COLOURS[i], ms=4, clip_on=False)
+            axes.step(x, y, where="post", color=_COLORS[i], ls=_DASHES[i], lw=1.8, clip_on=False)
+            axes.plot(x[-1:], y[-1:], "o", color=_COLORS[i], ms=4, clip_on=False)
             ends.append(f"{name} {y[-1]:.1f} % of {compact(count[name])} leads by day {x[-1]:.0f}")
         axes.set_xlabel(f"days from {str(result.parameters['entry']).replace('_', ' ')}")
         axes.set_ylabel("per cent reached")
@@ -132,7 +132,7 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
     if not kinds:
         return nothing("calls", about, look, result.table)
     note = f"The area of a bar is its share of the calls of its row. Taxonomy {result.taxonomy_version}."
-    colours = {"person": BLUE, "machine": SKY, "unknown": ORANGE, "nobody": "#8C959F"}
+    colors = {"person": BLUE, "machine": SKY, "unknown": ORANGE, "nobody": "#8C959F"}
     with context(look) as theme:
         figure = canvas(theme, 0.6 + 1.15 * len(kinds), result.answer, about, note)
         grid = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
@@ -141,7 +141,7 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
             left = mine["from_s"].to_numpy(float)
             width = np.append(left[1:] - left[:-1], 10.0)
             axes.bar(left, mine["share"].to_numpy(float) / width, width, align="edge",
-                     color=colours[str(kind["who"])], edgecolor=theme.background)  # fmt: skip
+                     color=colors[str(kind["who"])], edgecolor=theme.background)  # fmt: skip
             said = (
                 f"{kind['who']}: {compact(kind['calls'])} calls, median {kind['median_s']:.0f} s"
             )
@@ -176,7 +176,7 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
     parts = pd.DataFrame({n: wide[n].astype(float) for n in shown if n in wide})
     parts["others"] = total.astype(float) - parts.sum(axis=1)
     shares = parts.div(total.astype(float), axis=0)
-    colours = [*_COLOURS, "#8C959F"]
+    colors = [*_COLORS, "#8C959F"]
     hatches = ("", "//", "..", "xx", "\\\\", "||", "")
     said = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
     note = (
@@ -185,7 +185,7 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
     )
     with context(look) as theme:
         key = [
-            Patch(facecolor=colours[i], hatch=hatches[i], edgecolor=theme.background,
+            Patch(facecolor=colors[i], hatch=hatches[i], edgecolor=theme.background,
                   label=f"{name.replace('_', ' ')} {share(float(parts[name].sum() / total.sum()))}")
             for i, name in enumerate(shares.columns)
         ]  # fmt: skip
@@ -194,7 +194,7 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
         bottom = [0.0] * len(shares)
         for i, name in enumerate(shares.columns):
             heights = shares[name].to_numpy(float)
-            axes.bar(range(len(shares)), heights, 0.92, bottom, color=colours[i], hatch=hatches[i],
+            axes.bar(range(len(shares)), heights, 0.92, bottom, color=colors[i], hatch=hatches[i],
                      edgecolor=theme.background, lw=0.4)  # fmt: skip
             bottom = [a + b for a, b in zip(bottom, heights, strict=True)]
         step = -(-len(shares) // _MOST_TICKS)

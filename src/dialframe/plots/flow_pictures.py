@@ -29,7 +29,7 @@ from dialframe.plots.style import (
     settle,
 )
 
-_COLOURS: Final = (BLUE, SKY, ORANGE, GREEN, VERMILLION, PURPLE, YELLOW, "#8C959F")
+_COLORS: Final = (BLUE, SKY, ORANGE, GREEN, VERMILLION, PURPLE, YELLOW, "#8C959F")
 _MOST: Final = 7
 _OTHERS: Final = "others"
 _GAP: Final = 0.025
@@ -73,20 +73,20 @@ def _draw(axes: Axes, bands: dict[tuple[str, str], int], total: int, theme: Them
             sizes[pair[side]] = sizes.get(pair[side], 0) + n
         names = sorted(sizes, key=lambda name: (name == _OTHERS, -sizes[name], name))
         sides.append({name: sizes[name] for name in names})
-    colour = {name: _COLOURS[i % len(_COLOURS)] for i, name in enumerate(sides[0])}
+    color = {name: _COLORS[i % len(_COLORS)] for i, name in enumerate(sides[0])}
     tops = [_tops(side, total) for side in sides]
     labels: tuple[list[float], list[float]] = ([], [])
     for side, x, align, edge in ((0, -0.03, "right", -0.018), (1, 1.03, "left", 1.0)):
         for name, n in sides[side].items():
             top = tops[side][name]
-            axes.add_patch(_block(edge, top, 0.018, n / total, colour.get(name, theme.muted)))
+            axes.add_patch(_block(edge, top, 0.018, n / total, color.get(name, theme.muted)))
             y = _free(top + n / total / 2, labels[side])
             axes.text(x, y, f"{_label(name)}  {compact(n)}", ha=align, va="center", size=8.5)
     start = [dict(tops[0]), dict(tops[1])]
     for (a, b), n in sorted(bands.items(), key=lambda item: (
         list(sides[0]).index(item[0][0]), list(sides[1]).index(item[0][1]))):  # fmt: skip
         height = n / total
-        axes.add_patch(_band(start[0][a], start[1][b], height, colour[a]))
+        axes.add_patch(_band(start[0][a], start[1][b], height, color[a]))
         start[0][a] += height
         start[1][b] += height
     bottom = max(max(t.values()) + 0.2 for t in tops)
@@ -111,18 +111,18 @@ def _free(y: float, taken: list[float]) -> float:
     return y
 
 
-def _block(x: float, y: float, width: float, height: float, colour: str) -> PathPatch:
+def _block(x: float, y: float, width: float, height: float, color: str) -> PathPatch:
     corners = np.array([(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)])
-    return PathPatch(Path(corners), facecolor=colour, lw=0)
+    return PathPatch(Path(corners), facecolor=color, lw=0)
 
 
-def _band(left: float, right: float, height: float, colour: str) -> PathPatch:
+def _band(left: float, right: float, height: float, color: str) -> PathPatch:
     points = [
         (0, left), (0.5, left), (0.5, right), (1, right),
         (1, right + height), (0.5, right + height), (0.5, left + height), (0, left + height), (0, left),
     ]  # fmt: skip
     codes = [Path.MOVETO, *[Path.CURVE4] * 3, Path.LINETO, *[Path.CURVE4] * 3, Path.CLOSEPOLY]
-    return PathPatch(Path(points, codes), facecolor=colour, alpha=0.45, lw=0)
+    return PathPatch(Path(points, codes), facecolor=color, alpha=0.45, lw=0)
 
 
 def _label(name: str) -> str:

@@ -37,7 +37,7 @@ _LEAST_SPAN: Final = {"%": 2.0, "points": 2.0}
 class Row:
     """One line: label, value and bounds (shares or points), what stands at the right, and marks.
 
-    `mark` is a reference value of the row's own; `loud` draws it in the alert colour; `faint` greys
+    `mark` is a reference value of the row's own; `loud` draws it in the alert color; `faint` greys
     it, hollow, for thin rows; `group` is the heading under which rows that follow each other stand.
     """
 
@@ -166,17 +166,17 @@ def _places(rows: Sequence[Row]) -> tuple[list[float], list[tuple[float, str]]]:
 
 def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
     scale = 100.0 if unit in _SHARES else 1.0
-    colour = theme.alert if row.loud else theme.faint if row.faint else theme.blue
+    color = theme.alert if row.loud else theme.faint if row.faint else theme.blue
     if not pd.isna(row.low):
         width = 1.4 if row.faint else 2.4
-        axes.plot([scale * row.low, scale * row.high], [y, y], color=colour, lw=width, zorder=2)
+        axes.plot([scale * row.low, scale * row.high], [y, y], color=color, lw=width, zorder=2)
         if unit == ODDS:
             # An end that runs off the axis is marked, so that a cut interval is not read as an end.
             for end, edge, mark in ((row.low, _FIRST, "<"), (row.high, _LAST, ">")):
                 if (end < edge) if mark == "<" else (end > edge):
-                    axes.plot([edge], [y], mark, color=colour, ms=6, zorder=3, clip_on=False)
-    axes.plot([scale * row.value], [y], "D" if row.loud else "o", color=colour, ms=7, zorder=3,
-              mfc=theme.background if row.faint else colour, mew=1.4)  # fmt: skip
+                    axes.plot([edge], [y], mark, color=color, ms=6, zorder=3, clip_on=False)
+    axes.plot([scale * row.value], [y], "D" if row.loud else "o", color=color, ms=7, zorder=3,
+              mfc=theme.background if row.faint else color, mew=1.4)  # fmt: skip
     if row.mark is not None:
         axes.plot([scale * row.mark], [y], "|", color=theme.text, ms=13, mew=1.6, zorder=4)
     said = f"{_number(row.value, unit)}  {row.said}"

@@ -110,8 +110,8 @@ def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> 
         axes.text(_COUNT_X, y, count(row["count"]), ha="right", va="center", weight="bold")
         if not pd.isna(row["of_previous"]):
             said = f"{share(row['of_previous'])}  ({interval(row['low'], row['high'])})"
-            colour, mark = (theme.alert, _NARROWEST) if y == narrowest else (theme.text, "")
-            axes.text(_PREVIOUS_X, y, mark + said, ha="right", va="center", size=9, color=colour)
+            color, mark = (theme.alert, _NARROWEST) if y == narrowest else (theme.text, "")
+            axes.text(_PREVIOUS_X, y, mark + said, ha="right", va="center", size=9, color=color)
         axes.text(_LOADED_X, y, share(row["of_loaded"]), ha="right", va="center", size=9)
     heads = (
         (_COUNT_X, "leads"),

@@ -21,7 +21,7 @@ from dialframe.plots.style import Look, Theme, canvas, context, settle
 
 _Floats = npt.NDArray[np.float64]
 _MOST: Final = 20
-#: Contrast from which words in the colour of the ground read on a cell.
+#: Contrast from which words in the color of the ground read on a cell.
 _READS: Final = 3.5
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -144,11 +144,11 @@ def _write(
                           size=7, color=theme.muted,
                           bbox={"boxstyle": "round,pad=0.15", "fc": theme.background, "ec": "none"})  # fmt: skip
                 continue
-            colour = str(ink[y, x])
+            color = str(ink[y, x])
             said = f"{100 * rate[y, x]:.0f} %"
-            axes.text(x + 0.5, y + 0.34, said, ha="center", va="center", size=8, color=colour)
+            axes.text(x + 0.5, y + 0.34, said, ha="center", va="center", size=8, color=color)
             axes.text(x + 0.5, y + 0.72, compact(cell["denominator"]), ha="center", va="center",
-                      size=7, color=colour)  # fmt: skip
+                      size=7, color=color)  # fmt: skip
 
 
 def _range(rate: _Floats) -> tuple[float, float]:
@@ -178,9 +178,9 @@ def _alt(
     return f"{result.answer}. The highest share of each row: {'; '.join(said)}."
 
 
-def _light(colour: Any) -> float:
+def _light(color: Any) -> float:
     """Relative luminance as WCAG 2.2 has it, 0 to 1."""
-    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 

@@ -36,13 +36,13 @@ _GOLDEN: Final = 0.618033988749895
 
 @dataclass(frozen=True, slots=True)
 class _Sign:
-    """How the offenders of one grade are marked: by form and colour."""
+    """How the offenders of one grade are marked: by form and color."""
 
     grade: str
     label: str
     marker: str
     size: float
-    colour: str
+    color: str
     hollow: bool = False
 
 
@@ -128,8 +128,8 @@ def _artist(sign: _Sign, label: str, theme: Theme) -> Line2D:
         label=label,
         marker=sign.marker,
         markersize=sign.size**0.5,
-        markerfacecolor=theme.background if sign.hollow else sign.colour,
-        markeredgecolor=sign.colour if sign.hollow else theme.background,
+        markerfacecolor=theme.background if sign.hollow else sign.color,
+        markeredgecolor=sign.color if sign.hollow else theme.background,
         markeredgewidth=1.6 if sign.hollow else 0.6,
     )
 

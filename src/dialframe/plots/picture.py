@@ -26,11 +26,11 @@ from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
 SCALE: Final = 2
 
-#: Colours of a PNG: those of most pixels as they are, since they mean something; the rest are the
+#: Colors of a PNG: those of most pixels as they are, since they mean something; the rest are the
 #: edges of type and bars, which share what is left.
-COLOURS: Final = 64
+COLORS: Final = 64
 _EXACT: Final = 32
-#: Colours nearer than this in every channel are taken for each other by the palette.
+#: Colors nearer than this in every channel are taken for each other by the palette.
 _NEAR: Final = 8
 
 _MOST_ROWS: Final = 40
@@ -82,11 +82,11 @@ class Picture(Figure):
             self._drawn.savefig(fname, **kwargs)
 
     def png(self) -> bytes:
-        """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colours."""
+        """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""
         # Read again at once, so that it is not worth the time to make it small.
         drawn = self._bytes("png", {"Software": None}, pil_kwargs={"compress_level": 1})
         file = io.BytesIO()
-        _few_colours(Image.open(io.BytesIO(drawn))).save(file, format="png")
+        _few_colors(Image.open(io.BytesIO(drawn))).save(file, format="png")
         return file.getvalue()
 
     def svg(self) -> str:
@@ -150,34 +150,34 @@ class Picture(Figure):
         return file.getvalue()
 
 
-def _few_colours(drawn: Image.Image) -> Image.Image:
-    """The image in a palette that has its most frequent colours to the bit."""
+def _few_colors(drawn: Image.Image) -> Image.Image:
+    """The image in a palette that has its most frequent colors to the bit."""
     pixels = np.asarray(drawn.convert("RGBA")).view("<u4").ravel()
     # Most pixels are like the one before; each run of them is looked at once.
     begins = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
     lengths = np.diff(begins, append=len(pixels))
     packed, which = np.unique(pixels[begins], return_inverse=True)
     counts = np.bincount(which, weights=lengths)
-    colours = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
-    palette = _palette(colours, counts)
-    nearest = np.abs(colours[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
+    colors = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
+    palette = _palette(colors, counts)
+    nearest = np.abs(colors[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
     cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.height, drawn.width)
     image = Image.fromarray(cells, "P")
     image.putpalette(palette.astype(np.uint8).tobytes())
     return image
 
 
-def _palette(colours: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """The most frequent colours as they are, then what stands for the rest; none near another."""
-    # By colour where as many pixels have it, so that the same picture gives the same bytes.
-    often = colours[np.lexsort([*colours.T[::-1], -counts])]
+def _palette(colors: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The most frequent colors as they are, then what stands for the rest; none near another."""
+    # By color where as many pixels have it, so that the same picture gives the same bytes.
+    often = colors[np.lexsort([*colors.T[::-1], -counts])]
     rest = Image.fromarray(often[None].astype(np.uint8), "RGB")
-    blends = rest.quantize(COLOURS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
+    blends = rest.quantize(COLORS - _EXACT, dither=Image.Dither.NONE).getpalette() or []
     kept: list[np.ndarray] = []
-    for colour in (*often[:_EXACT], *np.array(blends, dtype=np.int16).reshape(-1, 3)):
-        if all(np.abs(colour - other).max() >= _NEAR for other in kept):
-            kept.append(colour)
-    return np.array(kept[:COLOURS])
+    for color in (*often[:_EXACT], *np.array(blends, dtype=np.int16).reshape(-1, 3)):
+        if all(np.abs(color - other).max() >= _NEAR for other in kept):
+            kept.append(color)
+    return np.array(kept[:COLORS])
 
 
 _WIDE: Final = ("W", "F")
@@ -185,11 +185,11 @@ _WIDE: Final = ("W", "F")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of thing in a picture: name in the data, label, colour and hatch."""
+    """One kind of thing in a picture: name in the data, label, color and hatch."""
 
     name: str
     label: str
-    colour: str
+    color: str
     hatch: str = ""
 
 
@@ -203,13 +203,13 @@ def bar(
     height: float,
     left: float = 0,
 ) -> None:
-    """A horizontal bar of a kind; its hatch is drawn in the background's colour."""
+    """A horizontal bar of a kind; its hatch is drawn in the background's color."""
     axes.barh(
         y,
         width,
         left=left,
         height=height,
-        facecolor=kind.colour,
+        facecolor=kind.color,
         hatch=kind.hatch,
         edgecolor=theme.background,
         linewidth=1.0,
@@ -221,7 +221,7 @@ def key(kinds: Iterable[Kind], theme: Theme) -> list[Artist]:
     return [
         Patch(
             label=kind.label,
-            facecolor=kind.colour,
+            facecolor=kind.color,
             hatch=kind.hatch,
             edgecolor=theme.background,
         )

@@ -1,8 +1,8 @@
-"""How every picture looks: colours, type, size and layout.
+"""How every picture looks: colors, type, size and layout.
 
 A picture looks the same whatever the reader's own matplotlib settings are: it is drawn inside a
-context of its own, on a `Figure` of its own, and pyplot is never touched. The colours are those of
-Okabe and Ito, which people with colour blindness tell apart; a second sign (hatch, marker, words)
+context of its own, on a `Figure` of its own, and pyplot is never touched. The colors are those of
+Okabe and Ito, which people with color blindness tell apart; a second sign (hatch, marker, words)
 always goes with them.
 """
 
@@ -66,7 +66,7 @@ _FURTHER_FONTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of one look; the background belongs to the picture, so it reads on any page.
+    """Colors of one look; the background belongs to the picture, so it reads on any page.
 
     `alert` is vermillion as dark or as light as words need it, `faint` the grey of what is there
     but too thin to be judged.
@@ -151,12 +151,12 @@ def canvas(
     """A figure 800 pixels wide with its words in place and room between them for axes.
 
     Args:
-        theme: Colours, from `context`.
+        theme: Colors, from `context`.
         height_in: Height of the axes and their labels, inches; title and footer come on top.
         title: What the picture finds.
         subtitle: What is shown.
         footer: What was left out, how to read it.
-        key: What the colours and signs mean: labelled artists for a legend above the axes.
+        key: What the colors and signs mean: labeled artists for a legend above the axes.
     """
     given = _GIVEN.get()
     if given is not None:

@@ -15,7 +15,7 @@ CHECKS: Final = {
     "listed_number": (
         "Do-Not-Call lists and requests",
         "Called although listed, or after a request not to be called",
-        "put the number on the internal list, then find out how it came to be dialled",
+        "put the number on the internal list, then find out how it came to be dialed",
     ),
     "calling_hours": (
         "Calling hours and days",
@@ -25,7 +25,7 @@ CHECKS: Final = {
     "emergency": (
         "Declared emergencies",
         "Called into a declared emergency",
-        "stop dialling the area until the declaration ends",
+        "stop dialing the area until the declaration ends",
     ),
     "sector_ban": (
         "Banned subjects",
@@ -55,7 +55,7 @@ CHECKS: Final = {
     "scrub_at_call": (
         "Check before the call",
         "Called without a recent Do-Not-Call check on record",
-        "look for other evidence of a check; from now on, check before dialling",
+        "look for other evidence of a check; from now on, check before dialing",
     ),
     "scrub_coverage": (
         "Recent check of the number",

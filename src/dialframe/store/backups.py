@@ -12,7 +12,7 @@ from typing import Final
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive, folder, staged_folder, write_text
-from dialframe.store.files.catalogue import (
+from dialframe.store.files.catalog import (
     live_parts,
 )
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database

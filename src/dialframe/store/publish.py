@@ -21,7 +21,7 @@ from dialframe.config import OnProgress, Progress
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import FILE_MODE, FOLDER_MODE, exclusive, folder, shared
 from dialframe.store.erase.forget import erasures
-from dialframe.store.files.catalogue import counted, live_parts
+from dialframe.store.files.catalog import counted, live_parts
 from dialframe.store.files.damage import refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.layout import BY_NAME, Layout
@@ -48,7 +48,7 @@ def publish(
     """Bring the Delta tables below a URL up to date.
 
     Args:
-        database: The catalogue.
+        database: The catalog.
         shelf: The parts.
         url: Folder or object store (`s3://bucket/prefix`); each table goes below it by its name.
         tables: Names of the tables.

@@ -1,4 +1,4 @@
-"""Checks a store through, and rebuilds its catalogue from what is whole.
+"""Checks a store through, and rebuilds its catalog from what is whole.
 
 Everything is held twice: rows in the SQLite file and in the second copy's log, parts in two folders. What is
 whole in one place mends the other. Where the SQLite file cannot be believed, a new one is made from the log,
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dialframe.files import exclusive, folder
-from dialframe.store.files.catalogue import (
+from dialframe.store.files.catalog import (
     add_parts,
     add_patches,
     bury,
@@ -177,7 +177,7 @@ def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
                 )
                 problems.append(Problem(name, what, lost=not any(whole)))
     unlisted = sorted(shelf.names() - named.keys() - dead)
-    return problems + [Problem(name, "the catalogue does not name it") for name in unlisted]
+    return problems + [Problem(name, "the catalog does not name it") for name in unlisted]
 
 
 def _believable(store: Path) -> bool:
@@ -438,7 +438,7 @@ def _mend_parts(database: Database, shelf: Shelf) -> list[str]:
 
 
 def _adopt(database: Database, shelf: Shelf) -> list[str]:
-    """Bring in rows of files that were set aside because no catalogue named them."""
+    """Bring in rows of files that were set aside because no catalog named them."""
     with database.reading() as connection:
         wanted = {one.file for one in damages(connection)}
     words = []

@@ -22,7 +22,7 @@ from dialframe.frames.columns import Table
 from dialframe.store.erase.forget import discard, erase, forgotten
 from dialframe.store.erase.retention import PERSONAL, floor_of, young_enough
 from dialframe.store.erase.tombstones import E164
-from dialframe.store.files.catalogue import Checkpoint, Epochs, live_parts, read_checkpoints
+from dialframe.store.files.catalog import Checkpoint, Epochs, live_parts, read_checkpoints
 from dialframe.store.files.damage import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout

@@ -131,7 +131,7 @@ class CoverageModel:
             raise ConfigError(f"{name!r} is no name of a pack; end it with .zip")
         written = auditing.write_pack(found, path, replace=True)
         self.written = write_manifest({"evidence": written["zip"]}, path.stem)
-        return f"Written: {path.name}, for authorised eyes: numbers in it are whole."
+        return f"Written: {path.name}, for authorized eyes: numbers in it are whole."
 
     def groups(self) -> pd.DataFrame:
         """Coverage of the view.

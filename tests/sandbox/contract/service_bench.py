@@ -868,7 +868,7 @@ class Party:
         return self.console("POST", "/events", body)["event_id"]
 
     def outbox(self, kind: str | None = None) -> list[Json]:
-        """What would have been dialled or sent, of one kind or of all."""
+        """What would have been dialed or sent, of one kind or of all."""
         entries = self.console("GET", "/outbox", status=200)["data"]
         return [entry for entry in entries if kind is None or entry["kind"] == kind]
 

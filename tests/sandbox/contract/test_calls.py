@@ -43,15 +43,15 @@ def start(party: Party, **fields: Any) -> httpx.Response:
     return party.post("/v1/calls", {"to": PHONE, **fields})
 
 
-def dialled(party: Party) -> list[Json]:
+def dialed(party: Party) -> list[Json]:
     return party.outbox("call")
 
 
 def refused(party: Party, status: int, code: str, **fields: Any) -> Json:
     """Demand a refusal that dials nobody and lets the agent go at once."""
-    agent, before = party.agent(), len(dialled(party))
+    agent, before = party.agent(), len(dialed(party))
     body = problem(start(party, agent_extension=agent, **fields), status, code)
-    assert len(dialled(party)) == before
+    assert len(dialed(party)) == before
     return {**body, "agent": agent}
 
 
@@ -66,7 +66,7 @@ def test_call_is_started(console: Console, party: Party) -> None:
     assert (call["campaign_id"], call["lead_id"]) == (campaign, lead)
     assert call["caller_id"] in (None, "+12125550199")
     assert abs(moment(call["created_at"]) - console.now()) < timedelta(seconds=5)
-    assert dialled(party)[-1]["to"] == PHONE
+    assert dialed(party)[-1]["to"] == PHONE
 
 
 def test_started_call_appears_in_the_list(party: Party) -> None:
@@ -113,7 +113,7 @@ def test_unknown_agent_is_unavailable(party: Party, other: Party) -> None:
 
 
 def test_agent_that_is_not_ready_is_unavailable(console: Console, party: Party) -> None:
-    """Not signed in, on a call, in wrap-up, on a break: 409 and nothing is dialled."""
+    """Not signed in, on a call, in wrap-up, on a break: 409 and nothing is dialed."""
     states = (
         *("signed_out", "offline", "logged_out", "not_signed_in", "on_call", "busy", "in_call"),
         *("wrap_up", "wrap-up", "on_break", "break", "ringing", "held"),
@@ -125,9 +125,9 @@ def test_agent_that_is_not_ready_is_unavailable(console: Console, party: Party) 
         made = console.call("POST", f"/clients/{party.client_id}/agents", body)
         if made.status_code == 201:
             taken += 1
-            before = len(dialled(party))
+            before = len(dialed(party))
             problem(start(party, agent_extension=extension), 409, "agent_unavailable")
-            assert len(dialled(party)) == before
+            assert len(dialed(party)) == before
         else:
             assert made.status_code == 422
     assert taken, "the console has no state but ready"
@@ -233,7 +233,7 @@ def test_sending_caps_and_stops_hold(
 
 
 def test_unknown_campaign_or_lead_is_404(party: Party, other: Party) -> None:
-    """A campaign or lead that is not the client's is not found, and nothing is dialled."""
+    """A campaign or lead that is not the client's is not found, and nothing is dialed."""
     refused(party, 404, "not_found", campaign_id=CAMPAIGN)
     refused(party, 404, "not_found", lead_id=LEAD)
     refused(party, 404, "not_found", campaign_id=other.campaign("running"))
@@ -242,15 +242,15 @@ def test_unknown_campaign_or_lead_is_404(party: Party, other: Party) -> None:
 
 def test_same_key_places_one_call_and_a_new_key_another(console: Console, party: Party) -> None:
     """Rule 7: a retry under the key dials nobody again; a new key does."""
-    key, agent, before = fresh_key(), party.agent(), len(dialled(party))
+    key, agent, before = fresh_key(), party.agent(), len(dialed(party))
     body = {"to": PHONE, "agent_extension": agent}
     first = answered(party.post("/v1/calls", body, idem=key), 201)
     again = party.post("/v1/calls", body, idem=key)
     assert answered(again, 201) == first
-    assert len(dialled(party)) == before + 1
+    assert len(dialed(party)) == before + 1
     console.advance(3_600)
     answered(party.post("/v1/calls", body), 201)
-    assert len(dialled(party)) == before + 2
+    assert len(dialed(party)) == before + 2
 
 
 def test_end_of_a_started_call_is_an_event(console: Console, receiver: Receiver) -> None:

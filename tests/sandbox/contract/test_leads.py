@@ -331,7 +331,7 @@ def test_dial_now_queues_for_its_window(
 
 
 def test_dial_now_needs_a_running_campaign_and_an_accepted_lead(party: Party) -> None:
-    """Elsewhere it says why the lead is not dialled first."""
+    """Elsewhere it says why the lead is not dialed first."""
     paused = add(party, party.campaign("paused"), dial_now=True)
     refused = add(party, party.campaign("running"), phone="12345", dial_now=True)
 
@@ -347,7 +347,7 @@ def test_dial_now_needs_a_running_campaign_and_an_accepted_lead(party: Party) ->
 def test_reaching_people_needs_calls_originate(
     console: Console, state: str, dial_now: bool | None
 ) -> None:
-    """A lead for a running campaign or dialled first needs calls:originate and the switch."""
+    """A lead for a running campaign or dialed first needs calls:originate and the switch."""
     client = console.client(scopes=["leads:write", "leads:read"])
     campaign = client.campaign(state)
     body = {"campaign_id": campaign, "phone": client.phone()}

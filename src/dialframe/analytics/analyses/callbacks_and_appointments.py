@@ -23,7 +23,7 @@ _NEVER: Final = int(np.iinfo(np.int64).max)
 #: What came of a callback.
 FATES: Final = ("kept", "late", "lost", "not_due", "cancelled", "no_number")
 _FATES_MEAN: Final = (
-    "dialled within the tolerance", "dialled later", "not dialled since it was due",
+    "dialed within the tolerance", "dialed later", "not dialed since it was due",
     "not due yet", "cancelled before", "its lead is not here",
 )  # fmt: skip
 
@@ -88,7 +88,7 @@ def callbacks_kept(
         f"{count[0]:,} of {plural(due, 'callback')} due were kept ({kept}); "
         f"{count[1]:,} came late, {count[2]:,} never",
         frame,
-        f"Callbacks whose lead's number was dialled from {early} before to {late} after their "
+        f"Callbacks whose lead's number was dialed from {early} before to {late} after their "
         "time, of those that are due and not cancelled",
         found.balance(), taxonomy, found.as_of,
         {"broken": broken.reset_index(drop=True), "each": each},
@@ -188,7 +188,7 @@ def _fates(
 
 
 def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
-    """When each wanted number was first dialled from an instant on, and whether a person answered."""
+    """When each wanted number was first dialed from an instant on, and whether a person answered."""
     order = np.lexsort((found.when, code))
     code, at, human = code[order], found.when[order], found.flag("human")[order]
     low, high = np.searchsorted(code, wanted, "left"), np.searchsorted(code, wanted, "right")

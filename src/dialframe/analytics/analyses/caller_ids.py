@@ -334,7 +334,7 @@ def _numbers(
     p: Floats, adjusted: Floats, alert: Mask, start: Ints,
 ) -> pd.DataFrame:  # fmt: skip
     size = len(names)
-    dialled, people = sums(code, size), sums(np.where(human, code, -1), size)
+    dialed, people = sums(code, size), sums(np.where(human, code, -1), size)
     meant = np.bincount(code, chance, size) if len(code) else np.zeros(size)
     began = np.append(found.when, np.iinfo(np.int64).min)[np.where(alert, start, -1)]
     after = (found.when >= began[code]) & alert[code]
@@ -348,14 +348,14 @@ def _numbers(
     frame = table(
         {
             "from_number": names,
-            **rated(people, dialled),
-            "expected": ratio(meant, dialled),
+            **rated(people, dialed),
+            "expected": ratio(meant, dialed),
             "ratio": ratio(people, meant),
             "p": p,
             "p_adjusted": adjusted,
             "alert": alert,
             "changed_at": instants(np.where(alert, began, np.iinfo(np.int64).min)),
-            "rate_before": np.where(alert, ratio(people - k, dialled - n), nan),
+            "rate_before": np.where(alert, ratio(people - k, dialed - n), nan),
             "rate_after": np.where(alert, ratio(k, n), nan),
             "ratio_before": np.where(alert, ratio(people - k, meant - e), nan),
             "ratio_after": np.where(alert, ratio(k, e), nan),
@@ -457,15 +457,15 @@ def caller_ages(
     days = (found.when - first[code]) / _DAY_US
     band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
     human = found.flag("human")
-    dialled = sums(band, len(AGES))
+    dialed = sums(band, len(AGES))
     above = np.bincount(band[band >= 0], chance[band >= 0], len(AGES))
     pairs = np.unique(np.stack([band, code])[:, band >= 0], axis=1)[0]
     frame = table(
         {
             "age_days": _bands(AGES),
             "callers": sums(pairs.astype(np.int64), len(AGES)),
-            **rated(sums(np.where(human, band, -1), len(AGES)), dialled),
-            "expected": ratio(above, dialled),
+            **rated(sums(np.where(human, band, -1), len(AGES)), dialed),
+            "expected": ratio(above, dialed),
             "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
         }
     )
@@ -522,19 +522,19 @@ def caller_load(
     who = pairs[0].astype(np.int64)
     most = np.zeros(len(names), dtype=np.int64)
     np.maximum.at(most, who, n)
-    dialled, days = sums(code, len(names)), sums(who, len(names))
-    order = np.argsort(-dialled, kind="stable")
+    dialed, days = sums(code, len(names)), sums(who, len(names))
+    order = np.argsort(-dialed, kind="stable")
     frame = table(
         {
             "from_number": [names[i] for i in order],
-            "dials": dialled[order],
+            "dials": dialed[order],
             "days": days[order],
-            "mean_per_day": ratio(dialled, days)[order],
+            "mean_per_day": ratio(dialed, days)[order],
             "most_per_day": most[order],
             "days_over": sums(np.where(n > most_per_day, who, -1), len(names))[order],
         }
     )
-    gini = _gini(dialled)
+    gini = _gini(dialed)
     over = int((frame["days_over"] > 0).sum())
     answer = (
         f"{over} of {plural(len(names), 'caller ID')} had days with more than {most_per_day} calls"

@@ -100,7 +100,7 @@ def compare(
         One row: `a`, `b`, `metric`, `numerator_a`, `denominator_a`, `rate_a`, `numerator_b`,
         `denominator_b`, `rate_b`, `difference` (b less a, crude), `low`, `high`, `adjusted`
         (with the mix held still), `adjusted_low`, `adjusted_high`, `p` (of the adjusted one),
-        `minimum_detectable`, `standardised` (difference at the mix of a), `verdict`. Table `mix`
+        `minimum_detectable`, `standardized` (difference at the mix of a), `verdict`. Table `mix`
         has shares by attempt, source and local hour; table `groups` one row per campaign.
 
     Raises:
@@ -139,7 +139,7 @@ def compare(
         "adjusted": row[0], "adjusted_low": row[1], "adjusted_high": row[2],
         "p": np.nan if verdict is None else verdict.p,
         "minimum_detectable": np.nan if verdict is None else verdict.detectable,
-        "standardised": standard, "verdict": word,
+        "standardized": standard, "verdict": word,
     }  # fmt: skip
     frame = table({name: [value] if isinstance(value, str) else np.array([value])
                    for name, value in values.items()})  # fmt: skip
@@ -244,7 +244,7 @@ def _mixed(mix: pd.DataFrame) -> tuple[str, ...]:
     off = [(str(name), float((part["share_a"] - part["share_b"]).abs().max()))
            for name, part in mix.groupby("of", sort=False)]  # fmt: skip
     odd = [f"{name} (up to {100 * most:.0f} points)" for name, most in off if most >= 0.1]
-    return (f"The campaigns differ in {', '.join(odd)}: see mix and standardised.",) if odd else ()
+    return (f"The campaigns differ in {', '.join(odd)}: see mix and standardized.",) if odd else ()
 
 
 def _verdict(verdict: Judged | None, difference: float) -> str:

@@ -204,7 +204,7 @@ def booked_of(
     """Leads with an appointment booked at or after a counted call to its number.
 
     It is given to the lead of the last such call, which settles a number that several campaigns
-    dialled.
+    dialed.
     """
     if appointments is None:
         none = np.zeros(0, dtype=np.int64)
@@ -212,7 +212,7 @@ def booked_of(
     require(appointments, ("phone", "created_at"), "appointments")
     inside = within(appointments["created_at"], since, until)
     wanted = _dated(appointments.loc[inside, ["phone", "created_at"]])
-    dialled = pd.DataFrame(
+    dialed = pd.DataFrame(
         {
             "phone": calls["to_number"].array,
             "created_at": calls["created_at"].array,
@@ -220,12 +220,10 @@ def booked_of(
             "call": np.arange(len(calls)),
         }
     )[counted & (matched.lead >= 0)]
-    dialled = _dated(dialled[dialled["phone"].isin(wanted["phone"])])
+    dialed = _dated(dialed[dialed["phone"].isin(wanted["phone"])])
     paired = pd.DataFrame({"lead": [], "call": [], "created_at": wanted["created_at"][:0]})
-    if len(wanted) and len(dialled):  # pandas does not join a text column without rows
-        paired = pd.merge_asof(wanted, dialled, on="created_at", by="phone").dropna(
-            subset=["lead"]
-        )
+    if len(wanted) and len(dialed):  # pandas does not join a text column without rows
+        paired = pd.merge_asof(wanted, dialed, on="created_at", by="phone").dropna(subset=["lead"])
     lead, call = (paired[name].to_numpy(dtype=np.int64) for name in ("lead", "call"))
     notes = {
         ("booked_outside_window", "appointments"): int((~inside).sum()),

@@ -40,7 +40,7 @@ def duplicates(
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
 ) -> Result:
-    """Numbers that are leads of several campaigns, or several leads of one: who is dialled too much.
+    """Numbers that are leads of several campaigns, or several leads of one: who is dialed too much.
 
     Args:
         leads: Frame of the leads table.
@@ -77,17 +77,17 @@ def duplicates(
     twice = many
     found = count_attempts(calls if calls is not None else _no_calls(), leads, taxonomy=taxonomy,
                   as_of=as_of or latest(leads, calls), include_no_campaign=True)  # fmt: skip
-    dialled = None
+    dialed = None
     if calls is not None:
         numbers = calls["to_number"].iloc[found.rows]
-        dialled = numbers[numbers.isin(twice.index)].value_counts()
+        dialed = numbers[numbers.isin(twice.index)].value_counts()
     frame = table(
         {
             "phone": [str(phone) for phone in twice.index],
             "campaigns": twice["campaigns"].to_numpy(dtype=int),
             "leads": twice["leads"].to_numpy(dtype=int),
             "attempts": np.array(
-                [np.nan if dialled is None else dialled.get(p, 0) for p in twice.index],
+                [np.nan if dialed is None else dialed.get(p, 0) for p in twice.index],
                 dtype=float,
             ),
             "campaign_ids": [str(ids) for ids in twice["campaign_ids"]],

@@ -190,7 +190,7 @@ def dispositions(
 _DAY_US: Final = 86_400_000_000
 _NEVER: Final = int(np.iinfo(np.int64).max)
 UNMAPPED: Final = "unmapped"
-NOT_DIALLED: Final = "not_dialled"
+NOT_DIALED: Final = "not_dialed"
 
 #: What a cohort can be followed to: name and flag.
 GOALS: Final = {
@@ -221,7 +221,7 @@ def outcome_flows(
 
     Returns:
         One row per pair: `first`, `last` (outcome classes; `unmapped` where the code is not known,
-        `not_dialled` for leads without a counted attempt), `leads`, `attempts`, most frequent
+        `not_dialed` for leads without a counted attempt), `leads`, `attempts`, most frequent
         first. The leads sum to the leads looked at.
 
     Raises:
@@ -233,7 +233,7 @@ def outcome_flows(
     here = np.ones(len(leads), dtype=bool)
     if campaign is not None:
         here = np.asarray((leads["campaign_id"] == campaign).fillna(value=False), dtype=bool)
-    names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALLED]
+    names = [*(o.name for o in OUTCOMES), UNMAPPED, NOT_DIALED]
     said = np.where(found.classes.unmapped[found.rows], len(OUTCOMES), found.outcome)
     first, last, tried = _ends(found, said, len(leads))
     size = len(names)

@@ -99,7 +99,7 @@ def attempts(
         "people": people,
         "rate_all": ratio(people, tried),
         **rated(k, n),
-        "adjusted": _standardised(found, number, waiting, contact, source, most),
+        "adjusted": _standardized(found, number, waiting, contact, source, most),
         "cumulative": ratio(np.cumsum(k), np.full(most, total)),
         "appointments": gained,
         "appointments_per_1000": 1000 * ratio(gained, tried),
@@ -289,7 +289,7 @@ def _first_attempt(found: Attempts, hit: Mask) -> Ints:
     return np.where(each == np.iinfo(np.int32).max, 0, each)
 
 
-def _standardised(
+def _standardized(
     found: Attempts, number: npt.NDArray[np.int32], waiting: Mask, contact: Mask, source: str,
     most: int,
 ) -> Floats:  # fmt: skip

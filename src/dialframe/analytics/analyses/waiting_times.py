@@ -90,7 +90,7 @@ def speed_to_lead(
         One row per band of delay, from arrival to first attempt, and one for leads not dialed:
         `delay`, `numerator` (leads with the goal), `denominator` (leads), `rate`, `low`, `high`,
         `adjusted` (null where not compared). Table `groups` has, by the column or custom field
-        `by`: `leads`, `dialled`, `median_min`, `within_5_min`.
+        `by`: `leads`, `dialed`, `median_min`, `within_5_min`.
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or the goal is.
@@ -115,7 +115,7 @@ def speed_to_lead(
     won = np.zeros(len(leads) + 1, dtype=bool)
     won[found.lead[hit & (found.lead >= 0)]] = True
     verdict = _waits_judged(found, opening, band, won, source, min_calls, alpha)
-    labels = [*_delays(), "not dialled", "dialled before arrival"]
+    labels = [*_delays(), "not dialed", "dialed before arrival"]
     adjusted = np.full(size + 2, np.nan)
     if verdict is not None:
         adjusted[:size] = adjusted_rates(verdict, size)[0]
@@ -127,7 +127,7 @@ def speed_to_lead(
         }
     )
     middle = median(wait_min[here])
-    said = "no lead was dialled" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
+    said = "no lead was dialed" if np.isnan(middle) else f"{middle:,.0f} minutes is the median"
     claims = counted("leads", f"{plural(int(here.sum()), 'lead')}: {said}")
     if verdict is not None:
         claims += _wait_claims(verdict)
@@ -211,7 +211,7 @@ def _group_waits(
         {
             by or "group": [row[0] for row in rows],
             "leads": np.array([row[1] for row in rows], dtype=int),
-            "dialled": np.array([row[2] for row in rows], dtype=int),
+            "dialed": np.array([row[2] for row in rows], dtype=int),
             "median_min": np.array([row[3] for row in rows], dtype=float),
             "within_5_min": np.array([row[4] for row in rows], dtype=int),
         }
@@ -314,7 +314,7 @@ def time_to_contact(
         f"Days from {entry.replace('_', ' ')} to the first call that a person answered; competing "
         "ends: a request not to be called, a number that is not in service",
         found.balance({("not_entered", "leads"): int((~here).sum())},
-                      {"not_entered": "not dialled, of another campaign, or without a date"}),
+                      {"not_entered": "not dialed, of another campaign, or without a date"}),
         taxonomy, found.as_of, {"groups": groups},
         {"by": by, "entry": entry, "idle_days": idle_days}, found.warnings,
         ("a lead that is not dialed any more would have been reached like those that are",),

@@ -28,7 +28,7 @@ REASONS: Final[dict[str, str]] = {
     "outside_window": "made before `since`, or at or after `until`",
     "inbound": "made by the customer",
     "direction_unknown": "neither inbound nor outbound",
-    "dnc_screened": "held back by a Do-Not-Call list; nobody was dialled",
+    "dnc_screened": "held back by a Do-Not-Call list; nobody was dialed",
     "in_progress": "not over yet",
     "system_noise": "a dialer's own state, not an outcome",
     "no_campaign": "outside any campaign, click-to-call for instance",

@@ -48,7 +48,7 @@ CAUSES: Final[tuple[Cause, ...]] = (
     _cause(2, "network_fail", "NO_ROUTE_TRANSIT_NET"),
     _cause(3, "network_fail", "NO_ROUTE_DESTINATION"),
     _cause(4, "disconnected", "SEND_SPECIAL_TONE", "SEND_SPECIAL_TONE"),
-    _cause(5, "disconnected", "MISDIALED_TRUNK_PREFIX", "MISDIALLED_TRUNK_PREFIX"),
+    _cause(5, "disconnected", "MISDIALLED_TRUNK_PREFIX", "MISDIALLED_TRUNK_PREFIX"),
     _cause(6, "network_fail", "CHANNEL_UNACCEPTABLE"),
     _cause(16, "connected_unknown", "NORMAL_CLEARING", "NORMAL_CLEARING|NORMAL"),
     _cause(17, "busy", "USER_BUSY", "USER_BUSY|BUSY"),

@@ -29,7 +29,7 @@ class Outcome:
         conversion: The aim of the campaign was reached.
         dnc_request: The person asked not to be called.
         machine: An answering machine or mailbox answered.
-        attempt: Somebody was dialled and the call is over; False rows enter no rate.
+        attempt: Somebody was dialed and the call is over; False rows enter no rate.
         final: The lead needs no further call.
         redial: What a dialer usually does next.
     """
@@ -183,7 +183,7 @@ OUTCOMES: Final[tuple[Outcome, ...]] = (
     ),
     Outcome(
         "dnc_screened",
-        "held back by a Do-Not-Call list; nobody was dialled",
+        "held back by a Do-Not-Call list; nobody was dialed",
         "unanswered",
         attempt=False,
         final=True,

@@ -322,7 +322,7 @@ report_delta: Final = BY_NAME["report_delta"]
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Refuse what this API cannot give by its reason, and a misspelt metric by the nearest one."""
+    """Refuse what this API cannot give by its reason, and a misspelled metric by the nearest one."""
     raise AttributeError(_why_not(name))
 
 

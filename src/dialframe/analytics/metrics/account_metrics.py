@@ -109,7 +109,7 @@ def presence_lift(inputs: Inputs) -> Measure:
 
 
 def callback_kept(inputs: Inputs) -> Measure:
-    """Callbacks dialled within the tolerance, of those due and not cancelled."""
+    """Callbacks dialed within the tolerance, of those due and not cancelled."""
     assert inputs.callbacks is not None  # noqa: S101 - `measured` has seen to it
     assert inputs.leads is not None  # noqa: S101
     choices = inputs.choices
@@ -149,7 +149,7 @@ def appointment_show(inputs: Inputs) -> Measure:
 
 
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
-    """Numbers of the campaign's leads, or dialled for it: appointments name no campaign."""
+    """Numbers of the campaign's leads, or dialed for it: appointments name no campaign."""
     found = inputs.attempts
     known = set(found.calls["to_number"].iloc[found.rows].dropna().astype("str"))
     if inputs.leads is not None:

@@ -135,7 +135,7 @@ def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
 
 
 def bad_numbers_per_number(inputs: Inputs) -> Measure:
-    """Distinct numbers dialled that were found not to be in service."""
+    """Distinct numbers dialed that were found not to be in service."""
     found = inputs.attempts
     number, names = numbered(found.calls["to_number"].iloc[found.rows])
     bad = np.unique(number[found.is_class("disconnected") & (number >= 0)])

@@ -31,9 +31,9 @@ def acceptance(inputs: Inputs) -> Measure:
 
 def list_penetration(inputs: Inputs) -> Measure:
     """Leads with an attempt, of leads loaded."""
-    dialled = inputs.leads_with(np.ones(len(inputs.attempts), dtype=bool))
-    rows = Rows("lead", dialled, inputs.loaded)
-    return share(int(dialled.sum()), int(inputs.loaded.sum()), _unmatched(inputs), rows=rows)
+    dialed = inputs.leads_with(np.ones(len(inputs.attempts), dtype=bool))
+    rows = Rows("lead", dialed, inputs.loaded)
+    return share(int(dialed.sum()), int(inputs.loaded.sum()), _unmatched(inputs), rows=rows)
 
 
 def list_saturation(inputs: Inputs) -> Measure:
@@ -57,18 +57,18 @@ def list_saturation(inputs: Inputs) -> Measure:
 
 
 def phone_penetration(inputs: Inputs) -> Measure:
-    """Distinct loaded numbers that were dialled, of distinct numbers loaded."""
+    """Distinct loaded numbers that were dialed, of distinct numbers loaded."""
     leads = inputs.leads
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     loaded = pc.unique(arrow(leads["phone"][inputs.loaded]).drop_null())
-    dialled = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
-    found = pc.unique(pc.index_in(dialled, value_set=loaded).drop_null())
+    dialed = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
+    found = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
     missing = int((leads["phone"].isna() & inputs.loaded).sum())
     return share(len(found), len(loaded), {"no_phone": missing})
 
 
 def inventory_penetration(inputs: Inputs) -> Measure:
-    """Leads that are no longer dialled, of leads loaded."""
+    """Leads that are no longer dialed, of leads loaded."""
     status, attempts = _states(inputs)
     going = np.isin(status, ["new", "callback"])
     if inputs.choices.recycle_contacted:
@@ -184,8 +184,8 @@ def speed_to_lead(inputs: Inputs) -> Measure:
     """Median seconds from arrival to first attempt."""
     waited, early = first_dial_s(inputs)
     known = ~np.isnan(waited)
-    excluded = {"not_dialled": int(inputs.loaded.sum() - known.sum()) - early,
-                "dialled_before_arrival": early}  # fmt: skip
+    excluded = {"not_dialed": int(inputs.loaded.sum() - known.sum()) - early,
+                "dialed_before_arrival": early}  # fmt: skip
     value = None if not known.any() else median(waited)
     quarters = np.percentile(waited[known], [25, 75, 90]) if known.any() else np.full(3, np.nan)
     names = ("p25_s", "p75_s", "p90_s")
@@ -195,14 +195,14 @@ def speed_to_lead(inputs: Inputs) -> Measure:
 
 
 def quick_first_dial(inputs: Inputs) -> Measure:
-    """Leads dialled within a few minutes of their arrival, of leads loaded."""
+    """Leads dialed within a few minutes of their arrival, of leads loaded."""
     waited, early = first_dial_s(inputs)
     quick = waited < inputs.choices.quick_min * 60
     n = int(inputs.loaded.sum()) - early
     late = ~np.isnan(waited) | inputs.loaded
     rows = Rows("lead", quick, late & inputs.loaded)
     return share(
-        int(quick.sum()), n, {"dialled_before_arrival": early}, used=("quick_min",), rows=rows
+        int(quick.sum()), n, {"dialed_before_arrival": early}, used=("quick_min",), rows=rows
     )
 
 

@@ -27,7 +27,7 @@ class Choices:
 
     Attributes:
         attempt_cap: Attempts after which a lead is given up; None where there is no such rule.
-        recycle_contacted: Whether leads of status `contacted` are still dialled.
+        recycle_contacted: Whether leads of status `contacted` are still dialed.
         conversions: Outcome classes that are what the campaign is for.
         pass_number: Which attempt the pass metrics look at.
         short_call_s: Talk up to which an answered call is short, seconds.

@@ -35,8 +35,8 @@ from dialframe.instants import When, instant
 PENETRATIONS: Final = (
     ("list_penetration", "leads with an attempt / leads loaded", list_penetration),
     ("list_saturation", "attempts / leads loaded; 5 means five each", list_saturation),
-    ("phone_penetration", "distinct numbers dialled / distinct numbers loaded", phone_penetration),
-    ("inventory_penetration", "leads no longer dialled / leads loaded", inventory_penetration),
+    ("phone_penetration", "distinct numbers dialed / distinct numbers loaded", phone_penetration),
+    ("inventory_penetration", "leads no longer dialed / leads loaded", inventory_penetration),
     ("completed_penetration", "leads completed or at the cap / leads loaded", completed_penetration),
     ("contact_ratio", "leads that a person answered for / leads loaded", contact_per_lead),
 )  # fmt: skip
@@ -61,7 +61,7 @@ def penetration(
         calls: Frame of the calls table.
         by: Column or custom field to split by.
         attempt_cap: Attempts after which a lead is given up, where there is such a rule.
-        recycle_contacted: Whether leads of status `contacted` are still dialled.
+        recycle_contacted: Whether leads of status `contacted` are still dialed.
         taxonomy: What the codes mean.
         as_of: When the data was read.
         campaign: Leads and calls of this campaign only.
@@ -104,7 +104,7 @@ def penetration(
     said = (
         "There are no leads" if not len(frame) or frame["denominator"].isna().all()
         or not frame["denominator"].max()
-        else f"{first['group'].iloc[0]}: {share(first['value'].iloc[0])} of leads dialled, "
+        else f"{first['group'].iloc[0]}: {share(first['value'].iloc[0])} of leads dialed, "
         f"{first['value'].iloc[1]:.2f} attempts each"
     )  # fmt: skip
     return Result(

@@ -115,7 +115,7 @@ def calling_hours(inputs: Inputs) -> Measure:
 
 
 def frequency(inputs: Inputs) -> Measure:
-    """Numbers dialled more often than allowed within the window, of numbers dialled."""
+    """Numbers dialed more often than allowed within the window, of numbers dialed."""
     beyond = _beyond(inputs)
     used = ("most_calls", "window_h")
     excluded = {"calls_beyond": int(beyond.sum())}
@@ -123,7 +123,7 @@ def frequency(inputs: Inputs) -> Measure:
 
 
 def frequency_calls(inputs: Inputs) -> Measure:
-    """Attempts beyond what is allowed within the window, per number dialled."""
+    """Attempts beyond what is allowed within the window, per number dialed."""
     beyond = _beyond(inputs)
     used, kind = ("most_calls", "window_h"), "mean over numbers"
     excluded = {"numbers_beyond": int((beyond > 0).sum())}

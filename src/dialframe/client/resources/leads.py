@@ -162,7 +162,7 @@ class Leads(Resource[ShellT]):
         dial_within_seconds: int | None = None,
         options: Options | None = None,
     ) -> Steps[LeadCreated]:
-        """Add one lead, optionally to be dialled first.
+        """Add one lead, optionally to be dialed first.
 
         A lead that is refused (`on_dnc`, `invalid`, `duplicate`, ...) is an answer, not an error:
         look at `.status`.

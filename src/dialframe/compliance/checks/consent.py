@@ -76,7 +76,7 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
         "look-up too old": f"the look-up is more than {refresh} days old, or had no answer",
         "rested": f"consent is younger than the {p.aging_days} days for which a number rests",
         "within grace": f"moved to a mobile line within {p.grace_days} days before the call",
-        "grace over": f"moved to a mobile line more than {p.grace_days} days before: the defence is over, consent decides",
+        "grace over": f"moved to a mobile line more than {p.grace_days} days before: the defense is over, consent decides",
         "not ported": f"{NO_PORTING} was not given",
         "waived": "not asked for: a check in time said that it was not listed",
     }.get(str(answer), f"{missing} was not given")

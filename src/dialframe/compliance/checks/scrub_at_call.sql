@@ -3,7 +3,7 @@
 -- A check counts for a list only from the day on which the firm declared that the service's check
 -- covers it, and its age is counted with the age of the service's copy. A lead's import is evidence
 -- of its own, `screened at import`, and never equal to a check. A check too old does not make a call
--- wrong: the safe harbour is a defence and not a duty, so that it is uncertain.
+-- wrong: the safe harbour is a defense and not a duty, so that it is uncertain.
 
 create or replace table scrub_needs as
 -- What the rules on lists ask of a case; rules that ask the same stand together.

@@ -79,11 +79,11 @@ def dashboard(
         campaigns: Campaign id to its name.
     """
     numbers = covered.numbers
-    dialled = calls[(calls["direction"] == "outbound").to_numpy(dtype=bool)]
+    dialed = calls[(calls["direction"] == "outbound").to_numpy(dtype=bool)]
     pairs = pd.concat(
         [
             leads[["phone", "campaign_id"]],
-            dialled[["to_number", "campaign_id"]].rename(columns={"to_number": "phone"}),
+            dialed[["to_number", "campaign_id"]].rename(columns={"to_number": "phone"}),
         ],
         ignore_index=True,
     )
@@ -94,7 +94,7 @@ def dashboard(
         "campaign": _single(pairs["phone"], pairs["campaign_id"]),
         "source": _single(leads["phone"], pd.Series(source, dtype="str")),
         "state": _states(numbers["phone"]),
-        "week": _single(dialled["to_number"], _weeks(dialled["created_at"])),
+        "week": _single(dialed["to_number"], _weeks(dialed["created_at"])),
     }
     parts = [_count(view, numbers, groups) for view, groups in views.items()]
     whole = pd.concat(parts, ignore_index=True)

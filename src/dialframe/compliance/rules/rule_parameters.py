@@ -1,6 +1,6 @@
 """Describes what each kind of rule says, field by field.
 
-Every model refuses fields that it does not know, so a misspelt name is an error and no silence.
+Every model refuses fields that it does not know, so a misspelled name is an error and no silence.
 Every field bears on an audit: on a grade, on the words of a finding, or on what is accepted as a
 rule at all (`tests/compliance/test_every_parameter.py` changes each field of each rule in turn).
 """

@@ -135,9 +135,9 @@ def first_problem(error: ValidationError, text: str, name: str) -> str:
 
 
 def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
-    """Every fault that the schema finds in a file: its line and what is wrong, misspelt fields first."""
+    """Every fault that the schema finds in a file: its line and what is wrong, misspelled fields first."""
     problems = error.errors(include_url=False)
-    # A misspelt field is also a missing one: the misspelling is what there is to correct.
+    # A misspelled field is also a missing one: the misspelling is what there is to correct.
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
     found = []
     for problem in problems:

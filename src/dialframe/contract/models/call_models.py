@@ -77,7 +77,7 @@ class CallStart(Request):
 
 
 class StartedCall(Answer):
-    """A call that is being dialled; `call_id` is null when the record is not matched at once."""
+    """A call that is being dialed; `call_id` is null when the record is not matched at once."""
 
     call_id: str | None
     status: Literal["dialing"] | str

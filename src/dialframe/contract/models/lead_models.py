@@ -154,7 +154,7 @@ class LeadImportAnswer(Answer):
 
 
 class LeadCreate(LeadInput):
-    """One lead to be added, optionally to be dialled first."""
+    """One lead to be added, optionally to be dialed first."""
 
     campaign_id: CampaignId
     source: (
@@ -169,7 +169,7 @@ class LeadCreate(LeadInput):
 
 
 class DialNowOutcome(Answer):
-    """Whether the lead was put at the front of the dialling order."""
+    """Whether the lead was put at the front of the dialing order."""
 
     status: str
     expires_at: Instant | None = None

@@ -47,12 +47,12 @@ class ColumnMap:
         external_id: Column of the client's own id, or None.
         source: Column that says where the lead is from, or None.
         extension: Column of the extension behind the phone number, or None.
-        phone_other: Column of a second number that is noted, not dialled, or None.
+        phone_other: Column of a second number that is noted, not dialed, or None.
         country: Column that gives the region of national numbers row by row, or None; it stays
             a leftover column too.
         opt_out: Columns in which a yes forbids the call.
         consent: Columns in which only a yes allows it.
-        fax: Fax columns; never dialled.
+        fax: Fax columns; never dialed.
         leftovers: All other columns, in the file's order: the lead's custom fields.
         confidence: Field to how sure its columns are, 0 to 1; 1 for what was told.
         uncertain: Fields for which another column fits nearly as well, with that column.

@@ -1,6 +1,6 @@
 """A country as people write it to the ISO region of its phone numbers.
 
-Codes of two and three letters, dialling codes (`+44`, `0044`, `44`), and names in the languages of
+Codes of two and three letters, dialing codes (`+44`, `0044`, `44`), and names in the languages of
 this package and some more, as phonenumbers' own table has them.
 """
 
@@ -17,7 +17,7 @@ from dialframe.opt_outs import plain
 #: The region of national numbers: one for all rows, or one each.
 Regions = list[str | None] | str | None
 
-_DIALLED: Final = re.compile(r"\s*(?:\+|00)?\s*\(?(\d{1,4})\)?(?:\.0+)?\s*")
+_DIALED: Final = re.compile(r"\s*(?:\+|00)?\s*\(?(\d{1,4})\)?(?:\.0+)?\s*")
 _PLUS: Final = re.compile(r"\+\s?(\d{1,4})\b")
 _LANGUAGES: Final = ("en", "es", "fr", "de", "pt", "ja", "it", "nl")
 _CANADA_AND_MORE: Final = 1
@@ -277,7 +277,7 @@ _ALIASES: Final = {
 def read_region(cell: str) -> str | None:
     """The ISO 3166 region that a cell of a country column names, None for none that is known.
 
-    `Germany`, `DE`, `deu`, `+49`, `0049`, `49`, `Alemania`, `Germany (+49)`; of a dialling code
+    `Germany`, `DE`, `deu`, `+49`, `0049`, `49`, `Alemania`, `Germany (+49)`; of a dialing code
     that several regions share, the main one, whose numbers are written alike.
     """
     cell = cell.strip()
@@ -286,8 +286,8 @@ def read_region(cell: str) -> str | None:
     words = plain(cell)
     if not words or len(words) > _LONGEST_NAME:
         return None
-    if dialled := _DIALLED.fullmatch(cell.replace("-", "")):
-        return _of_code(dialled[1])
+    if dialed := _DIALED.fullmatch(cell.replace("-", "")):
+        return _of_code(dialed[1])
     # `U.S.A.` is a code; `n/a` is no Namibia.
     compact = "" if "/" in cell else words.replace(" ", "").upper()
     if compact == "UK":

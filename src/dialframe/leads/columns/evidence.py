@@ -13,7 +13,7 @@ import pandas as pd
 
 from dialframe import opt_outs
 from dialframe.leads.columns.country_names import read_region
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 SAMPLE_ROWS: Final = 1000
 _PARSED_VALUES: Final = 200
@@ -81,7 +81,7 @@ def examine(column: pd.Series, region: str | None) -> Evidence:
 
 
 def country_share(column: pd.Series) -> float:
-    """Share of the filled cells that name a country or its dialling code, on the same sample."""
+    """Share of the filled cells that name a country or its dialing code, on the same sample."""
     cells = _sample(column)
     return sum(read_region(cell) is not None for cell in cells) / len(cells) if cells else 0.0
 
@@ -107,7 +107,7 @@ def _phone_share(cells: list[str], region: str | None) -> float:
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)
     parsed = like[::step]
-    valid = normalise(parsed, region=region)["valid"].fillna(value=False)
+    valid = normalize(parsed, region=region)["valid"].fillna(value=False)
     share = float(valid.mean())
     if region is None:
         # Of which country they are is not known yet; as many digits as phones have is a hint.

@@ -12,7 +12,7 @@ from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import header_score
 from dialframe.leads.columns.phone_parts import join_parts
 from dialframe.opt_outs import plain
-from dialframe.phones import normalise
+from dialframe.phones import normalize
 
 _SAMPLE_ROWS: Final = 200
 _AREA_DIGITS: Final = 5
@@ -107,7 +107,7 @@ def _is_local(sample: pd.DataFrame, column: str) -> bool:
 def _runs(
     sample: pd.DataFrame, columns: Sequence[str], free: set[str]
 ) -> Iterator[tuple[str, ...]]:
-    """Neighbouring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
+    """Neighboring phone columns of a few digits each: `Phone 1`, `Phone 2`, `Phone 3`."""
     short = [
         name in free
         and (header_score(name, "phone") > 0 or plain(name) in headers.LOCAL_NAMES)
@@ -135,7 +135,7 @@ def _share_of_digits(column: pd.Series, least: int, most: int) -> float:
 def _whole_share(column: pd.Series, regions: list[str | None] | str | None) -> float:
     """Share of the rows that are a valid number by themselves."""
     cells = [str(cell) for cell in column]
-    return float(normalise(cells, region=regions)["valid"].fillna(value=False).mean())
+    return float(normalize(cells, region=regions)["valid"].fillna(value=False).mean())
 
 
 def _valid_share(
@@ -150,4 +150,4 @@ def _valid_share(
     # What begins with `?` lacks digits, and phonenumbers would read it without them.
     texts = ["" if joined[at].startswith("?") else joined[at] for at in changed]
     own = regions if isinstance(regions, str | None) else [regions[at] for at in changed]
-    return float(normalise(texts, region=own)["valid"].fillna(value=False).mean())
+    return float(normalize(texts, region=own)["valid"].fillna(value=False).mean())

@@ -27,7 +27,7 @@ DIGITS: Final = 4
 #: Digits with `.0` behind them, as a spreadsheet's number.
 FLOAT: Final = 5
 #: A phone cell with an extension; if it is a valid number, nothing else can be made of it.
-LABELLED: Final = 6
+LABELED: Final = 6
 
 _BLANK: Final = 32
 _ZERO: Final = 48
@@ -209,7 +209,7 @@ def emails(data, offsets, out):
 def phones(data, offsets, shapes, cuts):
     """The shape of each phone cell, and how many bytes to cut off its end.
 
-    `EMPTY`, `UNKNOWN`, `PLAIN`, `DIGITS`, `FLOAT` (with what to cut) or `LABELLED`.
+    `EMPTY`, `UNKNOWN`, `PLAIN`, `DIGITS`, `FLOAT` (with what to cut) or `LABELED`.
     """
     for row in range(len(offsets) - 1):
         begin, stop = offsets[row], offsets[row + 1]
@@ -298,7 +298,7 @@ def phones(data, offsets, shapes, cuts):
                 continue
         if letters > 0:
             if commas == 0 and _is_extended(data, begin, stop):
-                shapes[row] = LABELLED
+                shapes[row] = LABELED
         elif commas > 0:
             continue
         elif others > 0 or dots > 0:

@@ -93,7 +93,7 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         warned=np.where((shape == cell_kernel.FLOAT) & valid, 1, 0),
         kind=_KINDS[read.kind],
         remark=np.full(rows, NOTHING_SAID, np.int16),
-        plain=valid & (shape >= cell_kernel.PLAIN) & (shape != cell_kernel.LABELLED),
+        plain=valid & (shape >= cell_kernel.PLAIN) & (shape != cell_kernel.LABELED),
         regions=read.regions,
         warnings=[(), _REPAIRED],
     )
@@ -102,7 +102,7 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     invalid = ~valid
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
-    unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELLED) & invalid)
+    unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELED) & invalid)
     unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_abroad(readable, invalid)
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return phones

@@ -1,6 +1,6 @@
 """Which characters text in each legacy code page is made of; a table, it decodes nothing.
 
-A code page is recognised by reading bytes through it and asking whether the characters that come
+A code page is recognized by reading bytes through it and asking whether the characters that come
 out are those that some language writes: French read as Central European has letters of four
 languages at once, Russian in the wrong one has capitals at the ends of words. `encoding` does the
 asking; here stand the alphabets.

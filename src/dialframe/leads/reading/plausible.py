@@ -28,7 +28,7 @@ _CASE_BREAK: Final = 0.1
 _CROWDED: Final = 0.5
 _CROWDED_CENTRAL: Final = 0.8
 _UNCOMMON_CYRILLIC: Final = 0.6
-_FOREIGN_NEIGHBOUR: Final = 0.3
+_FOREIGN_NEIGHBOR: Final = 0.3
 _IDEOGRAPH: Final = 0.75
 _RARE_IDEOGRAPH: Final = 0.2
 _JIS_LEVEL_2_LEAD: Final = 0x98
@@ -40,7 +40,7 @@ _FOLLOWED: Final = {"õ": "e"}
 #: Signs that Unicode holds for letters: `Nº`, `1ª`.
 _RAISED: Final = frozenset("ªº")
 
-Neighbours = tuple[str, str, str]
+Neighbors = tuple[str, str, str]
 
 
 def is_binary(text: str) -> bool:
@@ -145,7 +145,7 @@ def _korean(text: str) -> float:
                 return _sign(before, char, after)
             return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") else _RARE_IDEOGRAPH
         own = 1.0 if char in letters.KOREAN_COMMON else _IDEOGRAPH
-        return own * (_FOREIGN_NEIGHBOUR if _is_latin(before) or _is_latin(after) else 1.0)
+        return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
 
@@ -171,7 +171,7 @@ def _ideographs(text: str, common: frozenset[str], codec: str, kana: float) -> f
         own = _cjk(char, common, codec, kana)
         if "\uff61" <= char <= "\uff9f":  # half-width kana come in runs
             own = 0.8 if _is_half_kana(before) or _is_half_kana(after) else 0.1
-        return own * (_FOREIGN_NEIGHBOUR if _is_latin(before) or _is_latin(after) else 1.0)
+        return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
 
@@ -230,7 +230,7 @@ def _is_half_kana(char: str) -> bool:
     return "\uff61" <= char <= "\uff9f"
 
 
-def _beyond_ascii(text: str) -> Iterator[Neighbours]:
+def _beyond_ascii(text: str) -> Iterator[Neighbors]:
     padded = f" {text} "
     for at, char in enumerate(text, start=1):
         if char > "\x7f":

@@ -1,4 +1,4 @@
-"""Lead files in blocks that wait for judgement, whatever their format."""
+"""Lead files in blocks that wait for judgment, whatever their format."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from dialframe.store.erase.tombstones import (
     national_digits,
     read_key,
 )
-from dialframe.store.files.catalogue import dead_parts, drop_parts, live_parts
+from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts
 from dialframe.store.files.damage import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout

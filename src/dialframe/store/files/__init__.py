@@ -1,1 +1,1 @@
-"""How a store lies on disk: SQLite file, sealed parts, catalogue, damage."""
+"""How a store lies on disk: SQLite file, sealed parts, catalog, damage."""

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from dialframe.errors import StoreError
 from dialframe.files import exclusive, shared
-from dialframe.store.files.catalogue import drop_parts, live_parts
+from dialframe.store.files.catalog import drop_parts, live_parts
 from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
 from dialframe.store.files.layout import BY_NAME, Layout
 from dialframe.store.files.parts import (
@@ -79,7 +79,7 @@ def read_steadily(
     """Read a snapshot and then its parts, again where a part was replaced in between.
 
     Args:
-        database: The catalogue.
+        database: The catalog.
         shelf: The parts.
         read: Takes the snapshot, and gives what reads its parts.
 
@@ -159,7 +159,7 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
 
 
 def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> None:
-    """Write down what is in files that the catalogue does not name, where the store has not got it already."""
+    """Write down what is in files that the catalog does not name, where the store has not got it already."""
     for name in names:
         places = [folder / name for folder in (shelf.folder, shelf.copies)]
         described = [described for path in places if (described := _described(path)) is not None]
@@ -177,7 +177,7 @@ def note_unlisted(database: Database, shelf: Shelf, names: Sequence[str]) -> Non
             unlisted = _seqs(next(path for path in places if path.exists()))
             missing = ~np.isin(unlisted, np.concatenate(held))
             if missing.any():
-                why = "the catalogue does not name it; dialframe store repair brings it in"
+                why = "the catalog does not name it; dialframe store repair brings it in"
                 _note(connection, [(replace(part, rows=int(missing.sum())), why)])
 
 

@@ -26,9 +26,9 @@ from dialframe.store.files.rows import Value, coded, plain, schema
 
 FOLDER: Final = "parts"
 SUFFIX: Final = ".parquet"
-#: Where files go that the catalogue does not name, or that are damaged: nothing of the kind is deleted.
+#: Where files go that the catalog does not name, or that are damaged: nothing of the kind is deleted.
 ASIDE: Final = "set-aside"
-#: What a part says of itself, so that a catalogue can be made again from the parts alone.
+#: What a part says of itself, so that a catalog can be made again from the parts alone.
 ABOUT: Final = b"dialframe.part"
 #: Rows that are skipped or read together.
 GROUP_ROWS: Final = 65_536

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.files.catalogue import live_parts
+from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.damage import Damage, damages
 from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
 from dialframe.store.files.parts import Part, Shelf

@@ -13,7 +13,7 @@ from pyarrow import dataset
 
 from dialframe.errors import StoreError
 from dialframe.files import shared
-from dialframe.store.files.catalogue import Patches
+from dialframe.store.files.catalog import Patches
 from dialframe.store.files.damage import refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
 from dialframe.store.files.layout import FOREVER, LAYOUTS, Layout
@@ -50,7 +50,7 @@ def connected(
     into memory is an error.
 
     Args:
-        database: The catalogue.
+        database: The catalog.
         shelf: The parts.
         as_of: Rows as last observed by this instant; None for the latest.
         memory: How much DuckDB may use.

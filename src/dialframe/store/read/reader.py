@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dialframe.errors import StoreError
 from dialframe.files import shared
 from dialframe.frames.columns import Column, Table
-from dialframe.store.files.catalogue import Patches, live_parts, read_patches
+from dialframe.store.files.catalog import Patches, live_parts, read_patches
 from dialframe.store.files.checksums import HEADS
 from dialframe.store.files.damage import Damage, damages, read_steadily, refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
@@ -53,7 +53,7 @@ class Reader:
         return self._database.folder
 
     def written(self) -> tuple[tuple[str, int, int], ...]:
-        """What changes whenever anything was written: name, time and size of the catalogue's files."""
+        """What changes whenever anything was written: name, time and size of the catalog's files."""
         files = sorted(self.folder.glob("*.sqlite*"))
         stats = [(file.name, file.stat()) for file in files if not file.name.endswith("-shm")]
         return tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)

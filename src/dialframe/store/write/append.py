@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.files.catalogue import (
+from dialframe.store.files.catalog import (
     add_patches,
     count_on,
     counted,

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import StoreError
 from dialframe.files import exclusive
-from dialframe.store.files.catalogue import (
+from dialframe.store.files.catalog import (
     Patches,
     add_parts,
     bury,
@@ -129,7 +129,7 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
     Versions that are followed by others go to the history, with the instant at which they were.
 
     Args:
-        database: The catalogue.
+        database: The catalog.
         shelf: The parts.
         layout: The table.
         sizes: Which parts are small, and how many followed versions are many.
@@ -162,8 +162,8 @@ def merge(database: Database, shelf: Shelf, layout: Layout, sizes: Sizes) -> boo
 def sweep(database: Database, shelf: Shelf) -> None:
     """Delete parts that were replaced and that nobody reads; set aside what no transaction names.
 
-    The caller holds `lock.parts`, so no file is still to be named. A file without a name in the catalogue
-    may be what a killed writer left, or all that is left of rows that an older catalogue does not list.
+    The caller holds `lock.parts`, so no file is still to be named. A file without a name in the catalog
+    may be what a killed writer left, or all that is left of rows that an older catalog does not list.
     """
     with database.reading() as connection:
         known, dead = known_parts(connection), dead_parts(connection)

@@ -1,4 +1,4 @@
-"""Names from the data are drawn as they are, colours are what they are meant to be, scales do not exaggerate."""
+"""Names from the data are drawn as they are, colors are what they are meant to be, scales do not exaggerate."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def test_six_groups_have_one_legend() -> None:
     assert overlapping(picture) == []
 
 
-def test_written_colours_mean_what_they_are_in_the_legend() -> None:
-    """The palette of the file has every colour of the bars to the bit, and the white of the page."""
+def test_written_colors_mean_what_they_are_in_the_legend() -> None:
+    """The palette of the file has every color of the bars to the bit, and the white of the page."""
     written = np.asarray(Image.open(io.BytesIO(plots.coverage(COVERAGE).png())).convert("RGB"))
-    for colour in (GREEN, ORANGE, VERMILLION, "#FFFFFF"):
-        wanted = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-        assert (written == wanted).all(axis=2).sum() > 500, colour
+    for color in (GREEN, ORANGE, VERMILLION, "#FFFFFF"):
+        wanted = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+        assert (written == wanted).all(axis=2).sum() > 500, color
 
 
 def test_wide_letters_count_twice() -> None:
