@@ -85,7 +85,7 @@ def clean_an_ugly_list(
     face.get_by_label("Reason").select_option(index=1)
     expect(face.get_by_text(f"filtered from {aside}")).to_be_visible()
     press(face, "Write files")
-    says(face, "Written: 8 files")
+    says(face, "Written: 9 files")
     turn_to(face, "Files")
     for kind in ("clean", "rejected"):
         name = f"{path.stem}.{kind}.csv"

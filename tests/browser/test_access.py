@@ -81,7 +81,7 @@ def test_the_whole_workbench_is_worked_by_keyboard(
     expect(page.get_by_text("filtered from")).to_be_visible()
     keys.to("Show values whole").press("Space")
     keys.to("Write files").press("Enter")
-    keys.hears("Written: 8 files")
+    keys.hears("Written: 9 files")
     keys.to("Issues").press("ArrowRight").press("ArrowRight").press("Enter")
     name = AUTUMN.replace(".csv", ".clean.csv")
     keys.to(f"Download {name}")
