@@ -252,15 +252,18 @@ def stem_in(folder: Path, files: Sequence[CleanedFile], form: Form = "csv") -> s
     """The beginning of the names in a folder, where no list of other files has it already.
 
     `autumn.csv` and `autumn.xlsx` in one folder are `autumn` and `autumn_xlsx`; the same file again
-    has the name that it had.
+    has the name that it had, also where an upload brought the same bytes to another place.
     """
     own = [str(file.path.absolute()) for file in files]
+    content = [(file.path.name, file.sha256) for file in files]
     begin, copy = stem_of(files), 1
     ending = files[0].path.suffix.removeprefix(".") or "list"
     name = begin
     while True:
         origin = read_origin(folder / f"{name}.clean.{form}")
         if origin is None or [one.path for one in origin.sources] in ([], own):
+            return name
+        if [(one.name, one.sha256) for one in origin.sources] == content:
             return name
         name = f"{begin}_{ending}" if copy == 1 else f"{begin}_{ending}_{copy}"
         copy += 1
