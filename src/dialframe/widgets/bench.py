@@ -262,7 +262,7 @@ class LeadBench:
             self.clean(on_progress)
         assert self.prepared is not None  # noqa: S101 - `clean` sets it
         written = self.prepared.write(self._out())
-        self.written = write_manifest(written, self.prepared.stem)
+        self.written = write_manifest(written)
         self._keep_opt_outs(self.prepared)
         return f"Written: {len(self.written)} files in {self._out().name}. {self._counted()}"
 
@@ -292,7 +292,7 @@ class LeadBench:
         assert brought.prepared is not None  # noqa: S101 - frames were asked for
         assert brought.ledger is not None  # noqa: S101 - it was no dry run
         self._set(brought.prepared)
-        self.written = write_manifest(brought.files, brought.prepared.stem)
+        self.written = write_manifest(brought.files)
         self.ledger = brought.ledger
         self._keep_opt_outs(brought.prepared)
         return findings.sent(brought.ledger)

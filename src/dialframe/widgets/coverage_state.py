@@ -130,7 +130,7 @@ class CoverageModel:
         if path.suffix != ".zip":
             raise ConfigError(f"{name!r} is no name of a pack; end it with .zip")
         written = auditing.write_pack(found, path, replace=True)
-        self.written = write_manifest({"evidence": written["zip"]}, path.stem)
+        self.written = write_manifest({"evidence": written["zip"]})
         return f"Written: {path.name}, for authorized eyes: numbers in it are whole."
 
     def groups(self) -> pd.DataFrame:

@@ -83,16 +83,20 @@ class Uploads:
 SCHEMA: Final = "dialframe.manifest/1"
 
 
-def write_manifest(written: Mapping[str, Path], stem: str) -> dict[str, Path]:
-    """Write `<stem>.manifest.json` beside the files; the same bytes give the same manifest.
+def write_manifest(written: Mapping[str, Path]) -> dict[str, Path]:
+    """Write `<stem>.manifest.json` beside the files, the first of which begins so; the same bytes give the same manifest.
 
     Returns:
         The files by name, the manifest last.
     """
     entries = [entry(kind, path) for kind, path in written.items()]
     text = json.dumps({"schema": SCHEMA, "files": entries}, ensure_ascii=False, indent=2)
-    folder = next(iter(written.values())).parent
-    return {**written, "manifest": write_text(text + "\n", folder / f"{stem}.manifest.json")}
+    first = next(iter(written.values()))
+    stem = first.name.partition(".clean.")[0].removesuffix(".zip")
+    return {
+        **written,
+        "manifest": write_text(text + "\n", first.with_name(f"{stem}.manifest.json")),
+    }
 
 
 def entry(kind: str, path: Path) -> dict[str, str | int]:
