@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -33,6 +32,12 @@ _LONGEST: Final = 15
 _SHORTEST: Final = 7
 #: Leading digits from which the library reads a place and a kind.
 _HEAD: Final = 9
+_POWERS: Final = 10 ** np.arange(_LONGEST + 1, dtype=np.int64)
+_PLUS: Final = ord("+")
+_ZERO: Final = ord("0")
+_NINE: Final = 9
+#: Rows at a time, so that what belongs to them stays in the processor's cache.
+_BLOCK: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -133,60 +138,43 @@ def _grouped(numbers: Ints) -> tuple[list[int], Codes]:
     return heads, group
 
 
-@numba.njit(cache=True, nogil=True)
-def _digits(bounds, data):  # type: ignore[no-untyped-def]
-    count = len(bounds) - 1
-    found = np.full(count, NO_NUMBER, dtype=np.int64)
-    for row in range(count):
-        start, end = bounds[row], bounds[row + 1]
-        length = end - start - 1
-        if length < _SHORTEST or length > _LONGEST or data[start] != 43 or data[start + 1] == 48:
-            continue
-        number = np.int64(0)
-        for place_ in range(start + 1, end):
-            digit = np.int64(data[place_]) - 48
-            if digit < 0 or digit > 9:
-                number = np.int64(NO_NUMBER)
-                break
-            number = number * 10 + digit
-        found[row] = number
-    return found
+def _digits(bounds: Ints, data: npt.NDArray[np.uint8]) -> Ints:
+    """Integers of E.164 texts, one digit of all of them at a time."""
+    starts, lengths = bounds[:-1], np.diff(bounds) - 1
+    numbers = np.full(len(starts), NO_NUMBER, dtype=np.int64)
+    rows = np.flatnonzero((lengths >= _SHORTEST) & (lengths <= _LONGEST))
+    rows = rows[(data[starts[rows]] == _PLUS) & (data[starts[rows] + 1] != _ZERO)]
+    for first in range(0, len(rows), _BLOCK):
+        block = rows[first : first + _BLOCK]
+        at, left = starts[block] + 1, lengths[block]
+        number, valid = np.zeros(len(block), np.int64), np.ones(len(block), np.bool_)
+        for position in range(int(left.max(initial=0))):
+            inside = position < left
+            # Beyond its end a text is read at its first digit, and the digit is not used.
+            digit = data[np.where(inside, at + position, at)] - np.uint8(_ZERO)
+            valid &= digit <= _NINE
+            number = np.where(inside, number * 10 + digit, number)
+        numbers[block[valid]] = number[valid]
+    return numbers
 
 
-@numba.njit(cache=True, nogil=True)
-def _areas(numbers):  # type: ignore[no-untyped-def]
+def _areas(numbers: Ints) -> tuple[Codes, Ints, Ints]:
     """Group numbers of the North American plan by area code; rows of others are given back."""
-    seen = np.full(_AREAS, -1, dtype=np.int32)
+    american = (numbers >= _NANP_FIRST) & (numbers <= _NANP_LAST)
+    rows = np.flatnonzero(american)
+    areas = (numbers[rows] - _NANP_FIRST) // _OF_AREA
+    first = np.full(_AREAS, len(numbers), dtype=np.int64)
+    np.minimum.at(first, areas, rows)
+    by_first_use = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(numbers))]
+    codes = np.zeros(_AREAS, dtype=np.int32)
+    codes[by_first_use] = np.arange(len(by_first_use))
     group = np.zeros(len(numbers), dtype=np.int32)
-    first = [0 for _ in range(0)]
-    others = [0 for _ in range(0)]
-    for row in range(len(numbers)):
-        number = numbers[row]
-        if number < _NANP_FIRST or number > _NANP_LAST:
-            others.append(row)
-            continue
-        area = (number - _NANP_FIRST) // _OF_AREA
-        if seen[area] < 0:
-            seen[area] = len(first)
-            first.append(row)
-        group[row] = seen[area]
-    return group, np.array(first, dtype=np.int64), np.array(others, dtype=np.int64)
+    group[rows] = codes[areas]
+    return group, first[by_first_use], np.flatnonzero(~american)
 
 
-@numba.njit(cache=True, nogil=True)
-def _keys(numbers):  # type: ignore[no-untyped-def]
+def _keys(numbers: Ints) -> Ints:
     """First digits and length of numbers as one integer, -1 for no number."""
-    found = np.full(len(numbers), NO_NUMBER, dtype=np.int64)
-    for row in range(len(numbers)):
-        number, length = numbers[row], 0
-        if number < 0:
-            continue
-        rest = number
-        while rest > 0:
-            rest //= 10
-            length += 1
-        head = number
-        for _ in range(length - _HEAD):
-            head //= 10
-        found[row] = head * 16 + length
-    return found
+    lengths = np.searchsorted(_POWERS, numbers, side="right")
+    heads = numbers // _POWERS[np.maximum(lengths - _HEAD, 0)]
+    return np.where(numbers < 0, NO_NUMBER, heads * 16 + lengths)
