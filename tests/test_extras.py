@@ -15,7 +15,7 @@ from dialframe import extras
     [
         ("mcp", ("assistant",)), ("anywidget", ("app", "notebook")), ("voila", ("app",)),
         ("dask.dataframe", ("dask",)), ("deltalake", ("delta",)), ("myst_nb", ("docs",)),
-        ("jupyterlab", ("notebook",)), ("pandas", ()), ("pytest", ()),
+        ("jupyterlab", ("notebook",)), ("numba", ("fast",)), ("pandas", ()), ("pytest", ()),
     ],
 )  # fmt: skip
 def test_each_library_belongs_to_its_extras_or_to_the_base(

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from dialframe.cli import lead_words
+from dialframe.cli.run import run
+
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
 HEAVY = (
@@ -59,3 +62,19 @@ def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
     places = ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
     told = dict.fromkeys(places, nowhere) | {"NUMBA_CACHE_DIR": nowhere}
     assert cleaned(short_list, tmp_path / "out", **told) == [0, []]
+
+
+@pytest.mark.parametrize(("has_compiler", "longest", "says"), [
+    (False, 300, True), (False, 301, False), (True, 300, False),
+])  # fmt: skip
+def test_a_long_list_is_told_when_a_compiler_is_worth_it(
+    short_list: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], has_compiler: bool, longest: int, says: bool,
+) -> None:  # fmt: skip
+    """By the name of the extra, on screen, and only where it is not installed."""
+    monkeypatch.setattr(lead_words, "_LONG_LIST", longest)
+    monkeypatch.setattr(lead_words, "is_available", lambda: has_compiler)
+
+    run(["leads", "clean", str(short_list), "--region", "US", "--out", str(tmp_path / "out")])
+
+    assert ("pip install 'dialframe[fast]'" in capsys.readouterr().out) == says

@@ -59,6 +59,7 @@ class Extra:
 EXTRAS: Final = (
     Extra("app", ("anywidget", "ipykernel", "ipywidgets", "voila"), "dialframe app"),
     Extra("notebook", ("anywidget", "ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
+    Extra("fast", ("numba",), "long lists, several times faster"),
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
     Extra("delta", ("deltalake",), "dialframe store publish"),
