@@ -42,6 +42,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
 )  # fmt: skip
 ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")
 _FEW: Final = 50_000
+_TINY: Final = 2_000
 _MEMORY: Final = "1500MB"
 BY_NAME: Final = {check.name: check for check in CHECKS}
 
@@ -65,9 +66,11 @@ class Engine:
         callbacks: pd.DataFrame | None,
         asked: prepare.Asked,
     ) -> None:
-        self.con = duckdb.connect()
         # A few calls cost more to share among threads than to count.
-        self.con.execute(f"set threads = {1 if len(calls) < _FEW else 2}")
+        self.con = duckdb.connect(config={"threads": 1 if len(calls) < _FEW else 2})
+        if sum(len(each) for each in (calls, leads, checks) if each is not None) < _TINY:
+            # The order of joins does not matter to a handful of rows, and looking for it costs most.
+            self.con.execute("pragma disable_optimizer")
         # What does not fit spills to the disk of the machine, never to the folder of the caller.
         self.con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{_MEMORY}'")
         self.asked = asked

@@ -456,7 +456,7 @@ def _calendar(con: duckdb.DuckDBPyConnection, law: Law) -> None:
     first, last = con.execute("""
         select min(at_utc)::date, max(at_utc)::date from (
           select at_utc from outbound union all select at_utc from requests
-          union all select revoked_at from consents union all select as_of from settings)
+          union all select revoked_at from consents)
         where at_utc is not null""").fetchone() or (None, None)
     low, high = (
         (first or _FIRST_YEAR) - timedelta(days=2),
