@@ -17,6 +17,23 @@ settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
+#: Folders and files whose tests are few and dear, the dearest first; each goes to one process as a whole.
+DEAR = (
+    "compliance", "browser", "test_docs.py", "notebooks", "claims", "robustness", "leads", "widgets",
+    "test_readme.py",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Dear files begin first, so that no process is left with one when the others have ended."""
+
+    def turn(item: pytest.Item) -> int:
+        parts = item.path.relative_to(item.config.rootpath).parts
+        return next((n for n, name in enumerate(DEAR) if name in parts), len(DEAR))
+
+    items.sort(key=turn)
+
+
 @pytest.fixture(scope="session")
 def samples() -> Path:
     """Folder of the sample files."""
