@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import pickle
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -15,7 +19,7 @@ from dialframe.leads.judging import cell_kernel
 from dialframe.leads.reading import splitting
 from dialframe.leads.writing import csv_rows
 
-pytest.importorskip("numba", reason="there is nothing to compare without it")
+numba = pytest.importorskip("numba", reason="there is nothing to compare without it")
 
 _TABLE = np.arange(256)
 
@@ -64,7 +68,6 @@ def test_without_numba_everything_is_interpreted(monkeypatch):
 
 def test_no_folder_for_compiled_code_is_needed(monkeypatch):
     """A read-only installation compiles in memory."""
-    import numba
 
     def njit(*, cache=False, nogil=False):
         if cache:
@@ -72,9 +75,26 @@ def test_no_folder_for_compiled_code_is_needed(monkeypatch):
         return numba.jit(nopython=True, nogil=nogil)
 
     monkeypatch.setattr(numba, "njit", njit)
-    fresh = module._jit(_double.function)
+    fresh = module.jit(_double.function)
 
     assert fresh(4) == 8
+
+
+def test_kept_code_that_cannot_be_loaded_is_compiled_anew(tmp_path, monkeypatch):
+    """Empty, damaged, or of a module that is not here."""
+    (tmp_path / "thrice.py").write_text("def thrice(value):\n    return 3 * value\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    thrice = importlib.import_module("thrice").thrice
+    monkeypatch.delitem(sys.modules, "thrice")
+    assert module.jit(thrice)(4) == 12
+    (index,) = (tmp_path / "__pycache__").glob("thrice.thrice-*.nbi")
+    version = pickle.dumps(numba.__version__, pickle.HIGHEST_PROTOCOL)
+    assert index.read_bytes().startswith(version)
+
+    for damage in (b"", version, version + b"no code", version + b"cnowhere\nName\n."):
+        index.write_bytes(damage)
+        assert module.is_kept(tmp_path / "thrice.py", "thrice")
+        assert module.jit(thrice)(5) == 15
 
 
 CELLS = st.lists(

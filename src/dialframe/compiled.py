@@ -7,6 +7,7 @@ a folder to keep compiled code in; where one can be written, the next process ha
 
 from __future__ import annotations
 
+import pickle
 import sys
 import threading
 from collections.abc import Callable
@@ -19,6 +20,12 @@ from typing import Any, Final
 #: measured as a microsecond a byte interpreted, half a second to load numba, a second to compile.
 KEPT_BYTES: Final = 500_000
 NEW_BYTES: Final = 2_000_000
+
+#: What reading a file that is no code of ours raises, by pickle's documentation.
+_UNLOADABLE: Final = (
+    pickle.UnpicklingError, AttributeError, EOFError, ImportError, IndexError, KeyError, OSError,
+    TypeError, ValueError,
+)  # fmt: skip
 
 _units: dict[str, list[Compiled]] = {}
 _lock: Final = threading.Lock()
@@ -59,11 +66,17 @@ class Compiled:
     def _compile(self) -> None:
         with _lock:
             if self._compiled is None:
-                helpers = {one.name: _jit(one.function) for one in self._unit() if one is not self}
-                for name, helper in helpers.items():
+                import numba
+
+                helpers = {
+                    one.name: numba.njit(nogil=True)(_in(one.function, {}, as_lists=False))
+                    for one in self._unit()
+                    if one is not self
+                }
+                for helper in helpers.values():
                     # A helper may call another one.
-                    helper.py_func.__globals__.update(helpers | {name: helper})
-                self._compiled = _jit(self.function, helpers)
+                    helper.py_func.__globals__.update(helpers)
+                self._compiled = jit(_in(self.function, helpers, as_lists=False))
 
     def _unit(self) -> list[Compiled]:
         return _units[self.function.__module__]
@@ -73,7 +86,10 @@ class Compiled:
             if not is_available():
                 self._worth_bytes = float("inf")
             else:
-                self._worth_bytes = KEPT_BYTES if is_kept(self.function) else NEW_BYTES
+                code = self.function.__code__
+                self._worth_bytes = (
+                    KEPT_BYTES if is_kept(Path(code.co_filename), self.name) else NEW_BYTES
+                )
         return self._worth_bytes
 
     @property
@@ -120,29 +136,61 @@ def is_available() -> bool:
     return find_spec("numba") is not None
 
 
-def is_kept(function: Callable[..., Any]) -> bool:
-    """Whether an earlier run has left compiled code beside the function's file.
+def is_kept(source: Path, name: str) -> bool:
+    """Whether an earlier run has left compiled code of a function beside its file.
 
     Args:
-        function: The source.
+        source: The file.
+        name: The function.
     """
-    source = Path(function.__code__.co_filename)
-    pattern = f"{source.stem}.{function.__qualname__}-*.nbi"
     try:
-        return any((source.parent / "__pycache__").glob(pattern))
+        return any((source.parent / "__pycache__").glob(f"{source.stem}.{name}-*.nbi"))
     except OSError:
         return False
 
 
-def _jit(function: Callable[..., Any], helpers: dict[str, Any] | None = None) -> Any:
-    """Compile without the interpreter's lock, and keep the code where the disk takes it."""
-    import numba
+class Jitted:
+    """A function that numba compiles at its first call, without the interpreter's lock.
 
-    source = _in(function, helpers or {}, as_lists=False)
-    try:
-        return numba.njit(cache=True, nogil=True)(source)
-    except RuntimeError:  # no folder can be written; it is compiled each time
-        return numba.njit(nogil=True)(source)
+    Its code is kept where the disk takes it. Kept code that cannot be loaded (damaged, or made by a
+    program that is not here) is not used.
+    """
+
+    def __init__(self, source: Callable[..., Any]) -> None:
+        self._source = source
+        self._run: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it, compiling it where it has not been compiled for these types."""
+        import numba
+
+        if self._run is None:
+            try:
+                self._run = numba.njit(cache=True, nogil=True)(self._source)
+            except RuntimeError:  # no folder can be written; it is compiled each time
+                self.compile_anew()
+        try:
+            return self._run(*arguments)
+        except _UNLOADABLE:
+            if self._run.stats.cache_path is None:
+                raise
+            self.compile_anew()
+            return self._run(*arguments)
+
+    def compile_anew(self) -> None:
+        """Use nothing that is kept."""
+        import numba
+
+        self._run = numba.njit(nogil=True)(self._source)
+
+
+def jit(function: Callable[..., Any]) -> Jitted:
+    """Make a function one that is always compiled.
+
+    Args:
+        function: It uses only what numba understands.
+    """
+    return Jitted(function)
 
 
 def _in(
