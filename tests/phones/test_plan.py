@@ -10,8 +10,7 @@ import pytest
 from phonenumbers import PhoneMetadata, ValidationResult
 
 from dialframe.phones import plan as plans
-from dialframe.phones.metadata import LENGTHS, compile_plan, length_verdict
-from dialframe.phones.plan import fingerprint, load_plan
+from dialframe.phones.plan import LENGTHS, compile_plan, fingerprint, length_verdict, load_plan
 
 
 @pytest.fixture(scope="module")

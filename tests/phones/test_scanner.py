@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from phonenumbers import phonenumberutil
 
-from dialframe.phones import scanner
+scanner = pytest.importorskip("dialframe.phones.scanner", exc_type=ModuleNotFoundError)
 
 CHARACTERS = scanner.wide_characters()
 

@@ -6,23 +6,22 @@ code on disk carries the fingerprint of its tables: `loaded` compiles anew where
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numba
 import numpy as np
 
-from dialframe.phones import judging, outcomes, parsing, scanner, scanning
-from dialframe.phones.judging import judged
+from dialframe.compiled import jit
+from dialframe.phones import outcomes, parsing, scanner
 from dialframe.phones.numbering import LONGEST, NOWHERE
 from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
 from dialframe.phones.plan import fingerprint
-from dialframe.phones.scanning import HANDED, VIABLE, plain, scan
+from dialframe.phones.scanner import HANDED, SCANNED_BYTES, VIABLE, plain, scan
 
 #: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.
 E164_ROOM: Final = 24
 #: What the compiled code depends on besides this file, whose age numba watches itself.
-_FINGERPRINT: Final = fingerprint(PLAN, outcomes, scanner, scanning, parsing, judging)
+_FINGERPRINT: Final = fingerprint(PLAN, outcomes, scanner, parsing)
 _REGION, _KIND, _LONE, _HOME, _STEP = (
     PLAN.region,
     PLAN.kind,
@@ -39,15 +38,7 @@ _NOT_A_NUMBER: Final = 1
 _SHORTEST: Final = 2
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile without the interpreter's lock, and keep the code where the disk takes it."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no folder can be written; it is compiled each time
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
+@jit
 def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, possible,
            e164_at, e164, extension_at, extension):  # fmt: skip
     """Read every row of a column; returns the fingerprint of the tables in this code.
@@ -110,7 +101,7 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
 def loaded() -> Any:
     """The kernel, compiled with the tables of the installed metadata."""
     if _probe() != _FINGERPRINT:
-        kernel.recompile()
+        kernel.compile_anew()
     return kernel
 
 
@@ -162,3 +153,101 @@ def _write(e164, written, code, digits, begin, end):
     for at in range(LONGEST):
         e164[written + at] = _ZERO + digits[begin + at]
     return written + end - begin
+
+
+_ASCII: Final = 128
+_WIDE_DIGIT: Final = 2
+_ALIEN: Final = 4
+
+
+@numba.njit
+def judged(data, start, stop, status, wide, no_home):
+    """The outcome that is more useful to a person than the parse's, as `reading.judged` finds it."""
+    if wide & _WIDE_DIGIT:
+        return outcomes.HANDED_OVER
+    digits = same = up = down = 0
+    first = previous = np.intp(-9)
+    blank, exponent = True, False
+    for at in range(start, stop):
+        byte = data[at]
+        if stop - start > SCANNED_BYTES:
+            return outcomes.HANDED_OVER
+        if byte >= _ASCII:
+            if wide == 0:
+                return outcomes.HANDED_OVER
+            continue
+        if not (byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31):
+            blank = False
+        if byte | 0x20 == 101:
+            exponent = True
+        if _ZERO <= byte < _ZERO + 10:
+            digit = np.intp(byte) - _ZERO
+            if digits == 0:
+                first = digit
+            same = same + 1 if digit == previous else 1
+            up = up + 1 if digit == (previous + 1) % 10 and digits > 0 else 1
+            down = down + 1 if digit == (previous + 9) % 10 and digits > 0 else 1
+            previous = digit
+            digits += 1
+    if wide and not wide & _ALIEN and (blank or exponent):
+        return outcomes.HANDED_OVER  # its wide characters may be blanks
+    if blank and not wide:
+        return outcomes.MISSING
+    if exponent and not wide and _is_scientific(data, start, stop):
+        return outcomes.PRECISION_LOST
+    if _is_placeholder(digits, same, up, down, first):
+        return outcomes.PLACEHOLDER
+    if status == 0 and no_home:
+        return outcomes.AMBIGUOUS_REGION
+    return status
+
+
+@numba.njit(inline="always")
+def _is_placeholder(digits, same, up, down, first):
+    """`numbers.is_placeholder(loose=True)` from the runs that end with the last digit."""
+    if digits < 5:
+        return False
+    if same == digits or (digits > 7 and same >= 7):
+        return True
+    if digits > 9 and (up >= 9 or down >= 9):
+        return True
+    rising = up == digits and first + digits <= 20
+    falling = down == digits and 9 - first + digits <= 20
+    return digits >= 7 and (rising or falling)
+
+
+@numba.njit
+def _is_scientific(data, start, stop):
+    """Whether the text is a number that a spreadsheet wrote with an exponent: `2.12555E+9`."""
+    while start < stop and (
+        data[start] == 32 or 9 <= data[start] <= 13 or 28 <= data[start] <= 31
+    ):
+        start += 1
+    while start < stop and (
+        data[stop - 1] == 32 or 9 <= data[stop - 1] <= 13 or 28 <= data[stop - 1] <= 31
+    ):
+        stop -= 1
+    at = start + 1 if start < stop and data[start] == _PLUS_SIGN else start
+    at, whole = _digits(data, at, stop)
+    if whole != 1:
+        return False
+    if at < stop and (data[at] == 46 or data[at] == 44):
+        at, fraction = _digits(data, at + 1, stop)
+        if fraction == 0:
+            return False
+    if at >= stop or data[at] | 0x20 != 101:
+        return False
+    at += 1
+    if at < stop and data[at] == _PLUS_SIGN:
+        at += 1
+    at, power = _digits(data, at, stop)
+    return at == stop and 1 <= power <= 3
+
+
+@numba.njit
+def _digits(data, at, stop):
+    """Where a run of digits ends and how many they are."""
+    begin = at
+    while at < stop and _ZERO <= data[at] < _ZERO + 10:
+        at += 1
+    return at, at - begin

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from phonenumbers import NumberParseException, ValidationResult
 
-from dialframe.phones.metadata import LENGTHS, WORLD
 from dialframe.phones.numbering import LONGEST
-from dialframe.phones.plan import load_plan
+from dialframe.phones.plan import LENGTHS, WORLD, load_plan
 
 PLAN: Final = load_plan()
 

@@ -1,4 +1,15 @@
-"""The compiled numbering plans of the installed phonenumbers, kept on disk."""
+"""The world's numbering plans as integer tables, compiled from the installed phonenumbers and kept on disk.
+
+Three machines, all flat arrays of next states by digit (16 columns, so that a row is a shift):
+
+- *numbering*: behind each calling code one automaton over all patterns of all its regions. The
+  state in which a number ends says its region, its type, and (one bit for each region of the code)
+  whether it is like any number of that region at all. Equal states are one state.
+- *prefixes*: what `re.match` does with a region's international and national prefixes.
+- *lengths*: the verdict on a number's length, by region.
+
+A construct that no metadata used so far raises while compiling, never a wrong number later.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +17,242 @@ import contextlib
 import hashlib
 import inspect
 import os
+import re
 import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import phonenumbers
 import platformdirs
+from numpy.typing import NDArray
+from phonenumbers import (
+    COUNTRY_CODE_TO_REGION_CODE,
+    SUPPORTED_REGIONS,
+    PhoneMetadata,
+    ValidationResult,
+)
 
-from dialframe.phones.metadata import Plan, compile_plan
+from dialframe.phones.numbering import NOWHERE, Numbering, Span, leaves, prefix_automaton
+
+#: The region of numbers that belong to no country, and the home of who has none.
+WORLD: Final = "001"
+#: Columns of the table of lengths; longer numbers have the verdict of the last.
+LENGTHS: Final = 32
+CODES: Final = 1000
+
+_RULE: Final = re.compile(r"(\d*)\\(\d)")
+
+
+class Plan(NamedTuple):
+    """The tables; a *place* is a row of metadata: a region, or behind them all a calling code.
+
+    Attributes:
+        regions: Codes of the regions in the order of their places; `WORLD` is the last.
+        step: Numbering: next state by state and digit; 0 is dead.
+        region: Numbering: place of the region by state, or `NOWHERE`.
+        kind: Numbering: `PhoneNumberType` by state.
+        general: Numbering: bits of the regions whose general pattern matches, by state.
+        root: Numbering: the first state by calling code.
+        lone_region: By calling code, the region of all its numbers, or `NOWHERE` if it is shared.
+        main: By calling code, the place whose rules its numbers follow; -1 for no code.
+        length: `ValidationResult` by place and number of digits.
+        prefix_step: Prefixes: next state by state and digit; 0 is dead.
+        prefix_match: Prefixes: what matched on arrival, by state: -1 nothing, 0 a plain prefix,
+            otherwise `1 | start << 8 | stop << 16` of the group that is kept of it.
+        prefix_end: The same where the number ends here.
+        international: Prefixes: first state of the prefix for calls abroad, by place.
+        national: Prefixes: first state of the national prefix, by place.
+        insert: Digits put before the kept group, by place: how many, then which.
+        bit: The bit of a place in `general`.
+        code: Calling code of a place; 0 for none.
+        home: Numbering state by place and first three digits, where a number that begins so can
+            have no prefix or calling code; 0 elsewhere.
+    """
+
+    regions: NDArray[np.str_]
+    step: NDArray[np.uint16]
+    region: NDArray[np.int16]
+    kind: NDArray[np.uint8]
+    general: NDArray[np.uint32]
+    root: NDArray[np.int32]
+    lone_region: NDArray[np.int16]
+    main: NDArray[np.int32]
+    length: NDArray[np.int8]
+    prefix_step: NDArray[np.uint16]
+    prefix_match: NDArray[np.int32]
+    prefix_end: NDArray[np.int32]
+    international: NDArray[np.int32]
+    national: NDArray[np.int32]
+    insert: NDArray[np.int8]
+    bit: NDArray[np.uint32]
+    code: NDArray[np.int32]
+    home: NDArray[np.uint16]
+
+
+def compile_plan() -> Plan:
+    """Compile the installed metadata; takes about a second.
+
+    Raises:
+        ValueError: The metadata uses what it never used before.
+    """
+    regions = (*sorted(SUPPORTED_REGIONS), WORLD)
+    numbering, prefixes, plan = Numbering(), _Prefixes(), _blank(regions)
+    for code, members in sorted(COUNTRY_CODE_TO_REGION_CODE.items()):
+        metas = [_metadata(code, region) for region in members]
+        within = [regions.index(region) for region in members]
+        places = [
+            len(regions) + code if region == WORLD else regions.index(region) for region in members
+        ]
+        plan.root[code] = numbering.add(metas, within)
+        plan.lone_region[code] = within[0] if len(members) == 1 else NOWHERE
+        plan.main[code] = places[0]
+        for number, (place, meta) in enumerate(zip(places, metas, strict=True)):
+            plan.bit[place], plan.code[place] = 1 << number, code
+            _add_place(plan, prefixes, place, meta)
+    outcomes = numbering.outcomes
+    plan = plan._replace(
+        step=_wide(numbering.steps),
+        region=np.array([outcome.region for outcome in outcomes], np.int16),
+        kind=np.array([outcome.kind for outcome in outcomes], np.uint8),
+        general=np.array([outcome.general for outcome in outcomes], np.uint32),
+        prefix_step=_wide(prefixes.steps),
+        prefix_match=np.array(prefixes.matches, np.int32),
+        prefix_end=np.array(prefixes.ends, np.int32),
+    )
+    leaves.cache_clear()
+    return plan._replace(home=_home(plan))
+
+
+def length_verdict(digits: int, desc: Any) -> int:
+    """The `ValidationResult` of a number of so many digits."""
+    if digits in desc.possible_length_local_only:
+        return int(ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
+    if digits in desc.possible_length:
+        return int(ValidationResult.IS_POSSIBLE)
+    if digits < desc.possible_length[0]:
+        return int(ValidationResult.TOO_SHORT)
+    if digits > desc.possible_length[-1]:
+        return int(ValidationResult.TOO_LONG)
+    return int(ValidationResult.INVALID_LENGTH)
+
+
+def _blank(regions: tuple[str, ...]) -> Plan:
+    places = len(regions) + CODES
+    return Plan(
+        regions=np.array(regions),
+        step=np.zeros((0, 16), np.uint16),
+        region=np.zeros(0, np.int16),
+        kind=np.zeros(0, np.uint8),
+        general=np.zeros(0, np.uint32),
+        root=np.zeros(CODES, np.int32),
+        lone_region=np.full(CODES, NOWHERE, np.int16),
+        main=np.full(CODES, -1, np.int32),
+        length=np.zeros((places, LENGTHS), np.int8),
+        prefix_step=np.zeros((0, 16), np.uint16),
+        prefix_match=np.zeros(0, np.int32),
+        prefix_end=np.zeros(0, np.int32),
+        international=np.zeros(places, np.int32),
+        national=np.zeros(places, np.int32),
+        insert=np.zeros((places, 5), np.int8),
+        bit=np.zeros(places, np.uint32),
+        code=np.zeros(places, np.int32),
+        home=np.zeros((len(regions), CODES), np.uint16),
+    )
+
+
+def _metadata(code: int, region: str) -> PhoneMetadata:
+    meta = PhoneMetadata.metadata_for_region_or_calling_code(code, region)
+    if meta is None:
+        raise ValueError(f"the metadata has no plan of region {region} behind code {code}")
+    return meta
+
+
+def _add_place(plan: Plan, prefixes: _Prefixes, place: int, meta: Any) -> None:
+    verdicts = [length_verdict(digits, meta.general_desc) for digits in range(LENGTHS)]
+    inserted = _inserted(meta)
+    plan.length[place] = verdicts
+    plan.insert[place, : len(inserted) + 1] = [len(inserted), *inserted]
+    plan.international[place] = prefixes.add(meta.international_prefix, keeps_group=False)
+    plan.national[place] = prefixes.add(
+        meta.national_prefix_for_parsing, keeps_group=bool(meta.national_prefix_transform_rule)
+    )
+
+
+class _Prefixes:
+    """The prefix automata in one table; equal patterns are kept once."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, ...]] = [(0,) * 10]
+        self.matches, self.ends = [-1], [-1]
+        self._known: dict[tuple[str, bool], int] = {}
+
+    def add(self, pattern: str | None, *, keeps_group: bool) -> int:
+        """Add a pattern; returns its first state, 0 for none."""
+        if not pattern:
+            return 0
+        if (pattern, keeps_group) not in self._known:
+            base = len(self.steps) - 1
+            self._known[pattern, keeps_group] = base + 1
+            for state in prefix_automaton(pattern)[1:]:
+                self.steps.append(tuple(to and to + base for to in state.steps))
+                self.matches.append(_event(state.match, keeps_group=keeps_group))
+                self.ends.append(_event(state.match_at_end, keeps_group=keeps_group))
+        return self._known[pattern, keeps_group]
+
+
+def _event(span: Span | None, *, keeps_group: bool) -> int:
+    if span is None:
+        return -1
+    if not keeps_group or span.stop < 0:
+        return 0
+    return 1 | span.start << 8 | span.stop << 16
+
+
+def _inserted(meta: Any) -> list[int]:
+    r"""The digits that a transform rule such as `268\1` puts before its group."""
+    rule = meta.national_prefix_transform_rule
+    if not rule:
+        return []
+    found = _RULE.fullmatch(rule)
+    last = re.compile(meta.national_prefix_for_parsing).groups
+    if found is None or int(found[2]) != last:
+        raise ValueError(f"the rule {rule!r} of {meta.id} is none that plans used before")
+    return [int(digit) for digit in found[1]]
+
+
+def _wide(steps: list[tuple[int, ...]]) -> NDArray[np.uint16]:
+    if len(steps) > np.iinfo(np.uint16).max:
+        raise ValueError(f"{len(steps)} states are more than the tables can number")
+    table = np.zeros((len(steps), 16), np.uint16)
+    table[:, :10] = steps
+    return table
+
+
+def _home(plan: Plan) -> NDArray[np.uint16]:
+    """See `Plan.home`; by far the most numbers of a list are settled by it."""
+    first_three = np.arange(CODES)
+    digits = [first_three // 100, first_three // 10 % 10, first_three % 10]
+    event = (plan.prefix_match >= 0) | (plan.prefix_end >= 0)
+    table = np.zeros((len(plan.regions), CODES), np.uint16)
+    for place, code in enumerate(plan.code[: len(plan.regions)]):
+        if not code:
+            continue
+        free = np.array([not f"{n:03}".startswith(str(code)) for n in first_three])
+        for root in (plan.international[place], plan.national[place]):
+            state = np.full(CODES, root)
+            touched = event[state]
+            for digit in digits:
+                state = plan.prefix_step[state, digit]
+                touched |= event[state]
+            free &= (state == 0) & ~touched
+        state = np.full(CODES, plan.root[code])
+        for digit in digits:
+            state = plan.step[state, digit]
+        table[place] = np.where(free, state, 0)
+    return table
+
 
 #: Counts up when the meaning of a table changes, so that tables of an older dialframe are not read.
 LAYOUT: Final = 1

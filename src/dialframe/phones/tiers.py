@@ -28,11 +28,11 @@ from phonenumbers.phonenumberutil import (
     _normalize,
 )
 
-from dialframe.compiled import is_available
+from dialframe.compiled import is_available, is_kept
 from dialframe.phones import outcomes
-from dialframe.phones.metadata import WORLD
 from dialframe.phones.numbering import NOWHERE
 from dialframe.phones.outcomes import REASONS
+from dialframe.phones.plan import WORLD
 from dialframe.phones.reading import TYPES, Reading, judged, read_number
 
 #: From so many rows on the kernel is worth loading, and compiling.
@@ -88,11 +88,7 @@ def pays(rows: int) -> bool:
         return True
     if rows < MANY or not is_available():
         return False
-    return rows >= VERY_MANY or _is_kept()
-
-
-def _is_kept() -> bool:
-    return any((Path(__file__).parent / "__pycache__").glob("kernel.kernel-*.nbi"))
+    return rows >= VERY_MANY or is_kept(Path(__file__).with_name("kernel.py"), "kernel")
 
 
 def is_loaded() -> bool:
@@ -188,7 +184,7 @@ def _run(
     texts: pa.Array, homes: NDArray[np.int16], names: tuple[str, ...], *, judge: bool
 ) -> Column:
     """The first tier."""
-    from dialframe.phones import kernel, scanning
+    from dialframe.phones import kernel, scanner
 
     size = len(texts)
     texts = texts.cast(pa.large_string())
@@ -201,7 +197,7 @@ def _run(
     e164_at, extension_at = _starts(size), _starts(size)
     # Only the pages that are written to become memory.
     e164 = np.empty(size * kernel.E164_ROOM, np.uint8)
-    extension = np.empty(size * scanning.EXTENSION_ROOM, np.uint8)
+    extension = np.empty(size * scanner.EXTENSION_ROOM, np.uint8)
     kernel.loaded()(
         _read_only(data or b"\0", np.uint8),
         starts, nulls, homes, int(len(homes) > 1), judge, outcome, kind, region, possible,
