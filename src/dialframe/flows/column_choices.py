@@ -102,8 +102,7 @@ class Chooser:
         """
         decision = leads.decide_region(file, self.region, columns)
         if decision.is_open and self.ask_region is not None:
-            region = self.ask_region(decision)
-            return leads.decide_region(file, region, columns)
+            decision = leads.decide_region(file, self.ask_region(decision), columns)
         decision.settled(force=self.force_region)
         return decision
 

@@ -10,12 +10,9 @@ country whose plan fits. `region_evidence.toml` has the names.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -26,8 +23,8 @@ from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import country_name
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.phone_parts import phone_columns
+from dialframe.leads.columns.region_signs import Weights, weigh
 from dialframe.leads.lead_file import LeadFile
-from dialframe.opt_outs import plain
 from dialframe.phones import check_region
 
 #: Where a region comes from: the caller, the records themselves (`+`, or a column of countries),
@@ -45,54 +42,24 @@ _FITS: Final = 0.8
 _FITS_AS_WELL: Final = 0.1
 #: A plan in which fewer are valid is no rival.
 _RIVAL: Final = 0.6
+_MAY_FIT: Final = 0.5
 _ALONE_NUMBERS: Final = 10
 _ALONE_UNAIDED: Final = 30
-_FEW_NUMBERS: Final = 3
 _SOME_NUMBERS: Final = 8
 #: Weight of evidence from which a country is beyond doubt, and how far the next must stay behind.
 _ENOUGH: Final = 2.0
 _LEAD: Final = 1.5
 _LANGUAGE_LEAD: Final = 1.0
-_FOREIGN: Final = 0.6
+#: What headers in English weigh at most: the whole world writes them.
+_ENGLISH: Final = 0.4
+#: How much more of a list fits another plan where that speaks against the given one.
+_FAR_MORE: Final = 0.3
 _SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
-_LEAST_KNOWN_CELLS: Final = 3
-_POST_SHARE: Final = 0.8
-_STYLE_SHARE: Final = 0.5
 
 _NUMBER: Final = re.compile(r"[\d\s().\-/'\"=\u00a0]{6,40}")
 _OWN_CODE: Final = re.compile(r"[\s'\"=(]{0,4}(?:\+|00[1-9])")
 _DIGITS: Final = re.compile(r"\d")
-_MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
-_PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
-#: Endings of countries that are sold to everybody.
-_SOLD_ENDINGS: Final = frozenset(
-    {"co", "io", "me", "tv", "ai", "cc", "ws", "fm", "to", "ly", "gg", "eu"}
-)
-_NAMED_ENDINGS: Final = {"uk": "GB"}
-_POST_WORDS: Final = frozenset(
-    {"zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "cp", "cep", "cap", "psc"}
-    | {"postnr", "postnummer", "pincode", "eircode", "postkod", "kod", "cod", "irsz", "郵便番号"}
-)
-_DIVISION_WORDS: Final = frozenset(
-    {"state", "st", "uf", "estado", "province", "provincia", "prov", "provincie", "territory"}
-)
-#: Scripts that one country alone writes its lists in, and those that a few do.
-_SCRIPTS: Final = (
-    (re.compile("[\u3041-\u30ff]"), ("JP",), 2.0, "Japanese letters"),
-    (re.compile("[\uac00-\ud7a3]"), ("KR",), 2.0, "Korean letters"),
-    (re.compile("[\u0590-\u05ff]"), ("IL",), 2.0, "Hebrew letters"),
-    (re.compile("[\u0e00-\u0e7f]"), ("TH",), 2.0, "Thai letters"),
-    (re.compile("[\u0370-\u03ff]"), ("GR", "CY"), 2.0, "Greek letters"),
-    (re.compile("[іїєґІЇЄҐ]"), ("UA",), 1.0, "Ukrainian letters"),
-    (re.compile("[ыэёъЫЭЁ]"), ("RU", "KZ", "BY"), 0.7, "Russian letters"),
-)
-#: Ways of writing numbers that few countries have.
-_STYLES: Final = (
-    (re.compile(r"\s*(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d-)\d{3}-\d{4}\s*"), ("US", "CA"), 0.5),
-    (re.compile(r"\s*\(\d{2}\) ?9?\d{4}-\d{4}\s*"), ("BR",), 1.5),
-    (re.compile(r"\s*0\d(?:[ .]\d{2}){4}\s*"), ("FR",), 0.7),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +195,7 @@ def decide_region(
     national, abroad = _split(phones, _with_country(frame, columns))
     if not national:
         return RegionDecision(file.name, known, "given" if known else "records", 0)
-    weights = _weigh(frame, phones, national, abroad)
+    weights = weigh(frame, phones, national, abroad)
     if known and _is_unquestioned(known, weights, national):
         return RegionDecision(file.name, known, "given", len(national))
     codes = _candidates(national, weights, known)
@@ -300,11 +267,36 @@ def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[s
 
 def _fit(numbers: Sequence[str], region: str) -> float:
     """Share of the numbers that are valid in the plan of a region."""
-    phonenumbers.re_util.enable_pattern_cache()
     return sum(_is_valid(number, region) for number in numbers) / len(numbers)
 
 
+def _may_fit(numbers: Sequence[str], region: str) -> bool:
+    """Whether a plan may be a rival, by the lengths and first digits that it allows; quick to tell."""
+    form = _outline(region)
+    if form is None:
+        return True
+    alike = sum(
+        any(map(form.fullmatch, (digits, f"0{digits}")))
+        for digits in ("".join(_DIGITS.findall(number)) for number in numbers)
+    )
+    return alike >= _MAY_FIT * len(numbers)
+
+
+@cache
+def _outline(region: str) -> re.Pattern[str] | None:
+    """What every number of a plan looks like; None where the plan rewrites what is dialed."""
+    metadata = phonenumbers.PhoneMetadata.metadata_for_region(region, None)
+    if metadata is None or metadata.national_prefix_transform_rule:
+        return None
+    code, trunk = metadata.country_code, metadata.national_prefix_for_parsing or ""
+    return re.compile(
+        f"(?:(?:00)?{code})?(?:{trunk})?(?:{metadata.general_desc.national_number_pattern})"
+    )
+
+
+@lru_cache(65_536)
 def _is_valid(number: str, region: str) -> bool:
+    phonenumbers.re_util.enable_pattern_cache()
     for text in (number, f"0{number}") if number.isdigit() else (number,):
         try:
             parsed = phonenumbers.parse(text, region)
@@ -316,7 +308,7 @@ def _is_valid(number: str, region: str) -> bool:
 
 
 def _candidates(
-    numbers: Sequence[str], weights: Mapping[str, tuple[float, tuple[str, ...]]], given: str | None
+    numbers: Sequence[str], weights: Weights, given: str | None
 ) -> tuple[RegionCandidate, ...]:
     """Countries whose plan fits, one for each calling code, those with the most evidence first."""
     step = max(1, len(numbers) // _SAMPLE_NUMBERS)
@@ -331,16 +323,15 @@ def _candidates(
         if given and phonenumbers.country_code_for_region(given) == code:
             region = given
         weight, evidence = weights.get(region, (0.0, ()))
-        if region != given and not weight and _fit(first, region) < _RIVAL - _FITS_AS_WELL:
+        is_unnamed = region != given and not weight
+        if is_unnamed and not (_may_fit(first, region) and _fit(first, region) >= _MAY_FIT):
             continue
         found.append(RegionCandidate(region, _fit(sample, region), weight, evidence))
     kept = [one for one in found if one.fit >= _RIVAL or one.region == given or one.weight >= 1]
     return tuple(sorted(kept, key=lambda one: (one.fit < _RIVAL, -one.weight, -one.fit)))
 
 
-def _is_unquestioned(
-    given: str, weights: Mapping[str, tuple[float, tuple[str, ...]]], national: Sequence[str]
-) -> bool:
+def _is_unquestioned(given: str, weights: Weights, national: Sequence[str]) -> bool:
     """Whether the numbers fit the given region and nothing speaks for another; quick to tell."""
     code = phonenumbers.country_code_for_region(given)
     own = max(
@@ -354,7 +345,7 @@ def _is_unquestioned(
     most = max((weight for weight, _ in weights.values()), default=0.0)
     if most >= _ENOUGH and most - own >= _LEAD:
         return False
-    return _fit(national[:_SAMPLE_NUMBERS], given) >= _FOREIGN
+    return _fit(national[:_SAMPLE_NUMBERS], given) >= _FITS
 
 
 def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
@@ -387,280 +378,20 @@ def _against(
         return None
     best = max(others, key=lambda one: (one.weight, one.fit))
     told = best.weight >= _ENOUGH and best.weight - own.weight >= _LEAD
-    foreign = (
-        own.fit < _FOREIGN
-        and best.fit >= _SURELY_FITS
-        and best.weight >= own.weight
-        and best.weight > 0
-        and count >= _SOME_NUMBERS
-    )
+    # A bare list of numbers speaks by its plan alone: what is hardly valid here, and all of it there.
+    far_more = best.fit >= _SURELY_FITS and best.fit - own.fit >= _FAR_MORE
+    foreign = far_more and best.weight >= own.weight - _ENGLISH and count >= _SOME_NUMBERS
     if not told and not foreign:
         return None
+    fits = f"{own.fit:.0%} of its numbers are numbers of {given}"
+    insist = f"insist with --region {given} --force-region"
+    if best.weight < _LANGUAGE_LEAD:
+        return (
+            f"{name} is hardly a list of {country_name(given)}: {fits}, and it may be "
+            f"{'; '.join(map(str, others[:_SHOWN]))}; say the right --region, or {insist}"
+        )
     because = f": {'; '.join(best.evidence)}" if best.evidence else ""
     return (
-        f"{name} is not a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
-        f"of {given}, {best.fit:.0%} of {country_name(best.region)} ({best.region}){because}; say "
-        f"--region {best.region}, or insist with --region {given} --force-region"
+        f"{name} is not a list of {country_name(given)}: {fits}, {best.fit:.0%} of "
+        f"{country_name(best.region)} ({best.region}){because}; say --region {best.region}, or {insist}"
     )
-
-
-# ---- the rest of the list
-
-
-def _weigh(
-    frame: pd.DataFrame,
-    phones: Sequence[pd.Series],
-    national: Sequence[str],
-    abroad: Sequence[str],
-) -> dict[str, tuple[float, tuple[str, ...]]]:
-    """What speaks for each country besides its numbering plan, with the words for it."""
-    headers = [str(name) for name in frame.columns]
-    own = {str(column.name) for column in phones}
-    columns = {
-        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS)) if cell.strip()]
-        for name in headers
-        if name not in own
-    }
-    kinds = (
-        _of_mails(columns),
-        _of_places(columns),
-        _of_post_codes(columns),
-        _of_header_words(headers),
-        _of_language(headers),
-        _of_scripts(headers, columns),
-        _of_own_codes(abroad),
-        _of_styles(national),
-    )
-    weights: dict[str, tuple[float, tuple[str, ...]]] = {}
-    for kind in kinds:
-        for region, (weight, words) in kind.items():
-            before, said = weights.get(region, (0.0, ()))
-            weights[region] = (before + weight, (*said, words) if words else said)
-    return weights
-
-
-_Weights = dict[str, tuple[float, str]]
-
-
-def _of_mails(columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Endings of mail domains that belong to a country."""
-    endings: Counter[str] = Counter()
-    for cells in columns.values():
-        for cell in cells:
-            match = _MAIL.search(cell[:200]) if "@" in cell[:200] else None
-            if match is None:
-                continue
-            ending = match[1].lower()
-            sold = ending in _SOLD_ENDINGS and not cell.lower().rstrip().endswith(
-                (f".com.{ending}", f".gov.{ending}", f".edu.{ending}", f".org.{ending}")
-            )
-            region = _NAMED_ENDINGS.get(ending, ending.upper())
-            if not sold and region in phonenumbers.SUPPORTED_REGIONS:
-                endings[region] += 1
-    total = sum(endings.values())
-    full = min(1.0, total / _LEAST_KNOWN_CELLS)
-    return {
-        region: (
-            3.0 * full * count / total,
-            f"{count} of {total} mail addresses of a country end in .{_ending(region)}",
-        )
-        for region, count in endings.items()
-    }
-
-
-def _ending(region: str) -> str:
-    return "uk" if region == "GB" else region.lower()
-
-
-def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Cities, divisions and their codes."""
-    known: Counter[str] = Counter()
-    examples: dict[str, dict[str, None]] = {}
-    total = 0
-    names, codes = _places()
-    for header, cells in columns.items():
-        divisions = bool(_DIVISION_WORDS.intersection(plain(header).split()))
-        for cell in cells:
-            regions: frozenset[str] = frozenset()
-            for part in _PARTS.split(cell[:120]):
-                word = plain(part)
-                regions = names.get(word, frozenset())
-                if not regions and divisions:
-                    regions = codes.get(word, frozenset())
-                if regions:
-                    for region in regions:
-                        known[region] += 1
-                        examples.setdefault(region, {})[part.strip()] = None
-                    break
-            total += bool(regions)
-    if total < _LEAST_KNOWN_CELLS:
-        return {}
-    return {
-        region: (
-            3.0 * count / total,
-            f"{count} of {total} known places lie there, such as {', '.join(list(examples[region])[:3])}",
-        )
-        for region, count in known.items()
-    }
-
-
-def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Post codes in the form of a country."""
-    weights: _Weights = {}
-    for header, cells in columns.items():
-        if len(cells) < _LEAST_KNOWN_CELLS:
-            continue
-        named = bool(_POST_WORDS.intersection(plain(header).split()))
-        for region, facts in _table().items():
-            if "post" not in facts or not (named or facts.get("only")):
-                continue
-            form = re.compile(facts["post"])
-            share = sum(form.fullmatch(cell[:12].strip()) is not None for cell in cells) / len(
-                cells
-            )
-            if share >= _POST_SHARE:
-                weight = 2.0 if facts.get("only") and named else 1.5 if facts.get("only") else 0.3
-                words = f"{header} has post codes of its form" if facts.get("only") else ""
-                weights[region] = max(weights.get(region, (0.0, "")), (weight, words))
-    return weights
-
-
-def _of_header_words(headers: Sequence[str]) -> _Weights:
-    """Names of tax numbers, divisions and the like that one country alone has."""
-    weights: _Weights = {}
-    said = {plain(header): header for header in headers}
-    for region, words in _header_words().items():
-        found = [header for name, header in said.items() if name in words]
-        found += [
-            header
-            for name, header in said.items()
-            if name not in words
-            and any(len(word) > 4 and f" {word} " in f" {name} " for word in words)
-        ]
-        if found:
-            weights[region] = (2.0, f"its own words in the header: {', '.join(found[:3])}")
-    return weights
-
-
-def _of_language(headers: Sequence[str]) -> _Weights:
-    """The language of the header; English says little, since the whole world writes it."""
-    tokens = {token for header in headers for token in plain(header).split()}
-    tokens |= {plain(header) for header in headers}
-    counts = {language: len(tokens & words) for language, words in _languages().items()}
-    most = max(counts.values(), default=0)
-    if most < 2:
-        return {}
-    best = [language for language, count in counts.items() if count == most]
-    if "en" in best:
-        return {
-            region: (0.3, "")
-            for region, facts in _table().items()
-            if "en" in facts["languages"].split()
-        }
-    speakers = {
-        language: [
-            region for region, facts in _table().items() if language in facts["languages"].split()
-        ]
-        for language in best
-    }
-    weights: _Weights = {}
-    for language, regions in speakers.items():
-        weight = 2.0 if len(regions) == 1 and len(best) == 1 else 1.0
-        for region in regions:
-            weights[region] = (weight, f"headers in the language of the country ({language})")
-    if "es" in best:
-        weights["US"] = (0.5, "")  # where lists are Spanish too
-    return weights
-
-
-def _of_scripts(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Letters that few countries write."""
-    texts = [*headers, *(cell[:200] for cells in columns.values() for cell in cells[:200])]
-    weights: _Weights = {}
-    for letters, regions, weight, words in _SCRIPTS:
-        if sum(letters.search(text) is not None for text in texts) >= _LEAST_KNOWN_CELLS:
-            for region in regions:
-                weights[region] = (weight, words)
-    return weights
-
-
-def _of_own_codes(abroad: Sequence[str]) -> _Weights:
-    """Other numbers of the list that say their country."""
-    regions: Counter[str] = Counter()
-    for number in abroad[:200]:
-        text = re.sub(r"^[\s'\"=(]*00", "+", number)
-        try:
-            parsed = phonenumbers.parse(text, None)
-        except phonenumbers.NumberParseException:
-            continue
-        if phonenumbers.is_valid_number(parsed):
-            regions[phonenumbers.region_code_for_country_code(parsed.country_code or 0)] += 1
-    total = sum(regions.values())
-    if total < _LEAST_KNOWN_CELLS:
-        return {}
-    return {
-        region: (
-            2.0 * count / total,
-            f"{count} of {total} numbers with a country code are of it",
-        )
-        for region, count in regions.items()
-    }
-
-
-def _of_styles(national: Sequence[str]) -> _Weights:
-    """Ways of writing numbers."""
-    weights: _Weights = {}
-    for style, regions, weight in _STYLES:
-        share = sum(style.fullmatch(number) is not None for number in national) / len(national)
-        if share >= _STYLE_SHARE:
-            for region in regions:
-                weights[region] = (weight, "numbers written as they are there")
-    return weights
-
-
-# ---- the table
-
-
-@cache
-def _header_words() -> dict[str, frozenset[str]]:
-    return {
-        region: _plain_words(facts["words"])
-        for region, facts in _table().items()
-        if "words" in facts
-    }
-
-
-@cache
-def _languages() -> dict[str, frozenset[str]]:
-    return {
-        name: _plain_words(words)
-        for name, words in _file()["languages"].items()
-        if name != "source"
-    }
-
-
-def _plain_words(words: str) -> frozenset[str]:
-    return frozenset(plain(word) for word in words.split("|")) - {""}
-
-
-@cache
-def _file() -> dict[str, dict[str, Any]]:
-    text = resources.files(__package__).joinpath("region_evidence.toml").read_text("utf-8")
-    return tomllib.loads(text)
-
-
-def _table() -> dict[str, dict[str, Any]]:
-    return {region: facts for region, facts in _file().items() if region != "languages"}
-
-
-@cache
-def _places() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
-    """Regions by names of cities and divisions, and by codes of divisions."""
-    tables: list[dict[str, frozenset[str]]] = [{}, {}]
-    for region, facts in _table().items():
-        codes = facts.get("codes", "").replace(" ", "|")
-        for table, words in zip(tables, (facts["cities"], codes), strict=True):
-            for word in words.split("|"):
-                if name := plain(word):
-                    table[name] = table.get(name, frozenset()) | {region}
-    return tables[0], tables[1]

@@ -1,0 +1,306 @@
+"""What a list of contacts says of its country besides its numbers: mails, places, post codes, words, letters.
+
+`region_evidence.toml` has the names and their sources; each kind of evidence has its own function, and
+its weight is 2 where only one country can be meant.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import pandas as pd
+import phonenumbers
+
+from dialframe.opt_outs import plain
+
+#: What speaks for each country: how much, and in which words.
+Weights = dict[str, tuple[float, tuple[str, ...]]]
+
+_SAMPLE_ROWS: Final = 2000
+_LEAST_KNOWN_CELLS: Final = 3
+_POST_SHARE: Final = 0.8
+_STYLE_SHARE: Final = 0.5
+_MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
+#: Tables of the file that are not of one country.
+_SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "scripts", "styles"})
+
+
+def weigh(
+    frame: pd.DataFrame,
+    phones: Sequence[pd.Series],
+    national: Sequence[str],
+    abroad: Sequence[str],
+) -> Weights:
+    """What speaks for each country besides its numbering plan, with the words for it.
+
+    Args:
+        frame: The list, or a sample of its rows.
+        phones: Its columns of phones.
+        national: Its numbers without a country code.
+        abroad: Its numbers with one.
+    """
+    headers = [str(name) for name in frame.columns]
+    own = {str(column.name) for column in phones}
+    columns = {
+        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS)) if cell.strip()]
+        for name in headers
+        if name not in own
+    }
+    kinds = (
+        _of_mails(columns),
+        _of_places(columns),
+        _of_post_codes(columns),
+        _of_header_words(headers),
+        _of_language(headers),
+        _of_scripts(headers, columns),
+        _of_own_codes(abroad),
+        _of_styles(national),
+    )
+    weights: Weights = {}
+    for kind in kinds:
+        for region, (weight, words) in kind.items():
+            before, said = weights.get(region, (0.0, ()))
+            weights[region] = (before + weight, (*said, words) if words else said)
+    return weights
+
+
+_Weights = dict[str, tuple[float, str]]
+
+
+def _of_mails(columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Endings of mail domains that belong to a country."""
+    endings: Counter[str] = Counter()
+    for cells in columns.values():
+        for cell in cells:
+            match = _MAIL.search(cell[:200]) if "@" in cell[:200] else None
+            if match is None:
+                continue
+            ending = match[1].lower()
+            sold = ending in _words("mails", "sold") and not cell.lower().rstrip().endswith(
+                (f".com.{ending}", f".gov.{ending}", f".edu.{ending}", f".org.{ending}")
+            )
+            region = "GB" if ending == "uk" else ending.upper()
+            if not sold and region in phonenumbers.SUPPORTED_REGIONS:
+                endings[region] += 1
+    total = sum(endings.values())
+    full = min(1.0, total / _LEAST_KNOWN_CELLS)
+    return {
+        region: (
+            3.0 * full * count / total,
+            f"{count} of {total} mail addresses of a country end in .{_ending(region)}",
+        )
+        for region, count in endings.items()
+    }
+
+
+def _ending(region: str) -> str:
+    return "uk" if region == "GB" else region.lower()
+
+
+def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Cities, divisions and their codes."""
+    known: Counter[str] = Counter()
+    examples: dict[str, dict[str, None]] = {}
+    total = 0
+    names, codes = _places()
+    for header, cells in columns.items():
+        divisions = bool(_words("headers", "division").intersection(plain(header).split()))
+        for cell in cells:
+            regions: frozenset[str] = frozenset()
+            for part in _PARTS.split(cell[:120]):
+                word = plain(part)
+                regions = names.get(word, frozenset())
+                if not regions and divisions:
+                    regions = codes.get(word, frozenset())
+                if regions:
+                    for region in regions:
+                        known[region] += 1
+                        examples.setdefault(region, {})[part.strip()] = None
+                    break
+            total += bool(regions)
+    if total < _LEAST_KNOWN_CELLS:
+        return {}
+    return {
+        region: (
+            3.0 * count / total,
+            f"{count} of {total} known places lie there, such as {', '.join(list(examples[region])[:3])}",
+        )
+        for region, count in known.items()
+    }
+
+
+def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Post codes in the form of a country."""
+    weights: _Weights = {}
+    for header, cells in columns.items():
+        if len(cells) < _LEAST_KNOWN_CELLS:
+            continue
+        named = bool(_words("headers", "post").intersection(plain(header).split()))
+        for region, facts in _table().items():
+            if "post" not in facts or not (named or facts.get("only")):
+                continue
+            form = re.compile(facts["post"])
+            share = sum(form.fullmatch(cell[:12].strip()) is not None for cell in cells) / len(
+                cells
+            )
+            if share >= _POST_SHARE:
+                weight = 2.0 if facts.get("only") and named else 1.5 if facts.get("only") else 0.3
+                words = f"{header} has post codes of its form" if facts.get("only") else ""
+                weights[region] = max(weights.get(region, (0.0, "")), (weight, words))
+    return weights
+
+
+def _of_header_words(headers: Sequence[str]) -> _Weights:
+    """Names of tax numbers, divisions and the like that one country alone has."""
+    weights: _Weights = {}
+    said = {plain(header): header for header in headers}
+    for region, words in _header_words().items():
+        found = [header for name, header in said.items() if name in words]
+        found += [
+            header
+            for name, header in said.items()
+            if name not in words
+            and any(len(word) > 4 and f" {word} " in f" {name} " for word in words)
+        ]
+        if found:
+            weights[region] = (2.0, f"its own words in the header: {', '.join(found[:3])}")
+    return weights
+
+
+def _of_language(headers: Sequence[str]) -> _Weights:
+    """The language of the header; English says little, since the whole world writes it."""
+    tokens = {token for header in headers for token in plain(header).split()}
+    tokens |= {plain(header) for header in headers}
+    counts = {language: len(tokens & words) for language, words in _languages().items()}
+    most = max(counts.values(), default=0)
+    if most < 2:
+        return {}
+    best = [language for language, count in counts.items() if count == most]
+    if "en" in best:
+        return {
+            region: (0.3, "")
+            for region, facts in _table().items()
+            if "en" in facts["languages"].split()
+        }
+    speakers = {
+        language: [
+            region for region, facts in _table().items() if language in facts["languages"].split()
+        ]
+        for language in best
+    }
+    weights: _Weights = {}
+    for language, regions in speakers.items():
+        weight = 2.0 if len(regions) == 1 and len(best) == 1 else 1.0
+        for region in regions:
+            weights[region] = (weight, f"headers in the language of the country ({language})")
+    if "es" in best:
+        weights["US"] = (0.5, "")  # where lists are Spanish too
+    return weights
+
+
+def _of_scripts(headers: Sequence[str], columns: Mapping[str, Sequence[str]]) -> _Weights:
+    """Letters that few countries write."""
+    texts = [*headers, *(cell[:200] for cells in columns.values() for cell in cells[:200])]
+    weights: _Weights = {}
+    for script in _file()["scripts"]:
+        letters = re.compile(script["letters"])
+        if sum(letters.search(text) is not None for text in texts) >= _LEAST_KNOWN_CELLS:
+            for region in script["regions"].split():
+                weights[region] = (script["weight"], script["words"])
+    return weights
+
+
+def _of_own_codes(abroad: Sequence[str]) -> _Weights:
+    """Other numbers of the list that say their country."""
+    regions: Counter[str] = Counter()
+    for number in abroad[:200]:
+        text = re.sub(r"^[\s'\"=(]*00", "+", number)
+        try:
+            parsed = phonenumbers.parse(text, None)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(parsed):
+            regions[phonenumbers.region_code_for_country_code(parsed.country_code or 0)] += 1
+    total = sum(regions.values())
+    if total < _LEAST_KNOWN_CELLS:
+        return {}
+    return {
+        region: (
+            2.0 * count / total,
+            f"{count} of {total} numbers with a country code are of it",
+        )
+        for region, count in regions.items()
+    }
+
+
+def _of_styles(national: Sequence[str]) -> _Weights:
+    """Ways of writing numbers."""
+    weights: _Weights = {}
+    for style in _file()["styles"]:
+        form = re.compile(style["form"])
+        share = sum(form.fullmatch(number) is not None for number in national) / len(national)
+        if share >= _STYLE_SHARE:
+            for region in style["regions"].split():
+                weights[region] = (style["weight"], "numbers written as they are there")
+    return weights
+
+
+# ---- the table
+
+
+@cache
+def _header_words() -> dict[str, frozenset[str]]:
+    return {
+        region: _plain_words(facts["words"])
+        for region, facts in _table().items()
+        if "words" in facts
+    }
+
+
+@cache
+def _languages() -> dict[str, frozenset[str]]:
+    return {
+        name: _plain_words(words)
+        for name, words in _file()["languages"].items()
+        if name != "source"
+    }
+
+
+def _plain_words(words: str) -> frozenset[str]:
+    return frozenset(plain(word) for word in words.split("|")) - {""}
+
+
+@cache
+def _words(table: str, name: str) -> frozenset[str]:
+    return frozenset(_file()[table][name].split())
+
+
+@cache
+def _file() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("region_evidence.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    return {region: facts for region, facts in _file().items() if region not in _SHARED_TABLES}
+
+
+@cache
+def _places() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
+    """Regions by names of cities and divisions, and by codes of divisions."""
+    tables: list[dict[str, frozenset[str]]] = [{}, {}]
+    for region, facts in _table().items():
+        codes = facts.get("codes", "").replace(" ", "|")
+        for table, words in zip(tables, (facts["cities"], codes), strict=True):
+            for word in words.split("|"):
+                if name := plain(word):
+                    table[name] = table.get(name, frozenset()) | {region}
+    return tables[0], tables[1]
