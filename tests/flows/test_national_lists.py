@@ -1,51 +1,153 @@
-"""No number of a national list is read in a wrong country, and a clean list gives the same numbers again."""
+"""Forty national lists in no, a wrong and the right region, then imported: no number is read in a wrong country."""
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import phonenumbers
 import pytest
 
+from dialframe import sandbox
+from dialframe.account import Account, connect
 from dialframe.errors import LeadFileError
 from dialframe.flows import lead_lists
+from dialframe.flows.lead_import import bring_in
 from dialframe.flows.lead_lists import Recipe
-from leads.national_lists import COUNTRIES, bare_list, national_list
+from leads.national_lists import COUNTRIES, bare_list, made_list
 
 CODE = phonenumbers.country_code_for_region
+ROWS = 12
 
 
-def numbers(paths: list[Path], region: str | None, out: Path) -> list[str] | None:
-    """The numbers of the clean list, or None where it was refused."""
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The records of a clean list."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def numbers(path: Path, region: str | None, out: Path) -> list[str] | None:
+    """The numbers of each record of the clean list, or None where it was refused."""
     try:
-        result = lead_lists.clean(paths, Recipe(region), out)
+        result = lead_lists.clean([path], Recipe(region), out)
     except LeadFileError as problem:
         assert "--region" in str(problem)  # noqa: PT017 - every refusal names the option
         assert not list(out.glob("*.csv"))
         return None
-    with result.paths["clean"].open(encoding="utf-8-sig", newline="") as file:
-        return [row["phone"] for row in csv.DictReader(file)]
+    return [row["phone"] for row in rows_of(result.paths["clean"])]
 
 
-@pytest.mark.parametrize("country", COUNTRIES)
-def test_no_number_is_accepted_in_a_wrong_country(tmp_path: Path, country: str) -> None:
-    """Without a region, with a wrong one, with the right one; then cleaned again in a wrong one."""
-    path = tmp_path / "list.csv"
-    path.write_text(national_list(country, rows=25), encoding="utf-8")
-    right = numbers([path], country, tmp_path / "right")
-    assert right
-    for region in (None, "US"):
-        found = numbers([path], region, tmp_path / f"{region}")
-        assert found is None or found == right
-    clean = tmp_path / "right" / "list.clean.csv"
-    assert numbers([clean], "US", tmp_path / "again") == right
+def wrong(found: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Numbers that their record does not have, by country."""
+    return [
+        (region, phone)
+        for region, phones in found.items()
+        for phone, own in zip(phones, made_list(region, ROWS).numbers, strict=True)
+        if phone not in own
+    ]
 
 
-@pytest.mark.parametrize("country", ["CO", "MX", "IN", "GB", "DE", "PH"])
-def test_names_and_numbers_alone_are_refused_or_right(tmp_path: Path, country: str) -> None:
-    path = tmp_path / "list.csv"
-    path.write_text(bare_list(country, rows=25), encoding="utf-8")
-    right = numbers([path], country, tmp_path / "right")
-    found = numbers([path], None, tmp_path / "none")
-    assert found is None or found == right
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of all countries."""
+    folder = tmp_path_factory.mktemp("lists")
+    paths = {region: folder / f"{region}.csv" for region in COUNTRIES}
+    for region, path in paths.items():
+        path.write_text(made_list(region, ROWS).text, encoding="utf-8")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def cleaned(
+    lists: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    """Each list cleaned in its own region, into one folder."""
+    out = tmp_path_factory.mktemp("right")
+    found = {region: numbers(path, region, out) for region, path in lists.items()}
+    assert all(found.values())
+    return {region: own or [] for region, own in found.items()}
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    """An account of a sandbox."""
+    with (
+        sandbox.start(seed=7, size="tiny") as service,
+        connect(
+            service.base_url, service.api_key, tmp_path_factory.mktemp("store"), environment={}
+        ) as opened,
+    ):
+        yield opened
+
+
+def test_the_right_region_gives_every_number(cleaned: dict[str, list[str]]) -> None:
+    """A number of its record for each, as E.164."""
+    assert wrong(cleaned) == []
+
+
+def test_without_a_region_a_list_is_read_right_or_refused(
+    lists: dict[str, Path], cleaned: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """With its cities, post codes and mails, every one of them is read right."""
+    found = {region: numbers(path, None, tmp_path / region) for region, path in lists.items()}
+
+    assert found == cleaned
+
+
+def test_in_a_wrong_region_nothing_is_written(lists: dict[str, Path], tmp_path: Path) -> None:
+    """Refused before anything is called clean."""
+    for region, path in lists.items():
+        assert numbers(path, "US", tmp_path / region) is None, region
+
+
+def test_names_and_numbers_alone_are_refused_or_right(tmp_path: Path) -> None:
+    """Without a region nobody guesses."""
+    for region in ("CO", "MX", "IN", "GB", "DE", "PH"):
+        path = tmp_path / f"{region}.csv"
+        path.write_text(bare_list(region, ROWS), encoding="utf-8")
+        assert numbers(path, None, tmp_path / region) is None
+
+
+def test_clean_lists_are_imported_bit_for_bit(
+    lists: dict[str, Path],
+    cleaned: dict[str, list[str]],
+    account: Account,
+    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
+) -> None:
+    """Forty clean lists in one import, in whatever region; an edited `phone` wins."""
+    folder = next(tmp_path_factory.getbasetemp().glob("right*"))
+    paths = [folder / f"{region}.clean.csv" for region in cleaned]
+    edited = folder / "DK.clean.csv"
+    text = edited.read_text(encoding="utf-8-sig")
+    first = rows_of(edited)[0]["phone"]
+    edited.write_text(text.replace(first, "+4532123456", 1), encoding="utf-8-sig")
+    wanted = Counter(row["phone"] for path in paths for row in rows_of(path))
+    campaign = next(
+        one.id for one in account.client.campaigns.list() if one.status in ("draft", "ready")
+    )
+
+    brought = bring_in(
+        paths,
+        Recipe("US"),
+        account,
+        campaign_id=campaign,
+        out=tmp_path,
+        now=lambda: datetime.now(UTC),
+        max_age=None,
+        keep=[],
+    )
+
+    held_back = set(brought.result.screening.barred if brought.result.screening else ())
+    sent = Counter(
+        lead.phone
+        for lead in account.client.leads.list(campaign_id=campaign)
+        if lead.phone in wanted
+    )
+    assert "+4532123456" in sent
+    assert set(sent) == set(wanted) - held_back
+    assert brought.ledger is not None
+    assert brought.ledger.counts["unknown"] == 0

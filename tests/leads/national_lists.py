@@ -151,7 +151,7 @@ def made_list(region: str, rows: int = 40) -> MadeList:
     for at in range(rows):
         first, last = _FIRST[at % len(_FIRST)], _LAST[at % len(_LAST)]
         cells = (
-            f"K-{1000 + 7 * at}",
+            f"{region}-{1000 + 7 * at}",
             first,
             last,
             rng.choice(country.streets),

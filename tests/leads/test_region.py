@@ -5,55 +5,97 @@ from __future__ import annotations
 import phonenumbers
 import pytest
 
-from dialframe import leads
+from dialframe import leads, phones
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.region import decide_region
-from leads.national_lists import COUNTRIES, bare_list, national_list
+from leads.national_lists import COUNTRIES, bare_list, made_bare, national_list
 
 CODE = phonenumbers.country_code_for_region
 
 
-@pytest.mark.parametrize("region", COUNTRIES)
-def test_a_national_list_says_its_country(lead_file, region):
-    """By its cities, mail domains and language, each named with its share."""
-    decision = decide_region(lead_file(national_list(region)))
+@pytest.fixture(scope="module")
+def lists(tmp_path_factory):
+    """The list of every country, with its columns."""
+    folder = tmp_path_factory.mktemp("lists")
 
-    assert decision.source == "inferred"
-    assert CODE(decision.region) == CODE(region)
-    assert "%" in decision.in_words()
+    def read(region):
+        path = folder / f"{region}.csv"
+        path.write_text(national_list(region, 25), encoding="utf-8")
+        file = leads.read(path)
+        return file, leads.map_columns(file, region=region)
 
-
-@pytest.mark.parametrize("region", COUNTRIES)
-def test_numbers_alone_never_choose_a_wrong_country(lead_file, region):
-    """Most plans fit others' numbers, so a list of names and numbers is asked about."""
-    decision = decide_region(lead_file(bare_list(region)))
-
-    assert decision.region is None or CODE(decision.region) == CODE(region)
-    if decision.is_open:
-        with pytest.raises(LeadFileError, match="--region"):
-            decision.settled()
+    return {region: read(region) for region in COUNTRIES}
 
 
-@pytest.mark.parametrize("region", COUNTRIES)
+def test_both_phones_of_every_national_list_are_found(lists):
+    """And its post codes are no phones, whatever they are called (`CEP`)."""
+    headers = {region: country.headers for region, country in COUNTRIES.items()}
+
+    assert {region: set(columns.phone) for region, (_, columns) in lists.items()} == {
+        region: {headers[region][6], headers[region][7]} for region in COUNTRIES
+    }
+
+
+def test_a_national_list_says_its_country(lists):
+    """By its cities, mail domains, post codes and language, each named with its share."""
+    decisions = {
+        region: decide_region(file, None, columns) for region, (file, columns) in lists.items()
+    }
+
+    assert {one.source for one in decisions.values()} == {"inferred"}
+    assert all(CODE(one.region) == CODE(region) for region, one in decisions.items())
+    assert all("%" in one.in_words() for one in decisions.values())
+
+
 @pytest.mark.parametrize("wrong", ["US", "DE", "IN"])
-def test_a_list_that_speaks_against_the_given_region_is_refused(lead_file, region, wrong):
+def test_a_list_that_speaks_against_the_given_region_is_refused(lists, wrong):
     """Unless somebody insists."""
-    if CODE(region) == CODE(wrong):
-        return
-    decision = decide_region(lead_file(national_list(region)), wrong)
+    for region in list(COUNTRIES)[:: 1 if wrong == "US" else 4]:
+        if CODE(region) == CODE(wrong):
+            continue
+        file, columns = lists[region]
+        decision = decide_region(file, wrong, columns)
 
-    with pytest.raises(LeadFileError, match="--force-region"):
-        decision.settled()
-    assert decision.settled(force=True) == wrong
+        with pytest.raises(LeadFileError, match="--force-region"):
+            decision.settled()
+        assert decision.settled(force=True) == wrong
 
 
-@pytest.mark.parametrize("region", COUNTRIES)
-def test_the_right_region_is_taken_without_a_word(lead_file, region):
-    """Whatever else the list holds."""
-    decision = decide_region(lead_file(national_list(region)), region)
+def test_the_right_region_is_taken_without_a_word(lists, lead_file):
+    """Whatever else the list holds, and of names and numbers alone."""
+    for region, (file, columns) in lists.items():
+        assert decide_region(file, region, columns).settled() == region
+        assert decide_region(lead_file(bare_list(region)), region).settled() == region
 
-    assert decision.against is None
-    assert decision.settled() == region
+
+def test_numbers_alone_never_choose_a_wrong_country(lead_file):
+    """Most plans fit others' numbers, so a list of names and numbers is asked about."""
+    for region in COUNTRIES:
+        decision = decide_region(lead_file(bare_list(region)))
+
+        assert decision.region is None or CODE(decision.region) == CODE(region)
+        if decision.is_open:
+            with pytest.raises(LeadFileError, match="--region"):
+                decision.settled()
+
+
+@pytest.mark.parametrize("wrong", ["US", "BR", "IN"])
+@pytest.mark.parametrize("names", [True, False], ids=["names", "numbers alone"])
+def test_a_bare_list_that_hardly_fits_the_given_region_is_refused(lead_file, wrong, names):
+    """Which plans fit is evidence: only a list that fits the given plan as well may be of it."""
+    for region in COUNTRIES:
+        if CODE(region) == CODE(wrong):
+            continue
+        made = made_bare(region, 12, names=names)
+        file = lead_file(made.text)
+        decision = decide_region(file, wrong)
+        cells = [str(cell) for cell in file.frame["Phone"]]
+        fit = sum(phones.normalise(cells, region=wrong)["valid"]) / len(cells)
+
+        assert fit > 0.6 or decision.against is not None, (region, fit)
+        if decision.against is not None:
+            assert "--force-region" in decision.against
+            assert fit < 0.8
 
 
 def test_numbers_with_their_own_country_need_none(lead_file):
