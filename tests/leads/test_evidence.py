@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from dialframe.leads.columns.evidence import SAMPLE_ROWS, examine
+from dialframe.leads.columns.column_scores import SAMPLE_ROWS, examine
 
 
 def evidence(*cells: str, region: str | None = "US"):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.judging.line_types import RESERVED, fit
-from dialframe.leads.judging.phone_cells import PhoneReading, read_phone
+from dialframe.leads.judging.phone_cells import RESERVED, PhoneReading, fit, read_phone
 from dialframe.leads.judging.rules import Policy
 
 

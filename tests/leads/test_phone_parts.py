@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.leads import map_columns
-from dialframe.leads.columns.phone_parts import join_parts, phone_columns
-from dialframe.leads.columns.split_phones import find_joined
+from dialframe.leads.columns.split_phones import find_joined, join_parts, phone_columns
 from dialframe.leads.judging.phone_cells import read_phone
 
 #: Cells from left to right, and the text.

@@ -90,7 +90,7 @@ def test_a_bare_list_that_hardly_fits_the_given_region_is_refused(lead_file, wro
         file = lead_file(made.text)
         decision = decide_region(file, wrong)
         cells = [str(cell) for cell in file.frame["Phone"]]
-        fit = sum(phones.normalise(cells, region=wrong)["valid"]) / len(cells)
+        fit = sum(phones.normalize(cells, region=wrong)["valid"]) / len(cells)
 
         assert fit > 0.6 or decision.against is not None, (region, fit)
         if decision.against is not None:

@@ -11,19 +11,20 @@
 
 from dialframe.leads import reasons
 from dialframe.leads.cleaned import Cleaned, CleanedFile
-from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.decide import decide, map_columns
-from dialframe.leads.columns.decision import Candidate, MappingDecision, Question
-from dialframe.leads.columns.region import RegionCandidate, RegionDecision, decide_region
-from dialframe.leads.columns.saved_maps import (
+from dialframe.leads.columns.column_map import (
+    Candidate,
+    ColumnMap,
+    MappingDecision,
+    Question,
     fingerprint,
     forget_mapping,
     save_mapping,
     saved_mapping,
 )
+from dialframe.leads.columns.decide import decide, map_columns
+from dialframe.leads.columns.region import RegionCandidate, RegionDecision, decide_region
 from dialframe.leads.judged_files import Choices
-from dialframe.leads.judging.rules import FieldRule, Policy, Rules
-from dialframe.leads.judging.rules_file import load_rules
+from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
 from dialframe.leads.lead_file import Decisions, LeadFile
 from dialframe.leads.pipeline import Pipeline, clean, clean_files
 from dialframe.leads.reading.files import read, read_all

@@ -1,10 +1,11 @@
-"""Lead files read and judged one by one, wherever that runs.
+"""What is decided about each lead file, and its blocks judged one by one, wherever that runs.
 
 Each file is read in blocks that wait in a spool, and each block is judged by itself and waits again.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,25 +13,102 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dialframe.leads import texts
-from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.cells import turns_names
+from dialframe.leads.cleaned import CleanedFile
+from dialframe.leads.columns.column_map import ColumnMap, Columns
+from dialframe.leads.columns.decide import map_columns
 from dialframe.leads.columns.region import RegionDecision
-from dialframe.leads.deciding import ReadOptions as ToldColumns
-from dialframe.leads.deciding import decide
 from dialframe.leads.dedupe.compare import Compared, Found
 from dialframe.leads.dedupe.preference import ages, filled_cells, newest_column
+from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.judging.validate import Assessed, Judging, assess, kept_names
+from dialframe.leads.judging.validate import Assessed, Judging, assess, kept_names, tidied
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
 from dialframe.leads.origin import Origin, origin_of, restored
 from dialframe.leads.reading.spool import Spool
-from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, take_in
+from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, sample_step, take_in
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
-from dialframe.phones import check_region
+from dialframe.phones import check_region, normalize
+
+_ENDINGS: Final = re.compile(
+    r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
+    re.IGNORECASE,
+)
+
+#: What says the columns of a file, of which it may have a part of the rows.
+Choose = Callable[[LeadFile], ColumnMap]
+#: Columns of a file as they are told, what says them, or None to find them.
+ColumnChoice = ColumnMap | Mapping[str, Columns] | Choose | None
+
+
+def decide(file: LeadFile, *, region: str | None, mapping: ColumnChoice) -> tuple[ColumnMap, bool]:
+    """The columns of a file's fields, and whether its whole names are written `Last, First`.
+
+    Up to 50,000 rows spread over the file tell that of all of them.
+    """
+    seen = sampled(file)
+    if mapping is None or isinstance(mapping, ColumnMap | Mapping):
+        columns = map_columns(seen, region=region, mapping=mapping)
+    else:
+        columns = mapping(seen)
+    if columns.full_name is None:
+        return columns, False
+    names = tidied(texts.of_series(seen.frame[columns.full_name]))
+    return columns, turns_names(pd.Series(names.to_pylist(), dtype="str"))
+
+
+def sampled(file: LeadFile) -> LeadFile:
+    """The file with at most 50,000 rows, spread over all of it."""
+    step = sample_step(len(file.frame))
+    return file if step == 1 else replace(file, frame=file.frame.iloc[::step])
+
+
+def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
+    """Numbers in any form as integers, in order; what is none is left out."""
+    found = normalize(list(numbers), region=region)["e164"].dropna()
+    return np.unique(phone_columns.numbers(texts.of_series(found)))
+
+
+def facts(
+    file: LeadFile,
+    name: str,
+    columns: ColumnMap,
+    records: int,
+    region: str | None,
+    decided: RegionDecision | None,
+) -> CleanedFile:
+    """What is to be known of one file that was cleaned."""
+    return CleanedFile(
+        path=file.path,
+        name=name,
+        stem=_ENDINGS.sub("", file.name) or file.name,
+        sha256=file.sha256,
+        records=records,
+        header=file.header,
+        names=tuple(map(str, file.frame.columns)),
+        decisions=file.decisions,
+        columns=columns,
+        region=region,
+        region_decision=decided,
+    )
+
+
+def unique_file_names(names: Sequence[str]) -> list[str]:
+    """Names as they stand in `_file`; a repeated one gets ` (2)` behind it."""
+    unique: list[str] = []
+    for name in names:
+        own, copy = name, 2
+        while own in unique:
+            own, copy = f"{name} ({copy})", copy + 1
+        unique.append(own)
+    return unique
+
 
 _NONE: Final = np.zeros(0, np.int64)
 #: Column of physical lines in the spool.
@@ -57,7 +135,7 @@ class Choices:
     """
 
     region: str | None
-    mapping: ToldColumns = None
+    mapping: ColumnChoice = None
     policy: Policy = field(default_factory=Policy)
     blocked_countries: Collection[str] = ()
     field_rules: Sequence[FieldRule] = ()
@@ -115,7 +193,7 @@ def taken_of(task: Task, spool: Spool) -> list[JudgedFile]:
     ]
 
 
-def decided(taken: TakenIn, choices: Choices, mapping: ToldColumns, spool: Spool) -> JudgedFile:
+def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spool) -> JudgedFile:
     """A file with what is decided about the whole of it."""
     origin = origin_of(taken.file)
     if origin is not None:

@@ -22,8 +22,6 @@ from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import texts
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.deciding import ReadOptions as ToldColumns
-from dialframe.leads.deciding import facts, listed_numbers, unique_file_names
 from dialframe.leads.dedupe.compare import (
     Barring,
     Compared,
@@ -38,15 +36,19 @@ from dialframe.leads.dedupe.partitions import Partitions
 from dialframe.leads.judged_files import (
     LINE,
     Choices,
+    ColumnChoice,
     JudgedFile,
     Task,
     Workers,
     decided,
+    facts,
     judge_file,
     kept,
+    listed_numbers,
     ship,
     tables_of,
     taken_of,
+    unique_file_names,
     unpacked,
 )
 from dialframe.leads.judging import phone_columns
@@ -151,7 +153,7 @@ class Pipeline:
             self._compared.join(shipped.compared)
             self._tell(Progress(_STEP, self._compared.count, None))
 
-    def take(self, files: Sequence[LeadFile], mappings: Sequence[ToldColumns]) -> None:
+    def take(self, files: Sequence[LeadFile], mappings: Sequence[ColumnChoice]) -> None:
         """Judge files that were read already, each with its own mapping."""
         self._judge(
             [
@@ -401,7 +403,7 @@ def clean(
     files: LeadFile | Sequence[LeadFile],
     *,
     region: str | None,
-    mapping: ToldColumns | Sequence[ToldColumns] = None,
+    mapping: ColumnChoice | Sequence[ColumnChoice] = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
     field_rules: Sequence[FieldRule] = (),
@@ -452,7 +454,7 @@ def clean_files(
     out_dir: str | Path | None,
     *,
     region: str | None,
-    mapping: ToldColumns = None,
+    mapping: ColumnChoice = None,
     policy: Policy | None = None,
     blocked_countries: Collection[str] = (),
     field_rules: Sequence[FieldRule] = (),
@@ -525,7 +527,7 @@ def clean_files(
         return pipeline.write(target, show=show)
 
 
-def _each(mapping: ToldColumns | Sequence[ToldColumns], files: int) -> list[ToldColumns]:
+def _each(mapping: ColumnChoice | Sequence[ColumnChoice], files: int) -> list[ColumnChoice]:
     if mapping is None or callable(mapping) or isinstance(mapping, ColumnMap | Mapping):
         return [mapping] * files
     if len(mapping) != files:

@@ -1,14 +1,188 @@
-"""Which column holds which field of a lead, as a value that can be saved; it finds nothing itself."""
+"""Which column holds which field of a lead, and what a person should be asked about it; as values that can be saved."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads.lead_file import LeadFile
+
+_FOLDER_MODE: Final = 0o700
+_FILE_MODE: Final = 0o600
+
+
+def fingerprint(header: Sequence[str]) -> str:
+    """What tells one header from another: SHA-256 of its names in order, blanks around them aside.
+
+    The same for every file with the header, whatever its name, format, encoding or records.
+    """
+    names = [" ".join(name.replace("\ufeff", "").split()) for name in header]
+    return hashlib.sha256(json.dumps(names, ensure_ascii=False).encode()).hexdigest()
+
+
+def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
+    """The map that was saved for the file's header, or None; a file without a header has none.
+
+    Raises:
+        ConfigError: What is saved there is no map.
+    """
+    path = _path(file, folder)
+    return ColumnMap.load(path) if path is not None and path.is_file() else None
+
+
+def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path:
+    """Keep the map for all files with this header; an earlier one is replaced whole.
+
+    Returns:
+        The file, mode 0600 in a folder of mode 0700.
+
+    Raises:
+        ConfigError: The file has no header, or the folder cannot be written.
+    """
+    path = _path(file, folder)
+    if path is None:
+        raise ConfigError(
+            f"{file.name} has no header, so its columns cannot be told again; name them with "
+            "header=[...] when it is read"
+        )
+    text = json.dumps(columns.to_dict(), ensure_ascii=False, indent=2) + "\n"
+    try:
+        path.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        _replace(path, text)
+    except OSError as problem:
+        raise ConfigError(
+            f"the mapping cannot be saved in {path.parent}: {problem.strerror}"
+        ) from None
+    return path
+
+
+def forget_mapping(file: LeadFile, folder: str | Path) -> bool:
+    """Forget the map of the file's header; whether there was one."""
+    path = _path(file, folder)
+    if path is None or not path.is_file():
+        return False
+    path.unlink()
+    return True
+
+
+def _path(file: LeadFile, folder: str | Path) -> Path | None:
+    if file.header is None:
+        return None
+    return Path(folder) / f"{fingerprint(file.header)}.json"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside the place and rename, so that no reader ever sees half a map."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(_FILE_MODE)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+_SHOWN_COLUMNS: Final = 40
+_SHOWN_CHARS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A column that may be the field.
+
+    Attributes:
+        column: Its name.
+        confidence: How sure that is, 0 to 1.
+        cells: Some of its cells, where a face shows them.
+    """
+
+    column: str
+    confidence: float
+    cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A field whose column is not sure.
+
+    Attributes:
+        field: The lead's field.
+        candidates: Columns that may be it, the likeliest first; all columns where none is likely.
+        why: One sentence.
+        required: Whether nothing can be cleaned before it is answered; otherwise the first
+            candidate is taken until somebody says otherwise.
+    """
+
+    field: str
+    candidates: tuple[Candidate, ...]
+    why: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MappingDecision:
+    """The columns of one file by field, and the questions that are open.
+
+    A face asks `questions` and decides again with the answers as `mapping`; a program calls
+    `settled`, which refuses what is not sure enough.
+
+    Attributes:
+        name: The file.
+        path: Where it is.
+        columns: Its columns by field, or None while a required question is open.
+        questions: What is not sure, required questions first.
+    """
+
+    name: str
+    path: Path
+    columns: ColumnMap | None
+    questions: tuple[Question, ...] = ()
+
+    def settled(self) -> ColumnMap:
+        """The columns by field.
+
+        Raises:
+            LeadFileError: A required question is open.
+        """
+        if self.columns is None:
+            raise LeadFileError(self.questions[0].why, path=self.path)
+        return self.columns
+
+    def answer(self, answers: Mapping[str, str]) -> dict[str, str]:
+        """Answers by field as a mapping for `decide`, checked against the questions.
+
+        Raises:
+            LeadFileError: An answer is no candidate of its question.
+        """
+        for question in self.questions:
+            given = answers.get(question.field)
+            known = [candidate.column for candidate in question.candidates]
+            if given is not None and given not in known:
+                raise LeadFileError(
+                    f"{self.name}: {given!r} was not offered for {question.field}; choose one of: "
+                    f"{shorten(known)}",
+                    path=self.path,
+                )
+        return dict(answers)
+
+
+def shorten(columns: list[str]) -> str:
+    """Names of columns for a sentence; many and long ones do not fill the screen."""
+    shown = [
+        name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}..." for name in columns
+    ]
+    more = f" and {len(shown) - _SHOWN_COLUMNS} more" if len(shown) > _SHOWN_COLUMNS else ""
+    return ", ".join(shown[:_SHOWN_COLUMNS]) + more
+
 
 #: Fields that one column gives.
 SINGLE: Final = (

@@ -2,29 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from dialframe import opt_outs
 from dialframe.errors import LeadFileError
-from dialframe.leads.columns.column_map import FIELDS, SINGLE, ColumnMap, Columns, check_fields
+from dialframe.leads.columns.column_map import (
+    FIELDS,
+    SINGLE,
+    Candidate,
+    ColumnMap,
+    Columns,
+    MappingDecision,
+    Question,
+    check_fields,
+    shorten,
+)
 from dialframe.leads.columns.column_scores import (
     CONTENT_WEIGHT,
     HEADER_WEIGHT,
     Claim,
+    Evidence,
     assign,
     claim_columns,
+    examine,
     untangle,
 )
-from dialframe.leads.columns.decision import Candidate, MappingDecision, Question, shorten
-from dialframe.leads.columns.evidence import Evidence, examine
 from dialframe.leads.columns.header_match import is_not_phone, phone_rank
-from dialframe.leads.columns.mapping_questions import close_seconds, strange_words
-from dialframe.leads.columns.phone_parts import JOINED, joined_name
 from dialframe.leads.columns.region import decide_region
-from dialframe.leads.columns.split_phones import find_joined
+from dialframe.leads.columns.split_phones import JOINED, find_joined, joined_name
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
+
+_SAMPLE_ROWS: Final = 1000
+_STRANGE_SHARE: Final = 0.5
+
+
+def close_seconds(mapped: ColumnMap, claims: Sequence[Claim]) -> tuple[Question, ...]:
+    """Fields for which another column fits nearly as well."""
+    return tuple(
+        Question(
+            name,
+            tuple(
+                Candidate(claim.column, claim.score)
+                for claim in claims
+                if claim.field == name and claim.column in (*mapped.fields()[name], rival)
+            ),
+            f"{mapped.fields()[name][0]} was taken for {name}, and {rival} fits nearly as well",
+            required=False,
+        )
+        for name, rival in mapped.uncertain.items()
+    )
+
+
+def strange_words(lead_file: LeadFile, mapped: ColumnMap) -> tuple[Question, ...]:
+    """Opt-out and consent columns whose cells are mostly no answer, so that nobody would be called."""
+    kinds = {"opt_out": opt_outs.read_answer, "consent": opt_outs.read_consent}
+    questions = []
+    for name, read in kinds.items():
+        for column in getattr(mapped, name):
+            sample = lead_file.frame[column].iloc[:: max(1, len(lead_file.frame) // _SAMPLE_ROWS)]
+            said = [read(str(cell)) for cell in sample.unique()]
+            filled = [one for one in said if one != "blank"]
+            if filled and filled.count("unclear") > _STRANGE_SHARE * len(filled):
+                why = (
+                    f"{column} was taken for {name}, and most of its words are neither yes nor no; "
+                    "whoever has one of those is not called"
+                )
+                candidate = Candidate(column, mapped.confidence.get(name, 1.0))
+                questions.append(Question(name, (candidate,), why, required=False))
+    return tuple(questions)
+
 
 #: How much a second candidate must stay behind the first.
 _LEAD: Final = 0.15

@@ -22,8 +22,8 @@ from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import country_name
 from dialframe.leads.columns.header_match import header_score, is_not_phone
-from dialframe.leads.columns.phone_parts import phone_columns
 from dialframe.leads.columns.region_signs import Weights, weigh
+from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
 

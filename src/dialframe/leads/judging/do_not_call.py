@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
@@ -14,20 +15,46 @@ from dialframe import opt_outs
 from dialframe.leads import texts
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions
-from dialframe.leads.columns.permission_headers import is_screening
+from dialframe.leads.columns.header_match import is_screening
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_cells import every_number
-from dialframe.leads.judging.phone_choice import phone_cells
-from dialframe.leads.judging.phone_columns import Phones, numbers, read_phones
-from dialframe.leads.judging.prohibitions import (
-    PIECES,
-    REMARK_POLICY,
-    remark_columns,
-    remark_scope,
-)
+from dialframe.leads.judging.phone_columns import Phones, numbers, phone_cells, read_phones
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import BY_CODE, REASONS
+from dialframe.opt_outs import (
+    Scope,
+    scope_of,
+)
+
+#: Which decision of the policy a remark is subject to; a prohibition in so many words is `remark`.
+REMARK_POLICY: Final = {"opt_out_unclear": "unclear_remark", "wrong_number": "wrong_number"}
+#: Between the cells of a record that was not read whole, whatever its delimiter.
+PIECES: Final = re.compile(r"[,;|\t\n\r\"¬^~]+")
+
+
+def remark_columns(columns: ColumnMap) -> list[str]:
+    """Columns in which a remark can forbid the call; opt-outs and phones are read by themselves."""
+    own = (columns.source, columns.extension)
+    return [
+        *(name for name in columns.leftovers if name != columns.country),
+        *columns.fax,
+        *name_columns(columns),
+        *(name for name in own if name),
+    ]
+
+
+def remark_scope(columns: ColumnMap, column: str) -> Scope:
+    """What of a remark counts in one of `remark_columns`."""
+    if column in columns.fax:
+        return "any"
+    return "names" if column in name_columns(columns) else scope_of(column)
+
+
+def name_columns(columns: ColumnMap) -> list[str]:
+    """Columns of names, in which only a prohibition in so many words is one."""
+    return [name for name in (columns.first_name, columns.last_name, columns.full_name) if name]
+
 
 Columns = Mapping[str, pa.Array]
 

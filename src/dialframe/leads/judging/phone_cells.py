@@ -12,12 +12,123 @@ it where that is valid and no placeholder: such cells need nothing from this mod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
+from dialframe.leads import headers
 from dialframe.leads.cells import is_nothing, tidy
-from dialframe.leads.judging.phone_remarks import about_number, about_person
+from dialframe.leads.judging.rules import Policy
+from dialframe.opt_outs import phrase_set, plain, read_remark, text_parts, word_set
 from dialframe.phones import Reading, is_placeholder, read_number
+
+#: Beginnings of the words for a fax in compounds.
+_FAX_STEMS: Final = ("telefax", "faxn", "telecop", "facsim")
+_TYPE_WORDS: Final = frozenset(["type", "typ", "tipo", "art", "kind", "label"])
+_PHONE_HEADS: Final = headers.PHONE_WORDS | {"1", "primary", "main", "contact", "line", "de", "du"}
+_LONGEST_NAME: Final = 12
+
+
+def about_person(text: str) -> str | None:
+    """What a phone cell says about calling the person: `opt_out`, `opt_out_unclear`, `deceased`.
+
+    Args:
+        text: The cell; one without letters says nothing.
+    """
+    said = read_remark(text)
+    if said in ("opt_out", "opt_out_unclear", "deceased"):
+        return said
+    alone = _words(text)
+    if alone and (
+        " ".join(alone) in phrase_set("whole")
+        or (len(alone) == 1 and alone[0] in word_set("short_beside_numbers"))
+    ):
+        return "opt_out"
+    if phrase_set("deceased").intersection(alone):
+        return "deceased"
+    return None
+
+
+def about_number(part: str) -> str | None:
+    """Why the number in this part of a phone cell is not the person's phone, as a reason code."""
+    alone = _words(part)
+    if any(word in word_set("fax") or word.startswith(_FAX_STEMS) for word in alone):
+        return "fax_only"
+    if word_set("another").intersection(alone):
+        return "phone_of_another"
+    if read_remark(part) == "wrong_number" or " ".join(alone) in phrase_set("wrong"):
+        return "wrong_number"
+    if word_set("wrong_beside").intersection(alone) and len(alone) <= _LONGEST_NAME:
+        return "wrong_number"
+    bare = "".join(alone)
+    return "wrong_number" if any(said in bare for said in _wrong_in_japanese()) else None
+
+
+def is_fax(kind: str) -> bool:
+    """Whether the cell of a column such as `Phone Type` says that the number is a fax."""
+    alone = _words(kind)
+    return (
+        bool(alone)
+        and all(
+            word in word_set("fax") or word.startswith(_FAX_STEMS) or word in headers.PHONE_PLACES
+            for word in alone
+        )
+        and any(word in word_set("fax") or word.startswith(_FAX_STEMS) for word in alone)
+    )
+
+
+def type_column(phone: str, phones: Sequence[str], columns: Sequence[str]) -> str | None:
+    """The column that tells what kind of number a phone column holds: `Phone 1 Type`, or None.
+
+    Args:
+        phone: The phone column.
+        phones: All phone columns.
+        columns: Columns that may tell.
+    """
+    for column in columns:
+        tokens = set(plain(column).split())
+        rest = tokens - _TYPE_WORDS
+        if rest == tokens or not rest:
+            continue
+        if rest == set(plain(phone).split()) or (len(phones) == 1 and rest <= _PHONE_HEADS):
+            return column
+    return None
+
+
+def _words(text: str) -> list[str]:
+    return [token for token in plain(text).split() if not token.isdecimal()]
+
+
+@cache
+def _wrong_in_japanese() -> tuple[str, ...]:
+    return tuple(part for part, says in text_parts().items() if says == "wrong_number")
+
+
+#: Numbers that regulators keep free for films and samples (NANPA 555-01XX, Ofcom, ACMA, ARCEP,
+#: Bundesnetzagentur), in E.164.
+RESERVED: Final = re.compile(
+    r"\+1[2-9]\d{2}55501\d{2}"
+    r"|\+44(?:2079460|1134960|1144960|1154960|1164960|1174960|1184960|1214960|1314960|1414960"
+    r"|1514960|1614960|1914980|2896496|2920180|1632960|7700900|8081570|9098790|3069990)\d{3}"
+    r"|\+61[2378](?:5550|7010)\d{4}|\+61491570(?:006|15[6-9]|737)"
+    r"|\+33(?:19900|26191|35301|46571|53649|63998)\d{4}"
+    r"|\+49(?:3023125|6990009|4066969|2214710|8999998)\d{3}|\+49(?:17139200|176040690)\d{2}"
+)
+
+
+def fit(reading: PhoneReading, policy: Policy) -> PhoneReading:
+    """The reading as the policy takes it: refused, with a warning, or as it is."""
+    if not reading.e164:
+        return reading
+    if reading.type in policy.refused_types:
+        return PhoneReading(reason="phone_line_type", remark=reading.remark)
+    codes = ["phone_line_type"] if reading.type in policy.warned_types else []
+    if policy.reserved_number != "keep" and RESERVED.fullmatch(reading.e164):
+        if policy.reserved_number == "reject":
+            return PhoneReading(reason="phone_reserved", remark=reading.remark)
+        codes.append("phone_reserved")
+    return reading._replace(warnings=(*reading.warnings, *codes)) if codes else reading
+
 
 _FORMULA: Final = re.compile(r"=\s*\"(.*)\"")
 _FLOAT: Final = re.compile(r"(\+?\d{6,})[.,]0+")

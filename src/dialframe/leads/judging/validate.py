@@ -21,7 +21,7 @@ from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.judging import cell_kernel, do_not_call
 from dialframe.leads.judging.issues import Notes
-from dialframe.leads.judging.phone_choice import choose_phones, row_regions
+from dialframe.leads.judging.phone_columns import choose_phones, row_regions
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows
 
