@@ -1,7 +1,7 @@
 """The suppression list: numbers that this firm must not call, with source, day and reason of each.
 
-One SQLite file beside the store. Nothing in it is overwritten: every addition, removal and push is a row
-of its own, and the newest addition or removal of a number says whether it is on the list. A number is
+One SQLite file beside the store, and a second copy of it. Nothing in it is overwritten: every addition, removal
+and push is a row of its own, and the newest addition or removal of a number says whether it is on the list. A number is
 found by the SHA-256 of its E.164 form, so that lists of hashes and lists of numbers meet; a forgotten
 number is held as a keyed hash alone, which nobody can undo without the key.
 
@@ -25,16 +25,15 @@ import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from dialframe import sqlite
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_text
 from dialframe.privacy import mask
+from dialframe.suppression_file import ListFile
 
 #: Name of the file in the folder of the store.
 FILE_NAME: Final = "suppression.sqlite"
@@ -45,33 +44,10 @@ __all__ = ["Action", "Barred", "Change", "Entry", "SuppressionList", "digest_of"
 
 Action = Literal["add", "remove", "push"]
 
-_SCHEMA_VERSION: Final = 1
-_WAIT_S: Final = 30.0
 _MARK_BYTES: Final = 16
 _KEY_BYTES: Final = 32
 #: Rows that are written or looked up at once.
 _ROWS: Final = 10_000
-
-_SCHEMA: Final = """
-    create table if not exists changes (
-        seq integer primary key,
-        action text not null check (action in ('add', 'remove', 'push')),
-        digest blob not null,     -- SHA-256 of the E.164 text
-        number integer,           -- digits of the E.164 number; null where only its hash is known
-        reason text not null,
-        source text not null,
-        "on" text not null,       -- the day of the request, ISO 8601
-        at text not null          -- when this row was written, UTC
-    );
-    create index if not exists changes_digest on changes (digest, seq);
-    create table if not exists entries (
-        digest blob primary key,
-        seq integer not null references changes (seq),
-        number integer
-    ) without rowid;
-    create index if not exists entries_number on entries (number) where number is not null;
-    create table if not exists forgotten (mark blob primary key, at text not null) without rowid;
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +169,7 @@ class SuppressionList:
 
     def __init__(self, path: Path, *, key: bytes | None = None) -> None:
         self.path = path
+        self.file = ListFile(path)
         self._key = key
 
     @classmethod
@@ -222,7 +199,7 @@ class SuppressionList:
             StoreError: The file is damaged or cannot be written.
         """
         new = 0
-        with self._writing() as connection:
+        with self.file.writing() as connection:
             for entry in entries:
                 known = connection.execute(
                     "select 1 from entries where digest = ?", (entry.digest,)
@@ -251,7 +228,7 @@ class SuppressionList:
         if not reason.strip():
             raise ConfigError("taking a number off the suppression list needs a reason")
         removed = 0
-        with self._writing() as connection:
+        with self.file.writing() as connection:
             for phone in phones:
                 entry = Entry(phone, reason, source, now.date())
                 on_list = connection.execute(
@@ -276,7 +253,7 @@ class SuppressionList:
         Raises:
             StoreError: The list is damaged, or holds forgotten numbers and there is no key.
         """
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return [None] * len(phones)
             self._check_key(connection)
@@ -288,7 +265,7 @@ class SuppressionList:
         Yields:
             Entries, oldest first.
         """
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return
             rows = connection.execute(
@@ -308,7 +285,7 @@ class SuppressionList:
         Returns:
             Additions, removals and pushes, oldest first.
         """
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return []
             rows = connection.execute(
@@ -329,7 +306,7 @@ class SuppressionList:
         Raises:
             StoreError: The list holds forgotten numbers and there is no key to find them by.
         """
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return Barred()
             self._check_key(connection)
@@ -351,7 +328,7 @@ class SuppressionList:
         Returns:
             Those that have a number, not only a hash.
         """
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return []
             rows = connection.execute(
@@ -369,7 +346,7 @@ class SuppressionList:
             entries: What was sent.
             now: When, with a zone.
         """
-        with self._writing() as connection:
+        with self.file.writing() as connection:
             for entry in entries:
                 _put(connection, "push", entry, now)
 
@@ -389,12 +366,12 @@ class SuppressionList:
             ConfigError: There is no key.
             StoreError: The file is damaged or cannot be written.
         """
-        if not self.path.exists():
+        if not self.file.exists:
             return 0
         if self._key is None:
             raise ConfigError("forgetting a number needs a key; see suppression.forget_key")
         digest = digest_of(phone)
-        with self._writing() as connection:
+        with self.file.writing(erasing=True) as connection:
             listed = connection.execute("delete from entries where digest = ?", (digest,)).rowcount
             erased = connection.execute("delete from changes where digest = ?", (digest,)).rowcount
             if listed:
@@ -402,13 +379,10 @@ class SuppressionList:
                     "insert or ignore into forgotten values (?, ?)",
                     (_mark(self._key, phone), now.isoformat()),
                 )
-        # What was erased must not be found in pages that are free now.
-        with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
-            connection.execute("vacuum")
         return erased
 
     def __len__(self) -> int:
-        with self._reading() as connection:
+        with self.file.reading() as connection:
             if connection is None:
                 return 0
             (count,) = connection.execute(
@@ -450,36 +424,6 @@ class SuppressionList:
             connection.execute("select 1 from forgotten where mark = ?", mark).fetchone()
             is not None
         )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; it is kept whole or not at all."""
-        try:
-            with closing(sqlite.connect(self.path, busy_s=_WAIT_S)) as connection:
-                _prepare(connection, self.path)
-                connection.execute("begin immediate")
-                try:
-                    yield connection
-                except BaseException:
-                    connection.execute("rollback")
-                    raise
-                connection.execute("commit")
-        except sqlite3.Error as problem:
-            raise _damaged(self.path, problem) from problem
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """The file as it is, or None where there is none."""
-        if not self.path.exists():
-            yield None
-            return
-        try:
-            with closing(sqlite.connect(self.path, read_only=True, busy_s=_WAIT_S)) as connection:
-                (version,) = connection.execute("pragma user_version").fetchone()
-                _check_version(version, self.path)
-                yield connection if version else None
-        except sqlite3.Error as problem:
-            raise _damaged(self.path, problem) from problem
 
 
 def digest_of(phone: str) -> bytes:
@@ -556,26 +500,6 @@ def _entry(row: tuple[int | None, str, str, str, bytes, str]) -> Entry:
         date.fromisoformat(on),
         digest,
         datetime.fromisoformat(at),
-    )
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("pragma user_version").fetchone()
-    _check_version(version, path)
-    if not version:
-        connection.executescript(_SCHEMA)
-        connection.execute(f"pragma user_version = {_SCHEMA_VERSION}")
-
-
-def _check_version(version: int, path: Path) -> None:
-    if version > _SCHEMA_VERSION:
-        raise StoreError(f"{path} is of a newer dialframe; update this one")
-
-
-def _damaged(path: Path, problem: sqlite3.Error) -> StoreError:
-    return StoreError(
-        f"{path}: the suppression list cannot be used ({problem}); bring back a copy of it before "
-        "anybody is called"
     )
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import random
+import shutil
+import signal
+import sqlite3
 import stat
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +22,8 @@ from dialframe.suppression import Entry, SuppressionList, digest_of, forget_key
 
 NOW = datetime(2026, 10, 3, 12, tzinfo=UTC)
 DAY = date(2026, 10, 1)
+#: Faults in the suite; a thousand are run by hand before a release.
+FAULTS = int(os.environ.get("FAULTS", "40"))
 ADA, BOB, CY = "+12025550142", "+12025550143", "+442079460123"
 
 
@@ -135,13 +145,99 @@ def test_numbers_are_masked_in_words(suppressed: SuppressionList) -> None:
     assert "0142" not in str(caught.value).split(";")[0]
 
 
-def test_a_damaged_file_is_an_error_and_never_an_empty_list(suppressed: SuppressionList) -> None:
+def test_two_damaged_copies_are_an_error_and_never_an_empty_list(
+    suppressed: SuppressionList,
+) -> None:
     suppressed.add([entry(ADA)], NOW)
-    suppressed.path.write_bytes(b"nonsense" * 1000)
+    for path in (suppressed.path, suppressed.path.with_suffix(".log")):
+        path.write_bytes(b"nonsense" * 1000)
     with pytest.raises(StoreError, match="cannot be used"):
         suppressed.barred()
     with pytest.raises(StoreError, match="cannot be used"):
         suppressed.add([entry(BOB)], NOW)
+    assert suppressed.file.problems()
+
+
+def test_one_fault_in_either_copy_changes_nothing_that_is_listed(tmp_path: Path) -> None:
+    """A flip, a cut, a deletion, an old copy of the file or of its log: the other one mends it."""
+    whole, old, harmed = (tmp_path / name for name in ("whole", "old", "harmed"))
+    numbers = [f"+1202555{number:04d}" for number in range(100, 140)]
+    known = SuppressionList.beside(whole, key=b"k" * 32)
+    known.add([entry(phone) for phone in numbers[:20]], NOW)
+    known.forget(numbers[0], NOW)
+    shutil.copytree(whole, old)
+    known.add([entry(phone) for phone in numbers[20:]], NOW)
+    known.remove([numbers[5]], reason="consent", source="Ada", now=NOW)
+    before = known.check(numbers), known.history(numbers[5]), len(known)
+    assert known.file.problems() == []
+    for seed in range(FAULTS):
+        draw = random.Random(seed)
+        shutil.rmtree(harmed, ignore_errors=True)
+        shutil.copytree(whole, harmed)
+        name = draw.choice(["suppression.sqlite", "suppression.log"])
+        how = draw.choice(["flip", "cut", "delete", "old copy"])
+        content = bytearray((harmed / name).read_bytes())
+        if how == "flip":
+            content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        content = content[: draw.randrange(len(content))] if how == "cut" else content
+        (harmed / name).write_bytes((old / name).read_bytes() if how == "old copy" else content)
+        if how == "delete":
+            (harmed / name).unlink()
+        again = SuppressionList.beside(harmed, key=b"k" * 32)
+        assert again.file.problems(), (seed, how, name)
+        assert (again.check(numbers), again.history(numbers[5]), len(again)) == before, (seed, how)
+        again.file.mend()
+        assert again.file.problems() == [], (seed, how, name)
+        assert again.add([entry("+12025550199")], NOW) == 1
+
+
+def test_a_list_from_before_it_was_kept_twice_gets_its_second_copy(tmp_path: Path) -> None:
+    known = SuppressionList.beside(tmp_path)
+    known.add([entry(ADA)], NOW)
+    with closing(sqlite3.connect(known.path)) as older:
+        older.execute("drop table chain")
+        older.execute("pragma user_version = 1")
+    known.path.with_suffix(".log").unlink()
+    assert known.check([ADA])[0] is not None
+    known.path.unlink()
+    assert known.check([ADA])[0] is not None
+
+
+def test_a_writer_killed_anywhere_leaves_a_list_that_is_whole(tmp_path: Path) -> None:
+    """Killed before, within and after the commit: what was listed stays listed, and both copies agree."""
+    for step in range(12):
+        store = tmp_path / str(step)
+        SuppressionList.beside(store).add([entry(ADA)], NOW)
+        child = os.fork()
+        if child == 0:
+            kill_at(step)
+            SuppressionList.beside(store).add([entry(BOB)], NOW)
+            os._exit(0)
+        os.waitpid(child, 0)
+        left = SuppressionList.beside(store)
+        assert left.check([ADA])[0] is not None
+        assert left.add([entry(BOB)], NOW) in (0, 1)
+        assert [found is not None for found in left.check([ADA, BOB])] == [True, True]
+        assert left.file.problems() == []
+
+
+def kill_at(step: int) -> None:
+    """Let this process be killed at its so manieth flush or rename."""
+    left = [step]
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*given: Any, **named: Any) -> Any:
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= 1
+            return real(*given, **named)
+
+        return act
+
+    os.fsync = counted(os.fsync)  # type: ignore[assignment]
+    os.truncate = counted(os.truncate)  # type: ignore[assignment]
+    Path.replace = counted(Path.replace)  # type: ignore[method-assign]
+    hashlib.file_digest = counted(hashlib.file_digest)  # type: ignore[assignment]
 
 
 def test_an_addition_is_kept_whole_or_not_at_all(suppressed: SuppressionList) -> None:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dialframe.chained_log import ORIGIN
 from dialframe.files import exclusive, folder
 from dialframe.store.files.catalog import (
     add_parts,
@@ -45,7 +46,7 @@ from dialframe.store.files.parts import (
 )
 from dialframe.store.files.rows import read_tail, rows_of, schema
 from dialframe.store.files.second_copy import FOLDER as COPY
-from dialframe.store.files.second_copy import LOG, ORIGIN, Record, SecondCopy, apply
+from dialframe.store.files.second_copy import LOG, Record, apply, log_of, records
 from dialframe.store.write.append import GONE
 
 _ROWS: Final = 10_000
@@ -85,20 +86,20 @@ def verify(store: Path) -> list[Problem]:
         StoreError: The folder cannot be read.
     """
     problems: list[Problem] = []
-    copy, shelf = SecondCopy(store), Shelf(store)
-    records = list(copy.records())
-    broken = [record.mark.number for record in records if not record.whole]
+    copy, shelf = log_of(store), Shelf(store)
+    transactions = list(records(copy))
+    broken = [record.mark.number for record in transactions if not record.whole]
     if broken:
         numbers = ", ".join(map(str, broken[:5]))
         problems.append(Problem(f"{COPY}/{LOG}", f"transactions {numbers} are not those written"))
-    if not records or copy.last() is None:
+    if not transactions or copy.last() is None:
         problems.append(Problem(f"{COPY}/{LOG}", "it is missing, or its end is"))
     try:
         database = Database(store)
     except Unusable as error:
         return [*problems, Problem(FILE, _reason(error))]
     try:
-        problems += _verify_file(database, records)
+        problems += _verify_file(database, transactions)
         if not problems or problems[-1].file != FILE:
             problems += _verify_parts(database, shelf)
     finally:
@@ -128,7 +129,7 @@ def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str
             done += _rebuild(store, now)
         database, shelf = Database(store), Shelf(store)
         try:
-            if any(not record.whole for record in database.copy.records()):
+            if any(not record.whole for record in records(database.copy)):
                 database.renew_copy()
                 done.append(f"{COPY}/{LOG}: written anew from {FILE}")
             done += _mend_parts(database, shelf)
@@ -146,7 +147,7 @@ def _reason(error: Exception) -> str:
     return str(error).partition(": ")[2].partition("; run")[0] or str(error)
 
 
-def _verify_file(database: Database, records: Sequence[Record]) -> list[Problem]:
+def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Problem]:
     try:
         with database.reading(HEADS) as connection:
             (words,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -157,7 +158,7 @@ def _verify_file(database: Database, records: Sequence[Record]) -> list[Problem]
     problems = [Problem(one.file, one.sentence, lost=True) for one in lost]
     if words != "ok":
         problems.append(Problem(FILE, f"SQLite says: {words}"))
-    if records and records[-1].mark != last:
+    if transactions and transactions[-1].mark != last:
         problems.append(Problem(f"{COPY}/{LOG}", f"it ends at another transaction than {FILE}"))
     return problems
 
@@ -197,23 +198,26 @@ def _believable(store: Path) -> bool:
 
 def _rebuild(store: Path, now: datetime) -> list[str]:
     """Make the SQLite file again, and put the old one aside."""
-    shelf, copy = Shelf(store), SecondCopy(store)
-    records = list(copy.records())
-    sound = bool(records) and records[0].whole and "begin" in records[0].content
+    shelf, copy = Shelf(store), log_of(store)
+    transactions = list(records(copy))
+    sound = bool(transactions) and transactions[0].whole and "begin" in transactions[0].content
     room = store / "rebuild.tmp"
     shutil.rmtree(room, ignore_errors=True)
     fresh = Database(room)
     try:
         with fresh.unguarded() as connection:
-            words = _fill(connection, store / FILE, records if sound else [])
-            heads = [change for record in records for change in record.content.get("changes", ())
+            words = _fill(connection, store / FILE, transactions if sound else [])
+            heads = [change for record in transactions for change in record.content.get("changes", ())
                      if record.whole and change[0] in HEADS] if sound else []  # fmt: skip
+            if not sound and (words or not (store / FILE).exists()):
+                # Rows are missing that a walk has passed: it has to begin anew.
+                connection.execute("DELETE FROM checkpoint")
             words += _find_parts(connection, shelf, trusted=sound)
             for layout in LAYOUTS:
                 _derive(connection, shelf, layout, patches=not sound)
             _refresh_heads(connection, heads)
             recount(connection)
-            last = max([record.mark.number for record in records], default=0)
+            last = max([record.mark.number for record in transactions], default=0)
             connection.execute("UPDATE chain SET number = ?, digest = ?", (last + 1, ORIGIN))
         fresh.compact()
     finally:
@@ -231,11 +235,11 @@ def _rebuild(store: Path, now: datetime) -> list[str]:
     return [f"{FILE}: rebuilt from {source}; the old one is in {aside.relative_to(store)}", *words]
 
 
-def _fill(connection: sqlite3.Connection, old: Path, records: Sequence[Record]) -> list[str]:
+def _fill(connection: sqlite3.Connection, old: Path, transactions: Sequence[Record]) -> list[str]:
     """Bring in what the log has; else what is left of the old file and can be believed."""
     words = []
-    if records:
-        for record in records:
+    if transactions:
+        for record in transactions:
             if record.whole:
                 content = dict(record.content)
                 content["changes"] = [c for c in content.get("changes", ()) if c[0] not in HEADS]
@@ -292,7 +296,6 @@ def _find_parts(connection: sqlite3.Connection, shelf: Shelf, *, trusted: bool) 
             (last, last, seen, seen, layout.table.name),
         )
         connection.execute(f"DELETE FROM {layout.versions} WHERE seq <= ?", (last,))
-    connection.execute("DELETE FROM checkpoint")
     return words
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dialframe.chained_log import Mark
 from dialframe.errors import StoreError
 from dialframe.files import FOLDER_MODE, exclusive, folder, publish, write_text
 from dialframe.sqlite import connect, make_private
@@ -30,7 +31,15 @@ from dialframe.store.files.checksums import (
     watch,
 )
 from dialframe.store.files.layout import APPLICATION_ID, SCHEMA_VERSION, additions, statements
-from dialframe.store.files.second_copy import LOG_BYTES, Mark, Record, SecondCopy, apply
+from dialframe.store.files.second_copy import (
+    LOG_BYTES,
+    Record,
+    apply,
+    begin_anew,
+    log_of,
+    note,
+    records,
+)
 
 FILE: Final = "store.sqlite"
 KEYS: Final = "keys"
@@ -100,7 +109,7 @@ class Database:
         """
         self.folder = folder
         self.path = folder / FILE
-        self.copy = SecondCopy(folder)
+        self.copy = log_of(folder)
         self._keys = keys or folder.parent / KEYS
         self._id = ""
         self.read_only = False
@@ -217,9 +226,9 @@ class Database:
         self._check_copy(before)
         staged: Path | None = None
         if self._renew or changes.erased or self.copy.size_bytes > LOG_BYTES or not before.number:
-            mark, staged = self.copy.stage(connection, before)
+            mark, staged = begin_anew(self.copy, connection, before)
         else:
-            mark = self.copy.append(changes.rows, before)
+            mark = note(self.copy, changes.rows, before)
         try:
             connection.execute(
                 "UPDATE chain SET number = ?, digest = ?", (mark.number, mark.digest)
@@ -372,7 +381,7 @@ class Database:
     def _replay(self, connection: sqlite3.Connection, mark: Mark) -> None:
         """Bring in the transactions that the second copy has and the file has not."""
         missing: list[Record] | None = None
-        for record in self.copy.records():
+        for record in records(self.copy):
             if record.mark == mark:
                 missing = []
             elif missing is not None:

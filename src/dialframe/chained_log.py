@@ -1,0 +1,176 @@
+"""A log of records, each chained by its hash to the one before, so that none is changed or left out unnoticed.
+
+A record is a line of JSON and a short line `#<number> <hash>`; its hash is SHA-256 over the hash before it and
+the JSON. A log that begins anew, because what it held was erased, says in its first record which hash it
+follows (`{"before":"..."`). Every record is on the disk before `append` returns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from dialframe import files
+
+__all__ = ["ORIGIN", "ChainedLog", "Line", "Mark"]
+
+#: What the first record of a new log is chained to.
+ORIGIN: Final = "0" * 64
+
+_ENDS: Final = re.compile(rb"\n#(\d{1,18}) ([0-9a-f]{64})\n")
+_END: Final = re.compile(_ENDS.pattern + rb"\Z")
+_BEFORE: Final = re.compile(rb'\{"before":"([0-9a-f]{64})"')
+_END_BYTES: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a log has come: the number of its last record, and the chain's hash there."""
+
+    number: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record as it was read.
+
+    Attributes:
+        mark: Its number and hash, as written.
+        whole: Whether the hash is that of its text and of the record before.
+        text: Its JSON.
+    """
+
+    mark: Mark
+    whole: bool
+    text: bytes
+
+
+class ChainedLog:
+    """The log in one file; nothing is made before something is appended.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file; 0 where there is none."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def last(self) -> Mark | None:
+        """The last record's mark; None where there is no log, or none that ends with a record."""
+        end = _END.search(self._tail(_END_BYTES))
+        return None if end is None else Mark(int(end[1]), end[2].decode())
+
+    def last_text(self, most_bytes: int = 4096) -> bytes | None:
+        """The last record's text; None where there is none, or it is longer than that."""
+        tail = self._tail(most_bytes)
+        ends = list(_ENDS.finditer(tail))
+        if not ends or ends[-1].end() != len(tail):
+            return None
+        if len(ends) > 1:
+            return tail[ends[-2].end() : ends[-1].start()]
+        return tail[: ends[-1].start()] if len(tail) < most_bytes else None
+
+    def append(self, text: bytes, before: Mark) -> Mark:
+        """Write one record to the disk, behind the last one.
+
+        Args:
+            text: Its JSON, without a line break.
+            before: The mark of the record before it.
+
+        Returns:
+            Its own mark.
+
+        Raises:
+            OSError: The disk is full or refuses; the log is as it was.
+        """
+        mark = Mark(before.number + 1, _chained(before.digest, text))
+        size = self.size_bytes
+        files.folder(self.path.parent)
+        try:
+            descriptor = os.open(
+                self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, files.FILE_MODE
+            )
+            with os.fdopen(descriptor, "ab") as file:
+                file.write(text + f"\n#{mark.number} {mark.digest}\n".encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            self.cut(size)
+            raise
+        return mark
+
+    def cut(self, size_bytes: int) -> None:
+        """Take back what was appended for a change that failed."""
+        if self.size_bytes > size_bytes:
+            os.truncate(self.path, size_bytes)
+
+    def cut_torn_end(self) -> None:
+        """Take back the beginning of a record whose writer was killed."""
+        if self.path.exists() and self.last() is None:
+            ends = [end.end() for end in _ENDS.finditer(self.path.read_bytes())]
+            self.cut(ends[-1] if ends else 0)
+
+    def stage(self, pieces: Iterable[bytes], before: Mark) -> tuple[Mark, Path]:
+        """Write a log of one record under a name of its own, to be put in the place of this one.
+
+        Args:
+            pieces: Text of the record; it begins with `{"before":"<before.digest>"`.
+            before: The mark that it follows.
+
+        Returns:
+            The record's mark, and where it is until `files.publish` gives it its name.
+
+        Raises:
+            OSError: The disk is full or refuses.
+        """
+        files.folder(self.path.parent)
+        digest = hashlib.sha256(before.digest.encode())
+
+        def fill(file: BinaryIO) -> None:
+            for piece in pieces:
+                digest.update(piece)
+                file.write(piece)
+            file.write(f"\n#{before.number + 1} {digest.hexdigest()}\n".encode())
+
+        staged = files.stage(self.path, fill)
+        return Mark(before.number + 1, digest.hexdigest()), staged
+
+    def lines(self) -> Iterator[Line]:
+        """Every record, oldest first, damaged ones among them."""
+        if not self.path.exists():
+            return
+        data = self.path.read_bytes()
+        previous: str | None = None
+        start = 0
+        for end in _ENDS.finditer(data):
+            text, start = data[start : end.start()], end.end()
+            mark = Mark(int(end[1]), end[2].decode())
+            begun = _BEFORE.match(text)
+            before = previous or (begun[1].decode() if begun else ORIGIN)
+            # A hash that was changed itself breaks two records, never more.
+            yield Line(mark, _chained(before, text) == mark.digest, text)
+            previous = mark.digest
+
+    def _tail(self, most_bytes: int) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, size - most_bytes))
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+
+def _chained(before: str, text: bytes) -> str:
+    return hashlib.sha256(before.encode() + text).hexdigest()
