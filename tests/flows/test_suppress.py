@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dialframe.errors import OutcomeUnknown, Refused, TransportError
+from dialframe.flows import audit_inputs
 from dialframe.flows.suppress import Pushed, push
 from dialframe.suppression import Entry, SuppressionList
 
@@ -63,3 +65,13 @@ def test_a_lost_line_keeps_what_was_told(listed: SuppressionList) -> None:
     service.trouble = {}
     assert push(listed, service, now=lambda: NOW) == Pushed(2, 0, 0)
     assert [phone for phone, _ in service.added] == PHONES
+
+
+def test_the_audit_reads_the_list_that_commands_write(
+    listed: SuppressionList, tmp_path: Path
+) -> None:
+    """One list for all accounts of a machine: beside the folders of their stores, not in one of them."""
+    account = SimpleNamespace(store=SimpleNamespace(folder=tmp_path / "client-of-a-service"))
+    requests = audit_inputs.own_list(account, None, NOW)  # type: ignore[arg-type]
+    assert requests is not None
+    assert sorted(requests["phone"]) == PHONES

@@ -69,7 +69,8 @@ _WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
 
 def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> pd.DataFrame | None:
     """The same requests with those of the firm's own list: who wished not to be called, since when, by whose word."""
-    listed = SuppressionList.beside(account.store.folder)
+    # One list for all accounts of a machine: it lies beside their folders.
+    listed = SuppressionList.beside(account.store.folder.parent)
     rows = [
         (entry.phone, entry.added_at, entry.source, entry.reason, "suppression")
         for entry in listed.entries()
