@@ -381,6 +381,43 @@ class SuppressionList:
                 )
         return erased
 
+    def take_in(self, other: SuppressionList, now: datetime) -> int:
+        """Add what another list has and this one never heard of, such as one from a backup.
+
+        A number that was taken off this list stays off.
+
+        Args:
+            other: The other list.
+            now: The present, UTC.
+
+        Returns:
+            How many numbers are new.
+
+        Raises:
+            StoreError: One of the two is damaged or cannot be written.
+        """
+        theirs = list(other.entries())
+        with other.file.reading() as connection:
+            marks = (
+                connection.execute("select mark, at from forgotten").fetchall()
+                if connection is not None
+                else []
+            )
+        new = 0
+        with self.file.writing(erasing=bool(marks)) as connection:
+            for entry in theirs:
+                known = connection.execute(
+                    "select 1 from changes where digest = ?", (entry.digest,)
+                ).fetchone()
+                if known is None and not self._is_forgotten(connection, entry):
+                    _put(connection, "add", entry, now)
+                    new += 1
+            for mark in marks:
+                new += connection.execute(
+                    "insert or ignore into forgotten values (?, ?)", mark
+                ).rowcount
+        return new
+
     def __len__(self) -> int:
         with self.file.reading() as connection:
             if connection is None:

@@ -83,7 +83,7 @@ class ListFile:
         self.path = path
         self._log = ChainedLog(path.with_suffix(".log"))
         self._lock = path.with_suffix(".lock")
-        self._aside = path.with_suffix(".aside")
+        self._aside = path.with_name(f"{path.name}.aside")
 
     @property
     def exists(self) -> bool:
@@ -143,7 +143,8 @@ class ListFile:
                     if erasing:
                         # What was erased must not be found in pages that are free now.
                         connection.execute("vacuum")
-                        self._aside.unlink(missing_ok=True)
+                        for aside in self.path.parent.glob(f"{self.path.stem}.*.aside"):
+                            aside.unlink()
                 self._note_file()
             except sqlite3.Error as problem:
                 raise _damaged(self.path, str(problem)) from problem
@@ -186,18 +187,12 @@ class ListFile:
                 return []
             return self._mend_alone()
 
-    def copy_to(self, folder: Path) -> None:
-        """Copy both copies as they are at one moment.
-
-        Raises:
-            StoreError: Neither is what was written.
-            OSError: The disk is full or refuses.
-        """
-        self.mend()
+    def set_aside(self) -> None:
+        """Give both copies another name, where neither is what was written, so that a backup can take their place."""
         with files.exclusive(self._lock, wait=True):
             for path in (self.path, self._log.path):
                 if path.exists():
-                    files.write_bytes(path.read_bytes(), folder / path.name)
+                    path.replace(path.with_name(f"{path.name}.aside"))
 
     def _sound(self) -> bool:
         """Whether the file is the one that the log noted last."""

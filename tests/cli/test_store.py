@@ -93,10 +93,16 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`verify` ends with 3 and names the file; `repair` and `restore` bring back what was there."""
+    listed = folder / "suppression.sqlite", folder / "suppression.log"
+    assert run(["suppress", "add", "+12025550142", "--source", "Ada"]) == 0
+    capsys.readouterr()
     (store,) = [path for path in folder.iterdir() if (path / "store.sqlite").exists()]
     rows = told(capsys, "info")["rows"]
-    (made,) = told(capsys, "backup", str(tmp_path / "backups"))["backups"]  # type: ignore[misc]
+    made, beside = told(capsys, "backup", str(tmp_path / "backups"))["backups"]  # type: ignore[misc]
     assert Path(made, "backup.json").exists()
+    assert {path.name for path in Path(beside).iterdir()} >= {
+        "suppression.sqlite", "suppression.log", "backup.json",
+    }  # fmt: skip
     (store / "store.sqlite").unlink()
 
     assert run(["store", "verify"]) == 3
@@ -110,7 +116,19 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
 
     assert run(["store", "restore", str(tmp_path / "backups")]) == 2
     assert "--replace" in capsys.readouterr().err
+    listed[0].unlink()
+    assert run(["store", "verify"]) == 3
+    assert "suppression/suppression.sqlite: it is missing" in capsys.readouterr().out
+    assert run(["store", "repair"]) == 0
+    assert run(["suppress", "add", "+12025550143", "--source", "Ada"]) == 0
+    for path in listed:
+        path.write_bytes(path.read_bytes()[:99])
+    assert run(["suppress", "list"]) == 1
+    capsys.readouterr()
     assert told(capsys, "restore", str(tmp_path / "backups"), "--replace")["restored"]
+    assert run(["suppress", "check", "+12025550142"]) == 3
+    assert run(["store", "verify"]) == 0
+    capsys.readouterr()
     assert told(capsys, "info")["rows"] == rows
 
 
@@ -139,6 +157,8 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(
     capsys.readouterr()
     run(["audit", "--rules", "us", "-o", str(folder / "pack"), "--json"])
     assert "versions observed from" in capsys.readouterr().out
+    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json"))
+    assert b"versions observed from" in written
 
     assert run(["store", "repair", "--acknowledge"]) == 0
     capsys.readouterr()

@@ -26,11 +26,12 @@ from dialframe.cli.terminal import (
     show,
 )
 from dialframe.config import Settings
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, StoreError
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.frames.columns import Table
+    from dialframe.store.backups import Beside
 
 app = typer.Typer(
     help="The local store: what is in it, whether it is whole, backups, erasing, publishing.",
@@ -176,9 +177,13 @@ def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
 
         dialframe store verify
     """
+    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import recovery
 
     problems = {path.name: recovery.verify(path) for path in _stores(store)}
+    own = suppression_list(store).file
+    if own.exists:
+        problems["suppression"] = [recovery.Problem(*_parted(line)) for line in own.problems()]
     if as_json:
         answer({"stores": {name: [asdict(one) for one in of] for name, of in problems.items()}})
     else:
@@ -208,12 +213,16 @@ def repair(
 
         dialframe store repair
     """
+    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import recovery
 
     now = datetime.now(UTC)
     done = {
         path.name: recovery.repair(path, now, acknowledge=acknowledge) for path in _stores(store)
     }
+    own = suppression_list(store).file
+    if own.exists:
+        done["suppression"] = own.mend()
     if as_json:
         answer({"repaired": done})
         return
@@ -233,16 +242,21 @@ def backup(
 ) -> None:
     """Copy the whole store as it is now, with a list of digests.
 
-    Example:
+    The suppression list and the write journal go with it. Example:
+
         dialframe store backup /mnt/backups/2026-11-22
     """
     from dialframe.account.opening import keys_folder
+    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
 
     made = [
         backups.backup(path, folder, replace=replace, keys=keys_folder())
         for path in _stores(store)
     ]
+    suppression_list(store).file.mend()
+    beside = backups.backup_beside(_beside(store), folder, replace=replace)
+    made += [] if beside is None else [beside]
     if as_json:
         answer({"backups": [str(path) for path in made]})
         return
@@ -262,14 +276,19 @@ def restore(
 ) -> None:
     """Put a backup back; a store in its place is kept beside it.
 
-    Example:
+    A suppression list that is here stays, and takes in what only the backup knows; so does the write journal,
+    which an older one would make forget what was sent. Example:
+
         dialframe store restore /mnt/backups/2026-11-22 --replace
     """
     from dialframe.account.opening import keys_folder
+    from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
+    from dialframe.suppression import SuppressionList
 
-    sources = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
-    if not sources:
+    found = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
+    sources = [path for path in found if path.name != backups.BESIDE]
+    if not found:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
     kept = {
@@ -278,9 +297,28 @@ def restore(
         )
         for path in sources
     }
+    brought, added = list[str](), 0
+    if (beside := folder / backups.BESIDE) in found:
+        own = suppression_list(store)
+        try:
+            theirs = SuppressionList(beside / own.path.name)
+            added = own.take_in(theirs, now) if own.file.exists else 0
+        except StoreError:
+            own.file.set_aside()
+        brought = backups.restore_beside(_beside(store), beside)
     if as_json:
-        answer({"restored": {name: str(path) if path else None for name, path in kept.items()}})
+        answer(
+            {
+                "restored": {name: str(path) if path else None for name, path in kept.items()},
+                "beside": brought,
+                "suppressed": added,
+            }
+        )
         return
+    for name in brought:
+        say(f"{name}: restored")
+    if added:
+        say(f"{added} numbers of the backup are on the suppression list again")
     for name, path in kept.items():
         say(f"{root / name}: restored" + (f"; what stood there is {path}" if path else ""))
 
@@ -288,6 +326,26 @@ def restore(
 def _root(store: Path | None) -> Path:
     settings = Settings.from_environment(os.environ, store=store)
     return (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
+
+
+def _beside(store: Path | None) -> Beside:
+    """The suppression list with its log and key, and the write journal, of this machine."""
+    from dialframe.client.journal import FILE_NAME, default_folder
+    from dialframe.flows.suppress import key_file
+    from dialframe.store.backups import Beside
+    from dialframe.suppression import SuppressionList
+
+    root = _root(store)
+    settings = Settings.from_environment(os.environ, store=store)
+    journal = default_folder() if settings.store is None else root / "journal"
+    listed = SuppressionList.beside(root).path
+    files = (listed, listed.with_suffix(".log"), key_file(), journal / FILE_NAME)
+    return Beside({path.name: path for path in files}, frozenset({FILE_NAME}))
+
+
+def _parted(problem: str) -> tuple[str, str]:
+    file, _, what = problem.partition(": ")
+    return file, what
 
 
 def _stores(store: Path | None) -> list[Path]:

@@ -129,10 +129,15 @@ def own_list(
     """
     folder = Settings.from_environment(environment, store=store).store
     folder = folder or user_data_path("dialframe", appauthor=False) / "store"
-    key = user_config_path("dialframe", appauthor=False) / "suppression.key"
+    key = key_file()
     return SuppressionList.beside(
         folder.expanduser(), key=forget_key(key) if forgetting or key.exists() else None
     )
+
+
+def key_file() -> Path:
+    """The key of forgotten numbers of the suppression list, apart from it."""
+    return user_config_path("dialframe", appauthor=False) / "suppression.key"
 
 
 @cache

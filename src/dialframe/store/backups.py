@@ -6,12 +6,16 @@ import hashlib
 import json
 import shutil
 import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import exclusive, folder, staged_folder, write_text
+from dialframe.files import exclusive, folder, staged_folder, write_bytes, write_text
 from dialframe.store.files.catalog import (
     live_parts,
 )
@@ -26,6 +30,8 @@ from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import LOG
 
 MANIFEST: Final = "backup.json"
+#: The folder, in a backup, of what lies beside all stores.
+BESIDE: Final = "beside"
 #: Where stores are kept that a backup was put in the place of.
 REPLACED: Final = "replaced"
 _SCHEMA: Final = "dialframe.backup/1"
@@ -139,6 +145,90 @@ def restore(
         raise StoreError(f"{store}: {error.strerror or error}; nothing was replaced") from error
     store.chmod(0o700)
     return kept if kept.exists() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What lies beside all stores and no sync can bring back.
+
+    Attributes:
+        files: Files by the name that they have in a backup, with where they are on this machine.
+        databases: Names of those that are SQLite files of others, copied as they are at one moment.
+    """
+
+    files: Mapping[str, Path]
+    databases: frozenset[str]
+
+
+def backup_beside(beside: Beside, target: Path, *, replace: bool = False) -> Path | None:
+    """Copy what lies beside the stores (suppression list, write journal, key), with a manifest of digests.
+
+    Args:
+        beside: The files; those that are not there are left out.
+        target: The folder for backups.
+        replace: Whether an older copy may be replaced.
+
+    Returns:
+        The folder of the copy, or None where there is nothing.
+
+    Raises:
+        ConfigError: An older backup stands there.
+        StoreError: The disk refuses; an older backup stays as it was.
+    """
+    there = {name: path for name, path in beside.files.items() if path.exists()}
+    if not there:
+        return None
+    made = target / BESIDE
+    try:
+        with staged_folder(made, replace=replace) as staging:
+            for name, path in there.items():
+                if name in beside.databases:
+                    _copy_database(path, staging / name)
+                else:
+                    shutil.copyfile(path, staging / name)
+            _write_manifest(staging)
+            for path in staging.iterdir():
+                path.chmod(0o600)
+    except FileExistsError:
+        raise ConfigError(
+            f"{made} holds an older backup; name another folder, or pass --replace"
+        ) from None
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"{made}: {error}; no backup was made") from error
+    return made
+
+
+def restore_beside(beside: Beside, source: Path) -> list[str]:
+    """Put what lay beside the stores back where it is missing; what is there stays.
+
+    Args:
+        beside: Where each file belongs.
+        source: The folder of the copy.
+
+    Returns:
+        Names of the files that were put back.
+
+    Raises:
+        StoreError: The backup is not what was written, or the disk refuses.
+    """
+    _check_manifest(source)
+    done = []
+    try:
+        for name, path in beside.files.items():
+            if (source / name).is_file() and not path.exists():
+                write_bytes((source / name).read_bytes(), path)
+                done.append(name)
+    except OSError as error:
+        raise StoreError(f"{source}: {error.strerror or error}") from error
+    return done
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    with (
+        closing(sqlite3.connect(f"file:{quote(str(source))}?mode=ro", uri=True)) as read,
+        closing(sqlite3.connect(target)) as written,
+    ):
+        read.backup(written)
 
 
 def _write_manifest(staging: Path) -> None:
