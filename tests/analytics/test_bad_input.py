@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from analytics.everything import EVERYTHING, Account, as_table
 from analytics.made import START, appointment, appointments, call, calls, lead, leads
-from dialframe import frames, plots
+from dialframe import analytics, frames, plots
 from dialframe.analytics import metrics
 from dialframe.errors import DialframeError
 
@@ -323,3 +324,124 @@ def test_an_empty_account_has_the_columns_of_a_full_one(name: str) -> None:
         return
     empty, full = (as_table(EVERYTHING[name](ACCOUNTS[k])) for k in ("empty", "one call"))
     assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
+
+
+#: Frames that are taken: those of others, and calls that no service would give.
+TAKEN: dict[str, Callable[[Account], Account]] = {
+    "polars calls, Arrow leads": lambda a: replace(
+        a, calls=pytest.importorskip("polars").from_pandas(a.calls), leads=_arrow(a.leads)
+    ),
+    "calls of pandas on Arrow": lambda a: replace(
+        a, calls=a.calls.convert_dtypes(dtype_backend="pyarrow")
+    ),
+    "no ids, two kinds of text, nanoseconds": lambda a: replace(
+        a,
+        calls=a.calls.assign(
+            id=np.nan, disposition=pd.Series([1, "NI"] * 5, dtype=object),
+            created_at=a.calls["created_at"].dt.as_unit("ns"),
+        ).set_index(["status", "direction"], drop=False),
+        leads=a.leads.assign(id=np.nan),
+    ),
+}  # fmt: skip
+
+#: What is refused, and words that the refusal has.
+NOT_TAKEN: dict[str, tuple[Callable[[Account], Account], str]] = {
+    "a list": (lambda a: replace(a, calls=[1, 2]), "not a frame"),
+    "a dict": (lambda a: replace(a, calls={"id": [1]}), "not a frame"),
+    "nothing": (lambda a: replace(a, calls=None), "not a frame"),
+    "a column": (lambda a: replace(a, calls=a.calls["id"]), "not a frame"),
+    "an array": (lambda a: replace(a, calls=a.calls.to_numpy()), "not a frame"),
+    "a lazy frame": (
+        lambda a: replace(a, calls=pytest.importorskip("polars").from_pandas(a.calls).lazy()),
+        "not a frame",
+    ),
+    "no columns": (lambda a: replace(a, calls=pd.DataFrame()), "no column"),
+    "leads for calls": (lambda a: replace(a, calls=a.leads, leads=a.calls), r"\(calls, leads\)|no column"),
+    "other columns": (lambda a: replace(a, calls=a.calls.rename(columns=str.upper)), "no column"),
+    "a column twice": (
+        lambda a: replace(a, calls=pd.concat([a.calls, a.calls[["id"]]], axis=1)), "twice",
+    ),
+    "whole numbers for phones": (
+        lambda a: replace(a, calls=a.calls.assign(to_number=range(len(a.calls)))), r"E\.164",
+    ),
+    "numbers for phones": (
+        lambda a: replace(a, calls=a.calls.assign(to_number=0.5)), r"E\.164",
+    ),
+    "numbers for dispositions": (
+        lambda a: replace(a, calls=a.calls.assign(disposition=7)), "where text is needed",
+    ),
+    "text for seconds": (
+        lambda a: replace(a, calls=a.calls.assign(duration_seconds="long")), "seconds are needed",
+    ),
+}  # fmt: skip
+
+
+def _arrow(frame: pd.DataFrame) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+#: Asks that take no calls, or read the campaigns of a frame of pandas themselves.
+_BESIDE = {"import_outcomes", "compare"}
+#: Those that say something of leads without calls.
+_WITHOUT_CALLS = {"duplicates"}
+
+
+@pytest.mark.parametrize("kind", TAKEN)
+def test_frames_of_others_are_taken_by_every_analysis(kind: str) -> None:
+    """Polars, Arrow and odd columns of pandas give an answer or one of our errors, never a traceback."""
+    given = TAKEN[kind](ACCOUNTS["no dispositions in one campaign"])
+    for name in EVERYTHING.keys() - {"compare"}:
+        try:
+            assert str(EVERYTHING[name](given))
+        except DialframeError as error:
+            assert len(str(error)) > 20, name  # noqa: PT017 - most give an answer
+
+
+@pytest.mark.parametrize("kind", NOT_TAKEN)
+def test_what_is_no_frame_of_calls_is_refused_in_words(kind: str) -> None:
+    """By every analysis, and the words say what is wrong."""
+    change, words = NOT_TAKEN[kind]
+    given = change(ACCOUNTS["no dispositions in one campaign"])
+    asked = EVERYTHING.keys() - _BESIDE - (_WITHOUT_CALLS if kind == "nothing" else set())
+    for name in asked:
+        with pytest.raises(DialframeError, match=words):
+            EVERYTHING[name](given)
+
+
+PARAMETERS = [
+    (dict.fromkeys(["since"], since), None)
+    for since in ("2026-03-01", date(2026, 3, 1), START, START.isoformat(), pd.Timestamp(START))
+] + [
+    ({"since": "yesterday"}, "since"),
+    ({"since": START.replace(tzinfo=None)}, "zone"),
+    ({"as_of": 5}, "as_of"),
+    ({"min_calls": "many"}, "not a number"),
+    ({"min_calls": -1}, "negative"),
+    ({"alpha": 5}, "probability"),
+    ({"campaign": 7}, "not text"),
+    ({"taxonomy": "default"}, "Taxonomy"),
+    ({"window": 30}, "window"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), PARAMETERS)
+def test_thresholds_and_times_are_taken_or_refused_in_words(
+    given: dict[str, Any], words: str | None
+) -> None:
+    """A day, an instant and their texts mean the same; all else is named in the refusal."""
+    account = ACCOUNTS["one call"]
+    ask = analytics.funnel if "window" in given else analytics.hours
+    if words is None:
+        assert len(ask(account.calls, account.leads, **given).table)
+        return
+    with pytest.raises(DialframeError, match=words):
+        ask(account.calls, account.leads, **given)
+
+
+def test_a_look_that_is_none_is_refused_in_words() -> None:
+    """As a picture's other words are."""
+    account = ACCOUNTS["one call"]
+    with pytest.raises(DialframeError, match="light or dark"):
+        plots.hours(analytics.hours(account.calls, account.leads), look="x")  # type: ignore[arg-type]

@@ -25,6 +25,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from dialframe.errors import ConfigError
+
 Look = Literal["light", "dark"]
 
 WIDTH_IN: Final = 8.0
@@ -133,6 +135,8 @@ def given_axes(axes: Axes | None) -> Iterator[None]:
 @contextmanager
 def context(look: Look = "light") -> Iterator[Theme]:
     """Draw and write inside this: matplotlib's defaults with our settings, and back afterwards."""
+    if look not in THEMES:
+        raise ConfigError(f"look={look!r} is not known; use light or dark")
     theme = THEMES[look]
     with matplotlib.style.context(_settings(theme), after_reset=True), warnings.catch_warnings():
         # A letter that no font of this machine has is drawn as a box; the words and the table have it.

@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Ints, Mask, arrow, booleans, present, require, text
+from dialframe.analytics.attempt.arrays import (
+    Ints,
+    Mask,
+    arrow,
+    as_frame,
+    booleans,
+    present,
+    require,
+    text,
+)
 from dialframe.analytics.attempt.code_tables import Field
 from dialframe.analytics.attempt.outcome_classes import (
     BY_NAME,
@@ -122,6 +131,7 @@ def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing.
     """
+    calls = as_frame("calls", calls)
     found = classes(calls, taxonomy)
     names: list[str | None] = [o.name for o in OUTCOMES]
     frame = pd.DataFrame(
@@ -157,6 +167,7 @@ def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing.
     """
+    calls = as_frame("calls", calls)
     require(calls, _NEEDED, "calls")
     fields: tuple[Field, ...] = ("disposition", "hangup_cause", "status")
     rows = [

@@ -10,14 +10,13 @@ from datetime import timedelta
 from typing import Any, Final, ParamSpec, TypeVar
 
 import pandas as pd
-import pyarrow as pa
 
+from dialframe.analytics.attempt.arrays import as_frame
 from dialframe.analytics.attempt.attempt_table import GIVEN_LEAD, NUMBERED, SOURCE
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.errors import ConfigError
-from dialframe.frames import CALLS, LEADS
 from dialframe.instants import age, instant
 
 P = ParamSpec("P")
@@ -29,7 +28,6 @@ _FRAMES: Final = frozenset({
 })  # fmt: skip
 _TIMES: Final = ("as_of", "since", "until")
 _SPANS: Final = frozenset({"window", "recent", "within", "early", "late"})
-_TEXTS: Final = frozenset({c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"})
 
 _MARK: Final = ("call_id", "attempt", "local_certainty", "caller_id")
 #: Columns of calls by the name that they have among the attempts.
@@ -61,7 +59,7 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         given = bound.arguments
         for name in given:
             given[name] = _read(name, given[name], signature.parameters[name])
-        _ordered(given)
+        refuse_swapped(given.get("calls"), given.get("leads"))
         _from_attempts(given, signature)
         as_of = given.get("as_of")
         for name in _FRAMES & given.keys():
@@ -70,68 +68,6 @@ def analysis(function: Callable[P, R]) -> Callable[P, R]:
         return function(*bound.args, **bound.kwargs)
 
     return checked
-
-
-def as_frame(name: str, value: object) -> pd.DataFrame:
-    """A table of pandas, polars or Arrow as a frame of pandas.
-
-    Args:
-        name: What it should be, for the message: `calls`, `leads`.
-        value: A DataFrame, or anything with `__arrow_c_stream__`.
-
-    Raises:
-        ConfigError: It is none of these, or a text column holds numbers.
-    """
-    if isinstance(value, pd.DataFrame):
-        frame = value
-    else:
-        if not hasattr(value, "__arrow_c_stream__"):
-            raise ConfigError(
-                f"{name} is {type(value).__name__}, not a frame; pass a DataFrame of pandas or "
-                f"polars, or an Arrow table, with the columns of the {name} table"
-            )
-        table = pa.table(value)
-        frame = pd.DataFrame({c: _plain(table[c]) for c in table.column_names})
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise ConfigError(f"the {name} frame has the column {twice!r} twice; drop one of them")
-    changed = {}
-    for column in frame.columns:
-        kind = frame[column].dtype
-        if isinstance(kind, pd.ArrowDtype):
-            changed[column] = _plain(pa.chunked_array(frame[column].array.__arrow_array__()))
-        if column in _TEXTS and column != "_extra" and (
-            pd.api.types.is_numeric_dtype(kind) and frame[column].notna().any()
-        ):  # fmt: skip
-            raise ConfigError(
-                f"column {column!r} of the {name} frame holds {kind} where text is needed"
-                + ("; numbers are E.164 text such as '+12125550100'" if _is_number(column) else "")
-            )
-    return frame.assign(**changed) if changed else frame
-
-
-def _is_number(column: object) -> bool:
-    return str(column) in ("phone", "to_number", "from_number")
-
-
-def _plain(values: pa.ChunkedArray | pa.Array) -> Any:
-    """A column of Arrow as the dtype that the frames of an account have."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        values, kind = values.cast(kind.value_type), kind.value_type
-    if pa.types.is_timestamp(kind):
-        zone = kind.tz or "UTC"
-        at = pd.Series(values.cast(pa.timestamp("us", "UTC" if kind.tz else None)).to_pandas())
-        return (at if kind.tz else at.dt.tz_localize(zone)).dt.tz_convert("UTC").array
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return pd.array(values.cast(pa.large_string()).to_pylist(), dtype="str")
-    for is_kind, dtype in (
-        (pa.types.is_integer, "Int64"), (pa.types.is_floating, "Float64"),
-        (pa.types.is_boolean, "boolean"), (pa.types.is_null, "str"),
-    ):  # fmt: skip
-        if is_kind(kind):
-            return pd.array(values.to_pylist(), dtype=dtype)
-    return pd.Series(values.to_pylist(), dtype=object).array
 
 
 def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
@@ -170,9 +106,12 @@ def _plain_value(name: str, value: object, kind: str) -> None:
         raise ConfigError(f"{name}={value!r} is neither True nor False")
 
 
-def _ordered(given: dict[str, Any]) -> None:
-    """Refuse leads in the place of the calls."""
-    calls, leads = given.get("calls"), given.get("leads")
+def refuse_swapped(calls: pd.DataFrame | None, leads: pd.DataFrame | None) -> None:
+    """Refuse leads in the place of the calls.
+
+    Raises:
+        ConfigError: The calls have the columns of leads.
+    """
     if calls is not None and "to_number" not in calls.columns and "phone" in calls.columns:
         swapped = leads is not None and "to_number" in leads.columns
         raise ConfigError(

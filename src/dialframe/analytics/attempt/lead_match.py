@@ -16,6 +16,7 @@ from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
     arrow,
+    as_frame,
     in_order,
     is_word,
     numbered,
@@ -86,6 +87,8 @@ def match(
     Raises:
         ConfigError: A column is missing.
     """
+    calls, leads = as_frame("calls", calls), as_frame("leads", leads)
+    events = None if events is None else as_frame("events", events)
     matched = match_rows(calls, leads, events=events, started=started)
     ids: list[str | None] = [None if pd.isna(value) else str(value) for value in leads["id"]]
     frame = pd.DataFrame(

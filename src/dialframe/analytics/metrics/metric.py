@@ -6,19 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Floats, Mask
+from dialframe.analytics.attempt.arrays import Floats, Mask, as_frame
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.entry import refuse_swapped
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.result import named
 from dialframe.analytics.result.result_tables import plain, records, table
 from dialframe.analytics.stats.intervals import clustered, clustered_mean, wilson
 from dialframe.errors import ConfigError
+from dialframe.instants import instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,16 @@ class Inputs:
     until: datetime | None
     include_no_campaign: bool
     choices: Choices
+
+    def __post_init__(self) -> None:
+        """Frames of polars and Arrow become pandas, and texts of times instants."""
+        for name in ("calls", "leads", *get_args(Needed), "events"):
+            value = getattr(self, name)
+            if name == "calls" or value is not None:
+                object.__setattr__(self, name, as_frame(name, value))
+        refuse_swapped(self.calls, self.leads)
+        for field_name, name in (("asked_as_of", "as_of"), ("since", "since"), ("until", "until")):
+            object.__setattr__(self, field_name, instant(name, getattr(self, field_name)))
 
     @cached_property
     def attempts(self) -> Attempts:
