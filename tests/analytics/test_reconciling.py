@@ -60,3 +60,15 @@ def test_an_empty_report_agrees_with_nothing() -> None:
     found = _found()
     assert "agree" not in found.answer
     assert "nothing to hold the calls here against" in found.answer
+
+
+def test_a_report_by_indian_days_is_a_time_zone_and_no_difference() -> None:
+    """Days may begin on the half hour."""
+    frame = calls(*(call(n, n / 4, answered=True, disposition="NI") for n in range(80)))
+    local = frame["created_at"].dt.tz_convert("Asia/Kolkata").dt.strftime("%Y-%m-%d")
+    rows = [{"date": day, "campaign_id": "cmp_spring", "disposition": "NI", "calls": int(n)}
+            for day, n in local.value_counts().items()]  # fmt: skip
+    report = frames.from_records(frames.DISPOSITIONS, rows)
+    found = analytics.reconcile(frame, report=report)
+    assert found.parameters["day_begins_utc_h"] == 18.5
+    assert set(found.table.loc[found.table["calls"] > 0, "reason"]) == {"time_zone_edge"}

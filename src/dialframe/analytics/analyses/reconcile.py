@@ -37,6 +37,11 @@ BUCKETS: Final[dict[str, str]] = {
     "gap": "the report has calls that are not here: pull again from before that day",
     "surplus": "calls are here that the report does not count",
 }
+#: Hours by which clocks differ from UTC: the whole ones, and the others that are in use (tz database).
+_OFFSETS_H: Final = (
+    *map(float, range(-12, 15)), -9.5, -3.5, -2.5, 3.5, 4.5, 5.5, 5.75, 6.5, 8.75, 9.5, 10.5, 12.75,
+    13.75,
+)  # fmt: skip
 _KEYS: Final = ("date", "campaign_id", "disposition")
 
 
@@ -78,7 +83,7 @@ def reconcile(
     if inside.off(inside.all, 0) < total:
         chosen, directions = inside.all, "outbound and inbound"
         after = inside.off(inside.all, 0)
-    hours = range(-12, 15) if after else (0,)
+    hours = _OFFSETS_H if after else (0.0,)
     hour = min(hours, key=lambda h: (inside.off(chosen, h), abs(h)))
     server, computed = inside.named(inside.server), inside.named(inside.counts(chosen, hour))
     rest = inside.named(inside.server - inside.counts(chosen, hour))
@@ -112,7 +117,7 @@ def reconcile(
                       {"outside_report": "started on a day that the report does not have"}),
         taxonomy, found.as_of,
         {"each": _each(rest, server, computed, each), "codes": codes},
-        {"directions": directions, "day_begins_utc_h": -hour % 24, "difference": total,
+        {"directions": directions, "day_begins_utc_h": -hour % 24.0, "difference": total,
          "server": sum(server.values())},
         found.warnings,
     )  # fmt: skip
@@ -149,14 +154,14 @@ class _Counts:
         self._cell = self._cell[len(there) :]
         self.outside = int((self.all & (self._day(0) < 0)).sum())
 
-    def counts(self, chosen: Mask, hours: int) -> Ints:
+    def counts(self, chosen: Mask, hours: float) -> Ints:
         """Counts with the clock put forward by some hours."""
         day = self._day(hours)
         keep = chosen & (day >= 0)
         place = day[keep] * self._width + self._cell[keep]
         return np.bincount(place, minlength=len(self.server)).astype(np.int64)
 
-    def off(self, chosen: Mask, hours: int) -> int:
+    def off(self, chosen: Mask, hours: float) -> int:
         """How much all counts together are off."""
         return int(np.abs(self.server - self.counts(chosen, hours)).sum())
 
@@ -171,9 +176,9 @@ class _Counts:
         ]
         return dict(sorted(zip(keys, counts[place].tolist(), strict=True)))
 
-    def _day(self, hours: int) -> Ints:
+    def _day(self, hours: float) -> Ints:
         """Place of each call's day in the report's days, or -1."""
-        day = (self._at + hours * _HOUR_US) // _DAY_US
+        day = (self._at + round(hours * _HOUR_US)) // _DAY_US
         if not len(self._wanted):
             return np.full(len(day), -1)
         ordered = self._wanted[self._sorted]
