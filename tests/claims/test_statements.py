@@ -219,3 +219,10 @@ def test_frames_of_others_are_taken_and_wrong_ones_refused_in_words() -> None:
 
 def _null(times: int) -> list[World]:
     return [made(seed, Switches()) for seed in range(times)]
+
+
+def test_a_whole_pool_is_never_called_sick() -> None:
+    """Where hardly a number is left to compare with, the suspicion was wrong, not every number."""
+    world = made(6_000_068, Switches())
+    alarms = analytics.caller_ids(world.calls, world.leads, min_calls=100).claims
+    assert [claim.kind for claim in alarms] == ["none"]

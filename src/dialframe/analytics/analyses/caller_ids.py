@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import (
     instants,
     plural,
-    rated,
+    rated_calls,
     ratio,
     share,
     sums,
@@ -49,6 +49,8 @@ _FEW_DRAWS: Final = 99
 _ORDINARY: Final = 0.1
 _MOST_BINS: Final = 100
 _ROUNDS: Final = 12
+#: Part of the judged numbers that has to be healthy for the others to be compared with it.
+_HEALTHY: Final = 0.25
 _DAY_US: Final = 86_400_000_000
 SEED: Final = 20_260_101
 #: What caller IDs are adjusted for.
@@ -108,7 +110,15 @@ def caller_ids(
 
 
 def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result:
-    """The same of attempts that are counted already."""
+    """The same of attempts that are counted already; worked out once for each of them."""
+    key = f"caller ids {min_calls} {alpha}"
+    if key not in found.known:
+        found.known[key] = _judged_numbers(found, min_calls, alpha)
+    result: Result = found.known[key]
+    return result
+
+
+def _judged_numbers(found: Attempts, min_calls: int, alpha: float) -> Result:
     code, names = found.text("from_number")
     human, count = found.flag("human"), len(names)
     # Calls without a caller ID are a row of the table, and no number that could rest.
@@ -116,20 +126,14 @@ def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result
     by_time = np.argsort(found.when, kind="stable")
     mine = [by_time[code[by_time] == number] for number in range(count)] if len(found) else []
     others = _Others(found, code, count)
-    sick = others.suspects(judged, mine)
-    alert = np.zeros(count, dtype=bool)
-    for turn in range(_ROUNDS):
-        chance, doubt = others.chance(sick)
-        p, start, detectable = _judge(found, mine, judged, chance, doubt)
-        adjusted = holm(p)
-        following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
-        # Suspects are left out of the first baseline alone: a number that is not alarmed with the
-        # others in it is healthy. The set can only shrink from there.
-        if turn and (following == alert).all():
-            break
-        alert = following & (alert if turn > 1 else True)
-        sick = _sick_stretches(mine, alert, human, chance, len(found))
-    frame = _numbers(found, code, names, human, chance, judged, p, adjusted, alert, start)
+    alarms = _alarmed(found, others, judged, mine, others.suspects(judged, mine), alpha)
+    if int((judged & ~alarms.alert).sum()) < _HEALTHY * int(judged.sum()):
+        # Hardly a number is left that could be healthy: the suspects were no baseline to go by.
+        nobody = np.zeros(len(found), dtype=bool)
+        alarms = _alarmed(found, others, judged, mine, nobody, alpha)
+    chance, detectable = alarms.chance, alarms.detectable
+    frame = _numbers(found, code, names, human, chance, judged, alarms.p, alarms.adjusted,
+                     alarms.alert, alarms.start)  # fmt: skip
     return Result(
         "caller_ids",
         _alarms(frame, detectable),
@@ -145,6 +149,36 @@ def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result
         found.warnings,
         (*ASSUMPTIONS, "a campaign that has one caller ID alone is judged by the other campaigns"),
     )
+
+
+class _Alarms(NamedTuple):
+    """Of each call its chance; of each number p, with all others, whether alarmed, and since when."""
+
+    chance: Floats
+    p: Floats
+    adjusted: Floats
+    alert: Mask
+    start: Ints
+    detectable: Floats
+
+
+def _alarmed(
+    found: Attempts, others: _Others, judged: Mask, mine: list[Ints], sick: Mask, alpha: float
+) -> _Alarms:
+    """Which numbers are alarmed, beginning with some calls left out of the baseline."""
+    alert, human = np.zeros(len(judged), dtype=bool), found.flag("human")
+    for turn in range(_ROUNDS):
+        chance, doubt = others.chance(sick)
+        p, start, detectable = _judge(found, mine, judged, chance, doubt)
+        adjusted = holm(p)
+        following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
+        # Suspects are left out of the first baseline alone: a number that is not alarmed with the
+        # others in it is healthy. The set can only shrink from there.
+        if turn and (following == alert).all():
+            break
+        alert = following & (alert if turn > 1 else True)
+        sick = _sick_stretches(mine, alert, human, chance, len(found))
+    return _Alarms(chance, p, adjusted, alert, start, detectable)
 
 
 def sick_calls(found: Attempts, min_calls: int = 200) -> Mask:
@@ -348,7 +382,7 @@ def _numbers(
     frame = table(
         {
             "from_number": names,
-            **rated(people, dialed),
+            **rated_calls(code, human, found.cluster, size),
             "expected": ratio(meant, dialed),
             "ratio": ratio(people, meant),
             "p": p,
@@ -384,7 +418,7 @@ def _weekly(
         {
             "from_number": [names[i] for i in pairs // span],
             "week": instants(((pairs % span + first) * 7 - 3) * _DAY_US),
-            **rated(sums(np.where(human, place, -1), size), sums(place, size)),
+            **rated_calls(place, human, found.cluster, size),
             "expected": ratio(np.bincount(place, chance, size), sums(place, size)),
         }
     )
@@ -464,7 +498,7 @@ def caller_ages(
         {
             "age_days": _bands(AGES),
             "callers": sums(pairs.astype(np.int64), len(AGES)),
-            **rated(sums(np.where(human, band, -1), len(AGES)), dialed),
+            **rated_calls(band, human, found.cluster, len(AGES)),
             "expected": ratio(above, dialed),
             "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
         }
