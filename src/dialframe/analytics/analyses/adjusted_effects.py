@@ -30,6 +30,7 @@ from dialframe.analytics.stats.inference import (
     holm,
     needed_noncentrality,
     normal_quantile,
+    tested_level,
 )
 from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, rate_ratios
 
@@ -149,7 +150,7 @@ def judged(
         min_points: Difference in points below which a difference is not worth a word.
         tests: How many such questions are asked together.
     """
-    level = alpha / tests
+    level = tested_level(alpha) / tests
     _, df, p = effects.test()
     known = min(len(effects.compared), len(keep))
     named = np.flatnonzero(effects.compared[:known] & keep[:known])
@@ -174,7 +175,7 @@ def judged(
     differs = bool(p < level and 100 * effect >= min_points)
     return Judged(
         effects, p, differs, best, worst,
-        bool(differs and above[place] < alpha and ratio[best] > 0), effect,
+        bool(differs and above[place] < tested_level(alpha) and ratio[best] > 0), effect,
         min(bounds[0], effect), max(bounds[1], effect),
         max(_detectable(effects, df, level), min_points / 100),
     )  # fmt: skip

@@ -22,7 +22,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
-from dialframe.analytics.stats.inference import detectable_effect, false_discovery
+from dialframe.analytics.stats.inference import detectable_effect, false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates
 from dialframe.analytics.stats.rate_ratios import Effects, rate_ratios
 from dialframe.errors import ConfigError
@@ -322,7 +322,7 @@ def _verdicts(p: Floats, ratio: Floats, alpha: float) -> list[str]:
     for value, log_ratio in zip(p, ratio, strict=True):
         if np.isnan(value):
             words.append("too few")
-        elif value >= alpha:
+        elif value >= tested_level(alpha):
             words.append("no certain difference")
         else:
             words.append("better" if log_ratio > 0 else "worse")
@@ -339,9 +339,10 @@ def _source_claims(
     judged_at = np.flatnonzero(~np.isnan(p))
     tests = len(judged_at)
     middle = float(np.median(error[judged_at]))
-    detectable = base * float(np.expm1(detectable_effect(middle, alpha / tests)))
+    level = tested_level(alpha)
+    detectable = base * float(np.expm1(detectable_effect(middle, level / tests)))
     claims = []
-    for i in sorted(np.flatnonzero(p < alpha), key=lambda i: p[i]):
+    for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
         effect = effects.rest_difference(int(i))
         low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
                      for s in (-1, 1))  # fmt: skip

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
-from dialframe.analytics.stats.inference import chi2_tail, shrunk_effects, two_sided_p
+from dialframe.analytics.stats.inference import chi2_limit, chi2_tail, shrunk_effects, two_sided_p
 
 _STEPS: Final = 30
 _RIDGE: Final = 1e-6
@@ -72,10 +72,17 @@ class Effects:
         return self.base * np.exp(self.shrunk if shrink else self.log_ratio)
 
     def test(self) -> tuple[float, int, float]:
-        """Wald test that no level differs from another: statistic, degrees of freedom, p."""
+        """Wald test that no level differs from another: statistic, degrees of freedom, p.
+
+        Two levels are tested by the deviance (`rest_p`): Wald's statistic is too great where the
+        smaller of two levels hits more often by chance, and too small where it hits less often.
+        """
         effects = self.log_ratio[self.compared]
         if len(effects) < 2:
             return 0.0, 0, float("nan")
+        if len(effects) == 2:
+            p = float(self.rest_p()[np.flatnonzero(self.compared)[0]])
+            return (0.0, 0, p) if np.isnan(p) else (chi2_limit(1, max(p, 1e-300)), 1, p)
         variance, axes = np.linalg.eigh(self.covariance)
         keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
         df = int(keep.sum())
@@ -381,4 +388,6 @@ def _errors(
         summed = np.add.reduceat(influence, edges[begin:end] - first, axis=0)
         meat += summed.T @ summed
         begin = end
-    return meat * clusters / max(clusters - 1, 1), clusters
+    # Levels that were fitted take residuals away, as many as they are (Stata's correction).
+    n, levels = float(len(hit)), sum(size - 1 for size in cells.sizes.values())
+    return meat * clusters / max(clusters - 1, 1) * n / max(n - levels, 0.5 * n), clusters
