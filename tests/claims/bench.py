@@ -22,6 +22,8 @@ CONFOUNDED: Final = Switches(
     frailty=0.8, shifts=True, ladders=True, source_spread=0.4, campaign_spread=0.4, season=0.5,
     staggered=True, late=0.2,
 )  # fmt: skip
+#: Rate of a call in a plain world: 0.14 of the leads whose number is in service.
+BASE: Final = 0.14 * 0.96
 CLAIMING: Final = frozenset({"difference", "best", "advice", "alarm"})
 
 
@@ -38,7 +40,7 @@ class Row:
         subject: Whether a claim is about the effect.
         right: Whether what is named is right, of a world with the effect.
         kind: Kind of the claim whose effect is held to the truth.
-        every_claim: Count false claims in worlds with the effect too.
+        limit: A world with an effect of so many points, where negative answers can be held to theirs.
     """
 
     name: str
@@ -49,32 +51,86 @@ class Row:
     subject: Callable[[Claim], bool] = lambda claim: True
     right: Callable[[Claim, World], bool] | None = None
     kind: str = "difference"
+    limit: Callable[[float], Switches] | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a row.
+class Tally:
+    """What came of a row, account by account.
 
     Attributes:
-        null_rate: Part of the accounts without the effect in which it is claimed, the worst world.
-        stated: Mean effect stated over the true one; NaN without a truth.
-        power: Part of the accounts with the effect in which it is claimed.
-        wrong: Part of the accounts with the effect in which something false is claimed.
+        row: The row.
+        accounts: Of each world without the effect, how many were asked and in how many it was claimed.
+        effects: Accounts with the effect, those in which it was claimed, and those in which something
+            false was.
+        at_limit: Accounts with exactly the effect that negative answers name, and those where it was seen.
         without_size: Negative answers that do not say what would have been seen.
-        detectable: Mean of what would have been seen.
-        true: Mean of the true effect.
     """
 
-    null_rate: float
-    stated: float
-    power: float
-    wrong: float
-    without_size: int
-    detectable: float
-    true: float
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.accounts = [[0, 0] for _ in row.nulls]
+        self.effects, self.at_limit, self.without_size = [0, 0, 0], [0, 0], 0
+        self._seen: list[float] = []
+        self._stated: list[float] = []
+        self._true: list[float] = []
+
+    def null(self, seed: int) -> None:
+        """Ask of one account of each world without the effect."""
+        for count, switches in zip(self.accounts, self.row.nulls, strict=True):
+            claims = _claims(self.row, made(seed, switches))
+            count[0] += 1
+            count[1] += any(c.kind in CLAIMING for c in claims)
+            negative = [c for c in claims if c.kind == "none"]
+            self.without_size += sum(c.detectable is None for c in negative)
+            self._seen += [c.detectable for c in negative if c.detectable is not None]
+
+    def effect(self, seed: int) -> None:
+        """Ask of one account with the effect."""
+        row, world = self.row, made(seed, self.row.effect)
+        positive = [c for c in _claims(row, world) if c.kind in CLAIMING]
+        self.effects[0] += 1
+        self.effects[1] += bool(positive)
+        if row.right is not None:
+            self.effects[2] += any(not row.right(c, world) for c in positive)
+        mine = [c for c in positive if c.kind == row.kind and c.effect is not None]
+        if mine and row.truth is not None:
+            self._stated.append(abs(float(mine[0].effect or 0)))
+            self._true.append(abs(row.truth(world)))
+
+    def limit(self, seed: int) -> None:
+        """Ask of one account with the effect that negative answers say would have been seen."""
+        if self.row.limit is not None and self._seen:
+            world = made(seed, self.row.limit(self.detectable))
+            self.at_limit[0] += 1
+            self.at_limit[1] += any(c.kind in CLAIMING for c in _claims(self.row, world))
+
+    @property
+    def null_rate(self) -> float:
+        """Part of the accounts without the effect in which it is claimed, the worst world."""
+        return max(hits / max(asked, 1) for asked, hits in self.accounts)
+
+    @property
+    def power(self) -> float:
+        """Part of the accounts with the effect in which it is claimed."""
+        return self.effects[1] / max(self.effects[0], 1)
+
+    @property
+    def wrong(self) -> float:
+        """Part of the accounts with the effect in which something false is claimed."""
+        return self.effects[2] / max(self.effects[0], 1)
+
+    @property
+    def stated(self) -> float:
+        """Mean effect stated over the true one; NaN without a truth."""
+        return float(np.mean(self._stated) / np.mean(self._true)) if self._true else float("nan")
+
+    @property
+    def detectable(self) -> float:
+        """Mean of what would have been seen."""
+        return float(np.mean(self._seen)) if self._seen else float("nan")
 
 
-def run(row: Row, times: int, first: int = 1) -> Outcome:
+def run(row: Row, times: int, first: int) -> Tally:
     """Ask an analysis of so many accounts of each world.
 
     Args:
@@ -82,34 +138,11 @@ def run(row: Row, times: int, first: int = 1) -> Outcome:
         times: Accounts of each world.
         first: Seed of the first.
     """
-    null_rate, silent, seen = 0.0, 0, []
-    for place, switches in enumerate(row.nulls):
-        hits = 0
-        for i in range(times):
-            claims = _claims(row, made(first + 10_000 * place + i, switches))
-            hits += any(c.kind in CLAIMING for c in claims)
-            negative = [c for c in claims if c.kind == "none"]
-            silent += sum(c.detectable is None for c in negative)
-            seen += [c.detectable for c in negative if c.detectable is not None]
-        null_rate = max(null_rate, hits / times)
-    power, stated, true, wrong = 0, [], [], 0
-    for i in range(times):
-        world = made(first + 500_000 + i, row.effect)
-        claims = _claims(row, world)
-        positive = [c for c in claims if c.kind in CLAIMING]
-        power += bool(positive)
-        if row.right is not None:
-            wrong += any(not row.right(c, world) for c in positive)
-        mine = [c for c in positive if c.kind == row.kind and c.effect is not None]
-        if mine and row.truth is not None:
-            stated.append(abs(float(mine[0].effect or 0)))
-            true.append(abs(row.truth(world)))
-    ratio = float(np.mean(stated) / np.mean(true)) if stated else float("nan")
-    return Outcome(
-        null_rate, ratio, power / times, wrong / times, silent,
-        float(np.mean(seen)) if seen else float("nan"),
-        float(np.mean(true)) if true else float("nan"),
-    )  # fmt: skip
+    tally = Tally(row)
+    for seed in range(first, first + times):
+        tally.null(seed)
+        tally.effect(seed + 500_000)
+    return tally
 
 
 def _claims(row: Row, world: World) -> list[Claim]:
@@ -146,8 +179,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row(
         "local_presence", lambda w: analytics.local_presence(w.calls, w.leads),
-        (Switches(), CONFOUNDED, replace(CONFOUNDED, sick=0.1)), replace(CONFOUNDED, local=1.4, sick=0.1),
-        lambda w: w.truth["local"],
+        (Switches(), replace(CONFOUNDED, sick=0.1)), replace(CONFOUNDED, local=1.4, sick=0.1),
+        lambda w: w.truth["local"], limit=lambda points: Switches(local=1 + points / BASE),
     ),
     Row(
         "caller_ids", lambda w: analytics.caller_ids(w.calls, w.leads, min_calls=100),
@@ -165,6 +198,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "compare", lambda w: analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1"),
         (Switches(), replace(CONFOUNDED, campaign_spread=0, staggered=False, hour=1.5)),
         Switches(campaign_effect=1.5), lambda w: w.truth["campaign"],
+        limit=lambda points: Switches(campaign_effect=1 + points / BASE),
     ),
     Row(
         "changes", lambda w: analytics.changes(

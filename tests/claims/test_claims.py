@@ -1,7 +1,7 @@
 """What analyses claim, on accounts whose truth is known: the fast part of the bench.
 
-Twenty accounts of each world in CI; `tests/claims/whole.py` runs hundreds and prints the table of the
-documentation. The bounds here allow for the chance of twenty.
+A dozen accounts of each world in CI; `tests/claims/whole.py` runs hundreds and prints the table of the
+documentation. The bounds here allow for the chance of a dozen.
 """
 
 from __future__ import annotations

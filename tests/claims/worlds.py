@@ -9,6 +9,7 @@ web leads, caller IDs bound to campaigns). The truth of an effect is what the ch
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -104,8 +105,9 @@ class World:
     since: int = 0
 
 
+@lru_cache(maxsize=48)
 def made(seed: int, s: Switches) -> World:
-    """One world of a seed."""
+    """One world of a seed; analyses do not change it, and several are asked of it."""
     rng = np.random.Generator(np.random.PCG64(seed))
     n = s.leads
     campaign = rng.integers(0, s.campaigns, n)
