@@ -62,7 +62,7 @@ def test_no_calls() -> None:
 
 def test_mix() -> None:
     """Raw code and class stand side by side, the most frequent first, unmapped among them."""
-    mix = dispositions(CALLS)
+    mix = dispositions(CALLS).table
     rows = mix[["disposition", "outcome", "calls", "unmapped"]].astype(object)
     assert rows.where(rows.notna(), None).to_numpy().tolist() == [
         [None, "no_answer", 4, 0],
@@ -73,22 +73,24 @@ def test_mix() -> None:
     ]
     assert mix["share"].tolist() == pytest.approx([0.4, 0.3, 0.1, 0.1, 0.1])
     assert mix["denominator"].tolist() == [10] * 5
-    assert mix.attrs["set_aside"]["inbound"] == 1
+    assert dispositions(CALLS).excluded["inbound"] == 1
 
 
 def test_mix_of_nothing() -> None:
     """Without calls the mix has no rows and its types are the same."""
-    empty = dispositions(frames.empty(frames.CALLS))
+    empty = dispositions(frames.empty(frames.CALLS)).table
     assert len(empty) == 0
-    assert empty.dtypes.astype(str).tolist() == dispositions(CALLS).dtypes.astype(str).tolist()
+    assert (
+        empty.dtypes.astype(str).tolist() == dispositions(CALLS).table.dtypes.astype(str).tolist()
+    )
 
 
 def test_window_and_click_to_call() -> None:
     """The window and the wish for click-to-call reach both."""
     since = START + timedelta(minutes=30)
-    assert dispositions(CALLS, since=since)["calls"].tolist() == [3]
+    assert dispositions(CALLS, since=since).table["calls"].tolist() == [3]
     assert summary(CALLS, until=since).table["denominator"].iloc[0] == 7
-    assert dispositions(CALLS, include_no_campaign=True)["calls"].sum() == 11
+    assert dispositions(CALLS, include_no_campaign=True).table["calls"].sum() == 11
 
 
 _made = st.lists(
@@ -107,7 +109,7 @@ def test_the_mix_sums_to_the_attempts(rows: list[tuple[bool, str | None, str]]) 
     frame = calls(
         *(call(i, answered=a, disposition=d, direction=w) for i, (a, d, w) in enumerate(rows))
     )
-    mix = dispositions(frame)
+    mix = dispositions(frame).table
     attempts = int(summary(frame).table["denominator"].iloc[0])
     assert mix["calls"].sum() == attempts
     assert not mix.duplicated(["disposition", "outcome"]).any()
@@ -118,5 +120,5 @@ def test_the_mix_sums_to_the_attempts(rows: list[tuple[bool, str | None, str]]) 
 def test_frames_keep_their_order() -> None:
     """Equal counts are in the order of their names, so the same calls give the same table."""
     mixed = calls(call(1, disposition="ZB"), call(2, disposition="ZA"))
-    assert dispositions(mixed)["disposition"].tolist() == ["ZA", "ZB"]
-    assert isinstance(dispositions(mixed).index, pd.RangeIndex)
+    assert dispositions(mixed).table["disposition"].tolist() == ["ZA", "ZB"]
+    assert isinstance(dispositions(mixed).table.index, pd.RangeIndex)

@@ -229,8 +229,8 @@ def _dayparts(t: Totals, found: Any) -> Pairs:
 
 
 def _dispositions(t: Totals, found: Any) -> Pairs:
-    yield column(found, "disposition", "calls"), t.of(lambda c: c.logged)
-    yield set(found["denominator"]), {t.attempts}
+    yield column(found.table, "disposition", "calls"), t.of(lambda c: c.logged)
+    yield set(found.table["denominator"]), {t.attempts}
 
 
 def _duplicates(t: Totals, found: Any) -> Pairs:

@@ -50,7 +50,7 @@ FULL: dict[str, Draw] = {
     "coverage": lambda look: plots.coverage(COVERAGE, look=look),
     "calling_hours": lambda look: plots.calling_hours(HOURS, look=look),
     "listed_calls": lambda look: plots.listed_calls(LISTED, look=look),
-    "outcomes": lambda look: plots.outcomes(dispositions(CALLS), look=look),
+    "outcomes": lambda look: plots.outcomes(dispositions(CALLS).table, look=look),
 }
 
 EMPTY: dict[str, Draw] = {
@@ -61,7 +61,7 @@ EMPTY: dict[str, Draw] = {
     "coverage": lambda look: plots.coverage(COVERAGE[2:], look=look),
     "calling_hours": lambda look: plots.calling_hours(HOURS[:0], look=look),
     "listed_calls": lambda look: plots.listed_calls(LISTED[:0], look=look),
-    "outcomes": lambda look: plots.outcomes(dispositions(CALLS[:0]), look=look),
+    "outcomes": lambda look: plots.outcomes(dispositions(CALLS[:0]).table, look=look),
 }
 
 

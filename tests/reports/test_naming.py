@@ -67,7 +67,9 @@ def test_the_page_is_for_people_who_write_no_code() -> None:
     told = [analyses.Finding("Hangup causes", causes, plots.causes(causes))]
     whole = analytics.funnel(CALLS, PEOPLE)
     measured = analytics.metrics.compute(CALLS, PEOPLE)
-    page = analyses.page(whole, split, analytics.dispositions(CALLS), measured, told, facts={})
+    page = analyses.page(
+        whole, split, analytics.dispositions(CALLS).table, measured, told, facts={}
+    )
     html = render(page)
 
     assert "Reached a person" in html

@@ -172,7 +172,7 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     imports = ledger.frame.assign(campaign_id=ledger.campaign_id)
     whole = analytics.funnel(calls, people, appointments=appointments, imports=imports)
     by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
-    return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls))
+    return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls, people).table)
 
 
 def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:

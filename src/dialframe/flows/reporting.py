@@ -184,7 +184,7 @@ def report(
     on_progress(Progress("analyses", len(asked), len(asked)))
     page = analyses.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
-        analytics.dispositions(tables.calls, taxonomy=scope.taxonomy), _metrics(tables, scope), told,
+        analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), told,
         facts=_facts(scope, whole, tables, names),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)

@@ -41,8 +41,14 @@ from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result import Result
-from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
-from dialframe.analytics.stats.inference import POWER, holm, normal_quantile, sequential_level
+from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
+from dialframe.analytics.stats.inference import (
+    POWER,
+    holm,
+    normal_quantile,
+    sequential_level,
+    tested_level,
+)
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 
@@ -128,7 +134,7 @@ def compare(
     difference = float(rate[1] - rate[0])
     error = _error(hit, group, found.cluster, rate, n)
     level = sequential_level(alpha, 1.0 if planned_calls is None else n.sum() / planned_calls)
-    z = normal_quantile(1 - level / 2)
+    z = normal_quantile(1 - tested_level(level) / 2)
     mix, standard = _mix(found, group, hit, source)
     verdict, row = _held_still(found, group, hit, source, level)
     word = _verdict(verdict, row[0])
@@ -152,7 +158,7 @@ def compare(
         whole.balance({("other_campaigns", "calls"): outside}, {"other_campaigns": "counted, of "
                       "neither campaign: not compared"}),
         taxonomy, whole.as_of,
-        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated(k, n)})},
+        {"mix": mix, "groups": table({"campaign_id": [a, b], **rated_calls(group, hit, found.cluster, 2)})},
         {"alpha": alpha, "level": level, "power": POWER, "metric": metric,
          "planned_calls": planned_calls},
         (*_looks(planned_calls), *_mixed(mix), *whole.warnings), ASSUMPTIONS,
@@ -188,7 +194,7 @@ def _held_still(
     if np.isnan(verdict.p):
         return None, nothing
     error, gap = effects.between(1, 0)
-    rate, z = float(effects.rates()[0]), normal_quantile(1 - level / 2)
+    rate, z = float(effects.rates()[0]), normal_quantile(1 - tested_level(level) / 2)
     low, high = (rate * float(np.expm1(gap + s * z * error)) for s in (-1, 1))
     return verdict, (rate * float(np.expm1(gap)), low, high)
 
@@ -333,7 +339,7 @@ def changes(
     n0, k0 = sums(np.where(~new, code, -1), size), sums(np.where(~new & hit, code, -1), size)
     n1, k1 = sums(np.where(new, code, -1), size), sums(np.where(new & hit, code, -1), size)
     enough = (n0 >= min_calls) & (n1 >= min_calls)
-    level = alpha / max(looks, 1)
+    level = tested_level(alpha) / max(looks, 1)
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
     for i in np.flatnonzero(enough):
         verdict = _changed(found.only(code == i), new[code == i], hit[code == i], level)
@@ -344,7 +350,8 @@ def changes(
     frame = table(
         {
             by: names, "numerator_before": k0, "denominator_before": n0,
-            "rate_before": ratio(k0, n0), **rated(k1, n1), "change": ratio(k1, n1) - ratio(k0, n0),
+            "rate_before": ratio(k0, n0), **rated_calls(np.where(new, code, -1), hit, found.cluster, size),
+            "change": ratio(k1, n1) - ratio(k0, n0),
             "adjusted": change, "detectable": detectable, "p_adjusted": adjusted, "alert": alert,
         }
     ).sort_values(["alert", "denominator_before"], ascending=False, kind="stable", ignore_index=True)  # fmt: skip
@@ -411,6 +418,8 @@ def running_rates(
     campaigns: pd.DataFrame,
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """Rates over the time in which each campaign was seen to run.
 
@@ -422,6 +431,8 @@ def running_rates(
             the next reading.
         taxonomy: What the codes mean.
         as_of: When the data was read.
+        since: Count calls from this instant on; hours are those of all readings.
+        until: Count calls before this instant.
 
     Returns:
         One row per campaign: `campaign_id`, `running_h`, `numerator` (people), `denominator`
@@ -432,7 +443,7 @@ def running_rates(
         ConfigError: A column is missing.
     """
     require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
     code, names = found.text("campaign_id")
     ends = 0 if found.as_of is None else round(found.as_of.timestamp() * 1e6)
     ran, hours = np.zeros(len(found), dtype=bool), np.zeros(len(names))
@@ -451,7 +462,7 @@ def running_rates(
         {
             "campaign_id": names,
             "running_h": hours,
-            **rated(sums(np.where(ran & found.flag("human"), code, -1), len(names)), n),
+            **rated_calls(np.where(ran, code, -1), found.flag("human"), found.cluster, len(names)),
             "per_hour": ratio(n, hours),
             "outside": sums(np.where(~ran, code, -1), len(names)),
         }

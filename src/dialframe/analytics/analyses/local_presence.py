@@ -27,7 +27,7 @@ from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.claims import Claim, seen
 from dialframe.analytics.result.result import Result
-from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
+from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
 from dialframe.instants import When
 
 _DAY_US: Final = 86_400_000_000
@@ -191,7 +191,7 @@ def return_calls(
     frame = table(
         {
             "from_number": names,
-            **rated(sums(np.where(back, code, -1), size), sums(np.where(base, code, -1), size)),
+            **rated_calls(np.where(base, code, -1), back, found.cluster, size),
             "median_lag_h": np.array(medians, dtype=float),
         }
     ).sort_values("denominator", ascending=False, kind="stable", ignore_index=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Ints, micros, require
+from dialframe.analytics.attempt.arrays import NO_TIME, Ints, micros, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.classify import classify
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.result import Result, Summary
-from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
-from dialframe.analytics.stats.intervals import clustered, rates
+from dialframe.analytics.result.result_tables import plural, rated, rated_kinds, share, sums, table
+from dialframe.analytics.stats.intervals import clustered
 from dialframe.errors import ConfigError
 from dialframe.instants import When
 
@@ -145,7 +145,7 @@ def dispositions(
     include_no_campaign: bool = False,
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
-) -> pd.DataFrame:
+) -> Result:
     """The mix of outcomes: how often each disposition was logged and what it was taken for.
 
     Args:
@@ -161,9 +161,8 @@ def dispositions(
     Returns:
         One row per disposition (as it was written, null where none was logged) and outcome class,
         most frequent first: `disposition`, `outcome`, `calls`, `denominator` (attempts), `share`,
-        `low`, `high` (Wilson 95 %), `conflict` and `unmapped` (calls of the row that are one).
-        The calls sum to the attempts. `.attrs` has `taxonomy_version` and `set_aside`, the calls
-        left out by reason.
+        `low`, `high` (95 %, calls of one lead as one cluster), `conflict` and `unmapped` (calls of
+        the row that are one). The calls sum to the attempts.
 
     Raises:
         ConfigError: A column is missing, or a bound is no time.
@@ -172,19 +171,52 @@ def dispositions(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
         include_no_campaign=include_no_campaign,
     )  # fmt: skip
-    counted = classify(calls.iloc[found.rows], taxonomy)[["outcome", "conflict", "unmapped"]]
-    counted = counted.assign(disposition=calls["disposition"].iloc[found.rows].array, calls=True)
-    groups = counted.groupby(["disposition", "outcome"], dropna=False, sort=True)
-    mix = groups[["calls", "conflict", "unmapped"]].sum().astype("Int64").reset_index()
-    mix = mix.sort_values("calls", ascending=False, kind="stable", ignore_index=True)
-    mix["denominator"] = pd.array([len(found)] * len(mix), dtype="Int64")
-    mix[["share", "low", "high"]] = rates(
-        mix["calls"].to_numpy(dtype=np.int64), mix["denominator"].to_numpy(dtype=np.int64)
+    part = found.classes.take(found.rows)
+    code, written = numbered(calls["disposition"].iloc[found.rows].astype("str"))
+    pair = np.where(code < 0, len(written), code) * len(OUTCOMES) + part.outcome
+    place, pairs = pd.factorize(pair, sort=True)
+    kinds = rated_kinds(
+        np.zeros(len(found), dtype=np.int64), [place == i for i in range(len(pairs))],
+        found.cluster, 1,
+    )  # fmt: skip
+    calls_of, conflict, odd = (
+        sums(place, len(pairs), weights) for weights in (None, part.conflict, part.unmapped)
     )
-    mix = mix.astype({"disposition": "str", "outcome": "str"})
-    mix.attrs |= {"taxonomy_version": taxonomy.version, "set_aside": found.scope.set_aside}
-    first = ["disposition", "outcome", "calls", "denominator", "share", "low", "high"]
-    return mix[[*first, "conflict", "unmapped"]]
+    rows = sorted(
+        range(len(pairs)),
+        key=lambda i: (-calls_of[i], *_words(pairs[i], written)),
+    )
+    names = [_words(pairs[i], written) for i in rows]
+    frame = table(
+        {
+            "disposition": [None if blank else word for blank, word, _ in names],
+            "outcome": [outcome for _, _, outcome in names],
+            "calls": calls_of[rows],
+            "denominator": np.full(len(rows), len(found)),
+            "share": np.array([kinds[i]["rate"][0] for i in rows], dtype=float),
+            "low": np.array([kinds[i]["low"][0] for i in rows], dtype=float),
+            "high": np.array([kinds[i]["high"][0] for i in rows], dtype=float),
+            "conflict": conflict[rows],
+            "unmapped": odd[rows],
+        }
+    )
+    answer = "There are no attempts" if not len(frame) else (
+        f"{frame['disposition'].fillna('No disposition').iloc[0]} is the most frequent of "
+        f"{plural(len(frame), 'outcome')} of {plural(len(found), 'attempt')} "
+        f"({share(frame['share'].iloc[0])})"
+    )  # fmt: skip
+    return Result(
+        "dispositions", answer, frame,
+        "Attempts by disposition as it was written and by the class that it was taken for",
+        found.balance(), taxonomy, found.as_of, {}, {"campaign": campaign}, found.warnings,
+    )  # fmt: skip
+
+
+def _words(pair: int, written: list[str]) -> tuple[bool, str, str]:
+    """Whether no disposition was logged, else which, and the class."""
+    code, outcome = divmod(int(pair), len(OUTCOMES))
+    blank = code == len(written)
+    return blank, "" if blank else written[code], OUTCOMES[outcome].name
 
 
 _DAY_US: Final = 86_400_000_000
@@ -384,8 +416,6 @@ def outcome_mix(
         code, names = np.where(odd, len(names), code), [*names, UNMAPPED]
     slot, starts, _ = _cohort_of(found.when, np.ones(len(found), dtype=bool), period)
     size = len(names)
-    n = sums(slot, len(starts))
-    k = sums(slot * size + code, len(starts) * size)
     total = sums(code, size)
     kept = [i for i in range(size) if total[i] or names[i] == UNMAPPED]
     cells = np.array([s * size + i for s in range(len(starts)) for i in kept], dtype=int)
@@ -393,7 +423,10 @@ def outcome_mix(
         {
             "start": [starts[c // size] for c in cells],
             "outcome": [names[c % size] for c in cells],
-            **rated(k[cells], n[cells // size] if len(cells) else np.zeros(0, dtype=int)),
+            **{
+                name: values[cells]
+                for name, values in _mixed(found, slot, code, size, len(starts)).items()
+            },
         }
     )
     order = sorted(kept, key=lambda i: (-total[i], names[i]))
@@ -415,6 +448,14 @@ def outcome_mix(
         f"Attempts by {period} of their start (UTC) and {by}", found.balance(), taxonomy,
         found.as_of, {"pareto": pareto}, {"period": period, "by": by}, found.warnings,
     )  # fmt: skip
+
+
+def _mixed(
+    found: Attempts, slot: Ints, code: Ints, size: int, slots: int
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Counts, rates and bounds of each outcome in each period, a row per period and outcome."""
+    parts = rated_kinds(slot, [code == i for i in range(size)], found.cluster, slots)
+    return {name: np.stack([part[name] for part in parts], axis=1).ravel() for name in parts[0]}
 
 
 def _ends(found: Attempts, said: np.ndarray, size: int) -> tuple[Ints, Ints, Ints]:

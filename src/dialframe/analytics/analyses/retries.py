@@ -30,7 +30,15 @@ from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result import Result
-from dialframe.analytics.result.result_tables import plural, rated, ratio, share, sums, table
+from dialframe.analytics.result.result_tables import (
+    plural,
+    rated,
+    rated_calls,
+    ratio,
+    share,
+    sums,
+    table,
+)
 from dialframe.analytics.stats.rate_ratios import rate_ratios
 from dialframe.instants import When
 
@@ -178,7 +186,12 @@ def recycle(
         {
             "outcome": [OUTCOMES[i].name for i in seen_outcomes for _ in range(size)],
             "gap": labels * len(seen_outcomes),
-            **rated(k[seen_outcomes].ravel(), n[seen_outcomes].ravel()),
+            **{
+                name: np.asarray(values).reshape(-1, size)[seen_outcomes].ravel()
+                for name, values in rated_calls(
+                    cell, hit, found.cluster[after], len(OUTCOMES) * size
+                ).items()
+            },
             "adjusted": adjusted[seen_outcomes].ravel(),
             "thin": n[seen_outcomes].ravel() < min_calls,
         }

@@ -298,6 +298,9 @@ def durations(
     by: str = "campaign_id",
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """What `duration_seconds` counts in this account: the talk, or the whole call.
 
@@ -307,6 +310,9 @@ def durations(
         by: Column of the calls to look at groups of.
         taxonomy: What the codes mean.
         as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on.
+        until: Calls before this instant.
 
     Returns:
         One row per group: the group's column, `means` (`talk`, `whole`, `unclear`), `calls`
@@ -316,7 +322,10 @@ def durations(
     Raises:
         ConfigError: A column is missing.
     """
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
+        include_no_campaign=True,
+    )  # fmt: skip
     duration = found.calls["duration_seconds"].iloc[found.rows].to_numpy(float, na_value=np.nan)
     to_talk = np.abs(duration - found.talk_s)
     to_whole = np.abs(duration - found.talk_s - found.ring_s)
@@ -378,6 +387,9 @@ def machines(
     by: str = "campaign_id",
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
 ) -> Result:
     """How many answers are machines, and where machines hide among answers of unknown kind.
 
@@ -393,7 +405,9 @@ def machines(
     Raises:
         ConfigError: A column is missing.
     """
-    found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of)
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
     answered, machine, human = (found.flag(name) for name in ("answered", "machine", "human"))
     unknown = found.is_class(CONNECTED_UNKNOWN) & ~found.classes.unmapped[found.rows] & answered
     looks = _looks(found)

@@ -33,7 +33,13 @@ from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.claims import Claim, counted
 from dialframe.analytics.result.result import Result
-from dialframe.analytics.result.result_tables import rated, ratio, sums, table
+from dialframe.analytics.result.result_tables import (
+    rated,
+    rated_calls,
+    ratio,
+    sums,
+    table,
+)
 from dialframe.analytics.stats.rate_ratios import rate_ratios
 from dialframe.instants import When
 
@@ -88,7 +94,7 @@ def hours(
         {
             "weekday": [name for name in WEEKDAYS for _ in range(24)],
             "hour": np.tile(np.arange(24), 7),
-            **rated(k, n),
+            **rated_calls(clock.cell, found.flag("human"), found.cluster, _CELLS),
             "shrunk": shrunk(k, n),
             "thin": n < min_calls,
         }

@@ -42,6 +42,57 @@ def rated(
     }
 
 
+def rated_calls(
+    cell: npt.NDArray[np.integer], hit: npt.NDArray[np.bool_], cluster: Ints, size: int
+) -> dict[str, Any]:
+    """The same of calls by cell, of which some are of one lead: a cluster widens the interval.
+
+    Args:
+        cell: Cell of each call, -1 for none.
+        hit: Whether each call is in the numerator.
+        cluster: What each call is of, from 0 up.
+        size: How many cells there are.
+    """
+    return rated_kinds(cell, [hit], cluster, size)[0]
+
+
+def rated_kinds(
+    cell: npt.NDArray[np.integer], hits: Sequence[npt.NDArray[np.bool_]], cluster: Ints, size: int
+) -> list[dict[str, Any]]:
+    """`rated_calls` of several numerators of the same cells."""
+    mine = cell >= 0
+    code = cell[mine].astype(np.int64)
+    n = np.bincount(code, minlength=size).astype(float)
+    span = int(cluster.max(initial=0)) + 1
+    place, pairs = pd.factorize(code * span + cluster[mine])
+    of = np.asarray(pairs, dtype=np.int64) // span
+    clusters = np.bincount(of, minlength=size).astype(float)
+    each = []
+    for hit in hits:
+        above = hit[mine].astype(float)
+        k = np.bincount(code, above, size)
+        rate = k / np.maximum(n, 1)
+        off = np.bincount(place, above - rate[code], len(pairs))
+        spread = np.bincount(of, off**2, size) * clusters / np.maximum(clusters - 1, 1)
+        single = n * rate * (1 - rate)
+        effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
+        each.append(_bounded(k, n, np.maximum(effect, 1.0)))
+    return each
+
+
+def _bounded(k: Floats, n: Floats, effect: Floats) -> dict[str, Any]:
+    bounds, none = rates(k / effect, n / effect), n == 0
+    low, high = (bounds[name].to_numpy(float, na_value=np.nan) for name in ("low", "high"))
+    return {
+        "numerator": k.astype(np.int64),
+        "denominator": n.astype(np.int64),
+        "rate": np.where(none, np.nan, k / np.maximum(n, 1)),
+        # At none and at all a bound is exact; a division would leave a crumb beside it.
+        "low": np.where(none, np.nan, np.where(k == 0, 0.0, low)),
+        "high": np.where(none, np.nan, np.where(k == n, 1.0, high)),
+    }
+
+
 def instants(micros: Ints) -> pd.DatetimeIndex:
     """Microseconds since 1970 as instants, UTC."""
     values = micros.astype("datetime64[us]")
