@@ -73,7 +73,8 @@ def test_mix() -> None:
     ]
     assert mix["share"].tolist() == pytest.approx([0.4, 0.3, 0.1, 0.1, 0.1])
     assert mix["denominator"].tolist() == [10] * 5
-    assert dispositions(CALLS).excluded["inbound"] == 1
+    excluded = dispositions(CALLS).excluded.set_index("reason")["count"]
+    assert excluded["inbound"] == 1
 
 
 def test_mix_of_nothing() -> None:

@@ -27,6 +27,7 @@ from dialframe.analytics.result.result_tables import (
     text_table,
     with_names,
 )
+from dialframe.errors import ConfigError
 
 #: What an analysis states: claims, a function that works them out when asked, or a plain count.
 Stated = tuple[Claim, ...] | Callable[[], tuple[Claim, ...]] | str
@@ -121,10 +122,15 @@ class Result:
 
         Returns:
             A `Picture`; with `ax`, of the figure that the axes are of.
+
+        Raises:
+            ConfigError: There is no picture of this analysis.
         """
         # Pictures are a floor above and look at results; this is their door.
         plots = importlib.import_module("dialframe.plots")
         name = "funnel_by" if self.name == "funnel" and self.parameters.get("by") else self.name
+        if name not in plots.__all__:
+            raise ConfigError(f"{name} has no picture of its own; draw its .table")
         return getattr(plots, name)(self, ax=ax, **options)
 
     def to_dict(self) -> dict[str, Any]:
