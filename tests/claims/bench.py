@@ -82,7 +82,8 @@ class Tally:
             count[1] += any(c.kind in CLAIMING for c in claims)
             negative = [c for c in claims if c.kind == "none"]
             self.without_size += sum(c.detectable is None for c in negative)
-            self._seen += [c.detectable for c in negative if c.detectable is not None]
+            sizes = [c.detectable for c in negative if c.detectable is not None]
+            self._seen += sizes if switches == self.row.nulls[0] else []
 
     def effect(self, seed: int) -> None:
         """Ask of one account with the effect."""
@@ -126,7 +127,7 @@ class Tally:
 
     @property
     def detectable(self) -> float:
-        """Mean of what would have been seen."""
+        """Mean of what would have been seen in the first world without the effect."""
         return float(np.mean(self._seen)) if self._seen else float("nan")
 
 

@@ -343,7 +343,7 @@ def _source_claims(
     detectable = base * float(np.expm1(detectable_effect(middle, level / tests)))
     claims = []
     for i in sorted(np.flatnonzero(p < level), key=lambda i: p[i]):
-        effect = effects.rest_difference(int(i))
+        effect = effects.rest_difference(int(i), _limited(effects, int(i)))
         low, high = (effects.rest_difference(int(i), float(ratio[i] + s * 1.96 * error[i]))
                      for s in (-1, 1))  # fmt: skip
         word = "above" if effect > 0 else "below"
@@ -358,6 +358,18 @@ def _source_claims(
         "the typical one"
     )
     return (Claim("none", by, 0.0, None, None, detectable, SOURCE_ADJUSTED_FOR, text),)
+
+
+def _limited(effects: Effects, i: int) -> float:
+    """The shrunk log ratio of a source to the others, half a standard error from its own at most.
+
+    One source unlike all others is no sample of their spread: shrinking is limited as by Efron and
+    Morris (J. Am. Stat. Assoc. 67 (1972) 130-139).
+    """
+    ratio, error = effects.against_rest()
+    own = effects.log_ratio[i]
+    kept = effects.shrunk[i] / own if own else 0.0
+    return float(ratio[i] + np.clip((kept - 1) * ratio[i], -0.5 * error[i], 0.5 * error[i]))
 
 
 #: What sources are adjusted for.
