@@ -8,8 +8,8 @@ from typing import Any
 import httpcore
 import pytest
 
-from dialframe.client import header_timeout
-from dialframe.client.header_timeout import head_awaited
+from dialframe.client import network
+from dialframe.client.network import head_awaited
 
 
 class Dripping(httpcore.NetworkStream):
@@ -49,7 +49,7 @@ def line() -> Dripping:
 @pytest.fixture
 def stream(line: Dripping) -> httpcore.NetworkStream:
     """The same line, as a transport opens it."""
-    return header_timeout.BoundedBackend(Backend(line)).connect_tcp("x", 1)
+    return network.BoundedBackend(Backend(line)).connect_tcp("x", 1)
 
 
 @pytest.mark.parametrize("tls", [False, True])

@@ -58,7 +58,7 @@ def test_both_kinds_have_the_same_operations(tmp_path: Path) -> None:
             methods.append(method)
         assert inspect.signature(methods[0]) == inspect.signature(methods[1])
         assert inspect.getdoc(methods[0]) == inspect.getdoc(methods[1])
-    assert {name for name in vars(Client) if not name.startswith("_")} - {"close", "with_key"} == {
+    assert {name for name in vars(Client) if not name.startswith("_")} - {"close"} == {
         name for name in vars(AsyncClient) if not name.startswith("_")
     } - {"aclose"}
 

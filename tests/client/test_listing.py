@@ -197,3 +197,16 @@ def test_every_row_comes_once_however_the_list_is_cut(cuts: list[int], tmp_path:
 
     assert found == [row["id"] for page in pages for row in page]
     assert json.dumps(found) == json.dumps(sorted(found))
+
+
+def test_a_row_that_an_earlier_page_had_is_set_aside(tmp_path: Path) -> None:
+    """The first of the two stays, the second is named; page by page and in a frame."""
+    again = a_call(1, status="busy")
+    service = paged([[a_call(1), a_call(2)], [a_call(3), again], [a_call(4)]])
+    listing = connected(service, tmp_path).calls.list()
+
+    assert [call.id[-1] for call in listing] == ["1", "2", "3", "4"]
+    (set_aside,) = [row for page in listing.pages() for row in page.quarantined]
+    assert (set_aside.index, set_aside.raw["status"], set_aside.where) == (1, "busy", "id")
+    assert "earlier page" in set_aside.reason
+    assert listing.to_frame().attrs["dialframe"]["quarantined"] == 1

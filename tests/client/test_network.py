@@ -105,6 +105,24 @@ def test_client_of_httpx_is_used_as_it_is(tmp_path: Path) -> None:
     assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
+def test_another_key_keeps_the_client_of_httpx(tmp_path: Path) -> None:
+    """A client with another key goes the same way, of either kind."""
+    service = Service(answer({"client_id": "cli"}))
+    with httpx.Client(transport=httpx.MockTransport(service)) as http:
+        client = Client(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
+        client.with_key("svc_test_other_secret").me()
+
+    async def ask() -> None:
+        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
+            client = AsyncClient(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
+            await client.with_key("svc_test_other_secret").me()
+
+    asyncio.run(ask())
+
+    keys = [request.headers["Authorization"] for request in service.requests]
+    assert keys == ["Bearer svc_test_other_secret"] * 2
+
+
 @pytest.fixture
 def refusing_proxy() -> Iterator[str]:
     """A proxy that lets nobody through."""

@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from client.fakes import BASE_URL, KEY, SECRET, Service, answer, transport_to
-from dialframe.client import Client, Credential, HttpxTransport, parse_address, transport
+from dialframe.client import Client, Credential, HttpxTransport, network, parse_address
+from dialframe.client.network import FAILURES, failure_of
 from dialframe.client.request_plan import PlannedRequest
-from dialframe.client.transport import FAILURES, failure_of
 from dialframe.errors import ConfigError, TransportError
 
 REQUEST = PlannedRequest(
@@ -140,7 +140,7 @@ def test_failed_request_leaves_foreign_loggers_as_they_were(
     with pytest.raises(KeyError):
         transport_to(Service(KeyError("a fault of the test"))).send(REQUEST, timeout_s=1.0)
 
-    assert not transport._ours.get()
+    assert not network._ours.get()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The clients: every operation of the service as a typed method, in a thread or in an event loop."""
+"""The client: every operation of the service as a typed method."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dialframe.client.connection import MISSING_KEY, Credential, parse_address
 from dialframe.client.exchange import Defaults, Req, Sender
 from dialframe.client.journal import Journal
 from dialframe.client.limiter import SHARED, Lane, RateLimiter, Shared
+from dialframe.client.network import Network
 from dialframe.client.options import SYSTEM, Clock, Options
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, operation
@@ -30,16 +31,8 @@ from dialframe.client.resources.scheduling import Appointments, Callbacks
 from dialframe.client.resources.webhooks import Events, Webhooks
 from dialframe.client.retry_loop import RetryLoop
 from dialframe.client.shapes import Novelty
-from dialframe.client.steps import Async, RawAsync, RawSync, Steps, Sync
-from dialframe.client.transport import (
-    AsyncHttpxTransport,
-    AsyncReply,
-    AsyncTransport,
-    HttpxTransport,
-    Network,
-    Reply,
-    Transport,
-)
+from dialframe.client.steps import RawSync, Steps, Sync
+from dialframe.client.transport import HttpxTransport, Reply, Transport
 from dialframe.client.writes import Writes
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
@@ -104,8 +97,14 @@ class Operations(Resource[ShellT]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """What a client is made of; a pickle of it holds neither the key nor the network's secrets."""
+class Made:
+    """What a client is made of; a pickle of it holds neither the key nor the network's secrets.
+
+    Attributes:
+        limited: Whether it keeps to a rate limit.
+        account: What the write journal and the rate limit are kept apart by.
+        shown: The key as it is shown.
+    """
 
     base_url: str
     timeout_s: float
@@ -119,15 +118,18 @@ class _Made:
 
     @property
     def defaults(self) -> Defaults:
+        """What holds for calls whose options say nothing."""
         return Defaults(self.timeout_s, self.deadline_s, self.max_attempts)
 
     def sender(self, limiter: RateLimiter | None, clock: Clock) -> Sender:
+        """What plans, journals, sends and reads for a client of these parts."""
         loop = RetryLoop(limiter, clock)
         return Sender(loop, Journal(self.journal, self.account), clock, self.defaults)
 
     def changed(
         self, timeout_s: float | None, deadline_s: float | None, max_attempts: int | None
-    ) -> _Made:
+    ) -> Made:
+        """The same with other defaults, each within the bounds of a single call's."""
         Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
         return replace(
             self,
@@ -137,14 +139,14 @@ class _Made:
         )
 
 
-def _made(
+def parts_of(
     base_url: str | None,
     api_key: str | None,
     environment: Mapping[str, str] | None,
     network: Network,
     limiter: RateLimiter | Shared | None,
     **numbers: Any,
-) -> tuple[_Made, Credential, Any, RateLimiter | None]:
+) -> tuple[Made, Credential, Any, RateLimiter | None]:
     """The parts of a client from its arguments and the environment."""
     variables = os.environ if environment is None else environment
     settings = Settings.from_environment(variables, base_url=base_url, api_key=api_key)
@@ -157,7 +159,7 @@ def _made(
     chosen = (
         limiter.of(credential.account, address.url) if isinstance(limiter, Shared) else limiter
     )
-    made = _Made(
+    made = Made(
         base_url=address.url,
         limited=chosen is not None,
         account=credential.account,
@@ -234,7 +236,7 @@ class Client(Operations[Sync]):
             ConfigError: The address, the key or a number is missing or wrong.
         """
         network = Network(proxy=proxy, verify=verify, cert=cert, headers=headers or {})
-        made, credential, address, chosen = _made(
+        made, credential, address, chosen = parts_of(
             base_url, api_key, environment, network, limiter, timeout_s=timeout_s,
             deadline_s=deadline_s, max_attempts=max_attempts, journal=journal,
         )  # fmt: skip
@@ -243,7 +245,7 @@ class Client(Operations[Sync]):
         )
         self._join(made, made.sender(chosen, clock), Sync(carrier, chosen, clock))
 
-    def _join(self, made: _Made, sender: Sender, shell: Sync) -> None:
+    def _join(self, made: Made, sender: Sender, shell: Sync) -> None:
         super().__init__(sender, shell)
         self._made = made
         # A list that is still walked needs the connections though its client is forgotten.
@@ -400,6 +402,9 @@ class Client(Operations[Sync]):
             verify=network.verify,
             cert=network.cert,
             headers=network.headers,
+            http_client=self._shell.transport.http_client
+            if isinstance(self._shell.transport, HttpxTransport)
+            else None,
             limiter=SHARED if own.limited else None,
             journal=own.journal,
         )
@@ -423,215 +428,7 @@ class Client(Operations[Sync]):
         return f"<dialframe.Client base_url={self.base_url!r} key={self._made.shown}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _without_key, (Client, replace(self._made, network=None))
-
-
-class AsyncClient(Operations[Async]):
-    """The service in an event loop (asyncio): the methods of `Client` as coroutines.
-
-        import asyncio
-
-        async def count() -> int:
-            async with dialframe.AsyncClient() as client:
-                return len([call async for call in client.calls.list(direction="outbound")])
-
-        asyncio.run(count())
-
-    Arguments, results, errors, repetition, the rate limit and the write journal are those of
-    `Client`. A call that is cancelled lets its connection go; a write among them stays pending in
-    the journal (`await client.writes.pending()`), because it may have happened. A client may be used
-    in one loop after another, which then has connections of its own.
-    """
-
-    def __init__(
-        self,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        *,
-        timeout_s: float = DEFAULT_TIMEOUT_S,
-        deadline_s: float | None = None,
-        max_attempts: int = DEFAULT_ATTEMPTS,
-        proxy: str | None = None,
-        verify: Verify = True,
-        cert: Cert | None = None,
-        headers: Mapping[str, str] | None = None,
-        http_client: httpx.AsyncClient | None = None,
-        transport: AsyncTransport | None = None,
-        limiter: RateLimiter | Shared | None = SHARED,
-        journal: Path | None = None,
-        clock: Clock = SYSTEM,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        """Make a client; nothing is sent and nothing is written yet.
-
-        Args:
-            base_url: As for `Client`.
-            api_key: As for `Client`.
-            timeout_s: As for `Client`.
-            deadline_s: As for `Client`.
-            max_attempts: As for `Client`.
-            proxy: As for `Client`.
-            verify: As for `Client`.
-            cert: As for `Client`.
-            headers: As for `Client`.
-            http_client: An async client of httpx to send with, as it is; it stays yours to close.
-            transport: What carries requests instead of the network; the client closes it.
-            limiter: As for `Client`.
-            journal: As for `Client`.
-            clock: The clock, in tests.
-            environment: Variables instead of the process's.
-
-        Raises:
-            ConfigError: The address, the key or a number is missing or wrong.
-        """
-        network = Network(proxy=proxy, verify=verify, cert=cert, headers=headers or {})
-        made, credential, address, chosen = _made(
-            base_url, api_key, environment, network, limiter, timeout_s=timeout_s,
-            deadline_s=deadline_s, max_attempts=max_attempts, journal=journal,
-        )  # fmt: skip
-        carrier = transport or AsyncHttpxTransport(
-            address, credential, network=network, http_client=http_client
-        )
-        super().__init__(made.sender(chosen, clock), Async(carrier, chosen, clock))
-        self._made = made
-
-    @property
-    def base_url(self) -> str:
-        """The service's address, without a slash at its end."""
-        return self._made.base_url
-
-    @property
-    def with_raw_response(self) -> Operations[RawAsync]:
-        """The same methods, each giving its result inside the whole answer."""
-        return Operations(self._sender, RawAsync(self._shell))
-
-    def with_options(
-        self,
-        *,
-        timeout_s: float | None = None,
-        deadline_s: float | None = None,
-        max_attempts: int | None = None,
-    ) -> AsyncClient:
-        """The same client with other defaults; connections are shared, and closed together.
-
-        Args:
-            timeout_s: As for `Client`; None leaves it as it is.
-            deadline_s: As for `Client`; None leaves it as it is.
-            max_attempts: As for `Client`; None leaves it as it is.
-
-        Returns:
-            A client beside this one.
-        """
-        made = self._made.changed(timeout_s, deadline_s, max_attempts)
-        other = AsyncClient.__new__(AsyncClient)
-        Operations.__init__(other, self._sender.with_defaults(made.defaults), self._shell)
-        other._made = made  # noqa: SLF001 - its own constructor
-        return other
-
-    async def send(
-        self, operation: Operation[Req, Res], request: Req, options: Options | None = None
-    ) -> Res:
-        """Send any operation; what the methods above all go through.
-
-        Args:
-            operation: A row of `dialframe.contract.operations`.
-            request: Its request.
-            options: Options of this call.
-
-        Returns:
-            The answer, checked against the operation's shape.
-
-        Raises:
-            ApiError: The service refused.
-            TransportError: No answer came.
-            ContractError: The answer is not what the contract shows.
-        """
-        return await self._shell.run(self._sender.ask(operation, lambda: request, options))
-
-    async def send_raw(
-        self, operation: Operation[Req, Res], request: Req, options: Options | None = None
-    ) -> Answered[Res]:
-        """Send any operation, as `send` does, for an answer with everything that came along.
-
-        Args:
-            operation: A row of `dialframe.contract.operations`.
-            request: Its request.
-            options: Options of this call.
-
-        Returns:
-            The answer with status, headers, request id, ETag, attempts, and the JSON as it came.
-
-        Raises:
-            ApiError: The service refused.
-            TransportError: No answer came.
-            ContractError: The answer is not what the contract shows.
-        """
-        return await self._shell.run(self._sender.ask_raw(operation, lambda: request, options))
-
-    def correlation(self, correlation_id: str) -> AbstractContextManager[None]:
-        """Send `X-Correlation-ID` with every call made inside the `with` block, in this task.
-
-        Args:
-            correlation_id: 1-128 characters of `A-Z a-z 0-9 . _ : -`.
-
-        Returns:
-            A context manager.
-
-        Raises:
-            ConfigError: The id has other characters, or is too long.
-        """
-        return per_call.correlation(correlation_id)
-
-    def lane(self, name: Lane) -> AbstractContextManager[None]:
-        """Take turns under the rate limit in a lane, inside the `with` block and in this task.
-
-        Args:
-            name: `interactive`, `bulk` or `spare`, as for `Client`.
-
-        Returns:
-            A context manager.
-        """
-        return lanes.lane(name)
-
-    def etag_of(self, value: Answer) -> str | None:
-        """The ETag that a value of this client came with.
-
-        Args:
-            value: An answer, the same object that a method returned.
-
-        Returns:
-            The ETag, or None where there was none.
-        """
-        return self._sender.etags.of(value)
-
-    def novelties(self) -> list[Novelty]:
-        """Values of open sets that the contract does not name.
-
-        Returns:
-            Each with how often it came.
-        """
-        return self._sender.novelties.seen()
-
-    async def aclose(self) -> None:
-        """Close every connection; calling afterwards is an error."""
-        await self._shell.transport.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-    def __repr__(self) -> str:
-        return f"<dialframe.AsyncClient base_url={self.base_url!r} key={self._made.shown}>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _without_key, (AsyncClient, replace(self._made, network=None))
+        return _without_key, (replace(self._made, network=None),)
 
 
 class _Keyless:
@@ -648,26 +445,7 @@ class _Keyless:
         pass
 
 
-class _AsyncKeyless:
-    """The same for an event loop."""
-
-    async def send(self, request: PlannedRequest, *, timeout_s: float) -> AsyncReply:
-        del timeout_s
-        raise ConfigError(
-            f"{request.operation}: this client came through a pickle, which holds no key: make a "
-            "new one"
-        )
-
-    async def close(self) -> None:
-        pass
-
-
-def _without_key(kind: type[Client | AsyncClient], made: _Made) -> Client | AsyncClient:
-    client = kind.__new__(kind)
-    sender = made.sender(None, SYSTEM)
-    if isinstance(client, Client):
-        client._join(made, sender, Sync(_Keyless(), None, SYSTEM))  # noqa: SLF001 - its own constructor
-        return client
-    Operations.__init__(client, sender, Async(_AsyncKeyless(), None, SYSTEM))
-    client._made = made  # noqa: SLF001 - its own constructor
+def _without_key(made: Made) -> Client:
+    client = Client.__new__(Client)
+    client._join(made, made.sender(None, SYSTEM), Sync(_Keyless(), None, SYSTEM))  # noqa: SLF001 - its own constructor
     return client

@@ -7,11 +7,12 @@ same cursor twice, or nothing but empty pages, is broken and says so: never a sh
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from dialframe.client.answers import ListPage
+from dialframe.client.shapes import Quarantined
 from dialframe.client.steps import Async, Steps, Sync
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.shape import Answer
@@ -28,6 +29,8 @@ logger: Final = logging.getLogger("dialframe.client")
 
 #: Empty pages in a row, each with a cursor, after which a list counts as stuck.
 EMPTY_PAGES: Final = 20
+#: Rows whose ids a walk remembers at least, to notice one that comes again.
+ROWS_REMEMBERED: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,19 @@ class Walk:
         self._operation = operation
         self._seen = {cursor}
         self._empty = 0
+        self._rows: set[int] = set()
+        self._older_rows: set[int] = set()
         self.cursor = cursor
         self.ended = False
+
+    def distinct(self, page: ListPage[Row]) -> ListPage[Row]:
+        """A page without rows whose id a page before it had: those are set aside."""
+        ids = [hash(row.id) if hasattr(row, "id") else None for row in page.records]
+        known = [row for row in ids if row in self._rows or row in self._older_rows]
+        self._rows.update(row for row in ids if row is not None)
+        if len(self._rows) > ROWS_REMEMBERED:
+            self._rows, self._older_rows = set(), self._rows
+        return _without(page, ids, frozenset(known)) if known else page
 
     def pass_page(self, page: ListPage[Any]) -> None:
         """Go on behind a page.
@@ -88,7 +102,8 @@ class Listing(Generic[Row]):
     """A list of the service; nothing is asked for until it is walked, and each walk starts anew.
 
     Iterating gives every record, page after page. Rows that are not what the contract says are
-    left out of it, with a warning in the log; `pages()` has them.
+    left out of it, with a warning in the log; so are rows whose id a page before had. `pages()` has
+    them.
     """
 
     def __init__(self, plan: ListPlan[Row], shell: Sync) -> None:
@@ -118,7 +133,7 @@ class Listing(Generic[Row]):
         """
         walk = Walk(self._plan.operation, cursor or self._plan.cursor)
         while not walk.ended:
-            page = self._shell.run(self._plan.fetch(walk.cursor))
+            page = walk.distinct(self._shell.run(self._plan.fetch(walk.cursor)))
             _tell(self._plan.operation, page)
             yield page
             walk.pass_page(page)
@@ -185,7 +200,7 @@ class AsyncListing(Generic[Row]):
         """
         walk = Walk(self._plan.operation, cursor or self._plan.cursor)
         while not walk.ended:
-            page = await self._shell.run(self._plan.fetch(walk.cursor))
+            page = walk.distinct(await self._shell.run(self._plan.fetch(walk.cursor)))
             _tell(self._plan.operation, page)
             yield page
             walk.pass_page(page)
@@ -215,6 +230,21 @@ class AsyncListing(Generic[Row]):
             tell(Progress(self._plan.operation, builder.rows))
         tell(Progress(self._plan.operation, builder.rows, builder.rows))
         return builder.frame()
+
+
+def _without(
+    page: ListPage[Row], ids: Sequence[int | None], known: frozenset[int | None]
+) -> ListPage[Row]:
+    set_aside = {row.index for row in page.quarantined}
+    places = [index for index in range(page.rows) if index not in set_aside]
+    again = tuple(
+        Quarantined(index, page.raw[index], "id", "a row of an earlier page has it")
+        for index, row in zip(places, ids, strict=True)
+        if row in known
+    )
+    records = [record for record, row in zip(page.records, ids, strict=True) if row not in known]
+    quarantined = sorted((*page.quarantined, *again), key=lambda row: row.index)
+    return replace(page, records=records, quarantined=tuple(quarantined))
 
 
 def _builder(plan: ListPlan[Any]) -> FrameBuilder:

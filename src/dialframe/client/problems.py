@@ -132,8 +132,6 @@ def _advice(
         return "the contract does not name this code; quote the request id to the operator"
     if status == 407:
         return "the proxy asks who you are: put name and password into its URL"
-    if status >= 500:
-        return "try again in a while"
     return "something in front of the service answered; check base_url"
 
 

@@ -1,0 +1,469 @@
+"""How the network is reached: proxy, certificates, headers, time-outs, and what its failures mean.
+
+Nothing of httpx gets out of here and of `transport`: its errors become `TransportError` by the table
+below, and its log lines, which hold whole URLs, are dropped for the requests that are ours.
+
+The HTTP library bounds each single wait for bytes. A service that sends a byte now and then, or one
+`103` after the other, would never be given up: the head of an answer is therefore given one bound as a
+whole, from the moment that the request was written.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import ssl
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore
+import httpx
+
+from dialframe.client.connection import Address, Credential
+from dialframe.client.request_plan import (
+    CORRELATION_HEADER,
+    IF_MATCH_HEADER,
+    KEY_HEADER,
+    PlannedRequest,
+)
+from dialframe.errors import ConfigError, TransportError
+
+POOL_CONNECTIONS: Final = 50
+#: What httpx calls the waits that a timeout is for.
+_WAITS: Final = ("connect", "read", "write", "pool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """How the network is reached; nothing here is logged or shown.
+
+    Attributes:
+        proxy: URL of a proxy, `http`, `https` or `socks5`; None for the environment's.
+        verify: Whether the service's certificate is checked, a file or folder of authorities, or a
+            context of one's own.
+        cert: A client certificate: its file, or its file, key file and optionally password.
+        headers: Headers of one's own for every request.
+    """
+
+    proxy: str | None = field(default=None, repr=False)
+    verify: bool | str | Path | ssl.SSLContext = True
+    cert: str | Path | tuple[str, ...] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse headers that are not the caller's to set."""
+        ours = ("authorization", "host", "content-length", "content-type", "transfer-encoding",
+                *(name.lower() for name in (KEY_HEADER, CORRELATION_HEADER, IF_MATCH_HEADER)))  # fmt: skip
+        for name in self.headers:
+            if name.lower() in ours:
+                raise ConfigError(f"headers: {name} is set by the client itself: leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an error of the HTTP library means.
+
+    Attributes:
+        kind: The library's class; a subclass is looked up by its nearest ancestor.
+        phase: Whether bytes of the request may have arrived.
+        words: What happened, after the host's name.
+        advice: What next.
+    """
+
+    kind: type[Exception]
+    phase: Literal["not_sent", "maybe_sent"]
+    words: str
+    advice: str
+
+
+_REACH = "check base_url and the network"
+_AGAIN = "try again"
+
+FAILURES: Final[tuple[Failure, ...]] = (
+    Failure(httpx.ConnectTimeout, "not_sent", "did not take the connection in time", _REACH),
+    Failure(httpx.ConnectError, "not_sent", "cannot be reached", _REACH),
+    Failure(httpx.PoolTimeout, "not_sent", "got no free connection of this client in time",
+            "share the client among fewer threads, or raise timeout_s"),
+    Failure(httpx.ProxyError, "not_sent", "cannot be reached through the proxy",
+            "check the proxy settings"),
+    Failure(httpx.UnsupportedProtocol, "not_sent", "cannot be asked over this protocol",
+            "check base_url"),
+    Failure(UnicodeError, "not_sent", "is no host name", "check base_url"),
+    Failure(httpx.InvalidURL, "not_sent", "has an address that is no URL", "check base_url"),
+    Failure(httpx.WriteTimeout, "maybe_sent", "took too long to accept the request", _AGAIN),
+    Failure(httpx.ReadTimeout, "maybe_sent", "did not answer in time",
+            "try again, or raise timeout_s"),
+    Failure(httpx.WriteError, "maybe_sent", "broke the connection off while it was asked", _AGAIN),
+    Failure(httpx.ReadError, "maybe_sent", "broke the connection off while it answered", _AGAIN),
+    Failure(httpx.CloseError, "maybe_sent", "broke the connection off at its end", _AGAIN),
+    Failure(httpx.RemoteProtocolError, "maybe_sent", "broke off its answer", _AGAIN),
+    Failure(httpx.LocalProtocolError, "maybe_sent", "cannot be asked in this form",
+            "check the options"),
+    Failure(httpx.DecodingError, "maybe_sent", "sent an answer that cannot be unpacked", _AGAIN),
+    Failure(httpx.TooManyRedirects, "maybe_sent", "sends elsewhere again and again", "check base_url"),
+    # What a newer version may add below these is taken for the worse case.
+    Failure(httpx.TimeoutException, "maybe_sent", "did not answer in time", "try again"),
+    Failure(httpx.RequestError, "maybe_sent", "did not answer", _REACH),
+    Failure(httpx.StreamError, "maybe_sent", "has an answer that was let go too early", _AGAIN),
+)  # fmt: skip
+
+#: httpcore, below httpx, calls its errors by the same names.
+_BY_NAME: Final = {failure.kind.__name__: failure for failure in FAILURES}
+CAUGHT: Final = (
+    httpx.RequestError,
+    httpx.InvalidURL,
+    httpx.StreamError,
+    UnicodeError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.ProxyError,
+    httpcore.UnsupportedProtocol,
+)
+_ours: ContextVar[bool] = ContextVar("dialframe_request", default=False)
+
+
+def failure_of(error: Exception) -> Failure:
+    """The row of the nearest ancestor of an error, by its name."""
+    return next(
+        _BY_NAME[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in _BY_NAME
+    )
+
+
+@contextmanager
+def as_ours() -> Iterator[None]:
+    """While this holds, log lines of the HTTP library are about a request of ours, and dropped."""
+    token = _ours.set(True)
+    try:
+        yield
+    finally:
+        _ours.reset(token)
+
+
+class Link:
+    """What both transports have in common: where requests go, with which headers, and what errors mean."""
+
+    def __init__(self, address: Address, credential: Credential, network: Network) -> None:
+        self.address = address
+        self.network = network
+        self._credential = credential
+        self._proxy: httpx.Proxy | None = None
+        self._headers: list[tuple[str, str]] = []
+
+    def prepare(self) -> None:
+        """Choose the proxy and the headers that every request carries."""
+        _quieten()
+        self._proxy = self._chosen_proxy()
+        self._headers = [
+            ("User-Agent", _user_agent()),
+            ("Accept-Encoding", "gzip, deflate"),
+            *self.network.headers.items(),
+            ("Authorization", self._credential.header()),
+        ]
+
+    def outgoing(
+        self, request: PlannedRequest, timeout_s: float, **extensions: Any
+    ) -> httpx.Request:
+        """A request as httpx sends it."""
+        query = f"?{request.query}" if request.query else ""
+        return httpx.Request(
+            request.method,
+            self.address.url + request.path + query,
+            headers=[*self._headers, *request.headers.items()],
+            content=request.body,
+            extensions={"timeout": dict.fromkeys(_WAITS, timeout_s), **extensions},
+        )
+
+    def sync_transport(self) -> httpx.BaseTransport:
+        """Connections for threads."""
+        return BoundedTransport(
+            ssl_context=self._ssl_context(), proxy=self._proxy, connections=POOL_CONNECTIONS
+        )
+
+    def async_transport(self) -> httpx.AsyncBaseTransport:
+        """Connections for one event loop."""
+        return httpx.AsyncHTTPTransport(
+            verify=self._ssl_context(),
+            proxy=self._proxy,
+            trust_env=False,
+            limits=httpx.Limits(
+                max_connections=POOL_CONNECTIONS, max_keepalive_connections=POOL_CONNECTIONS
+            ),
+        )
+
+    @contextmanager
+    def set_up(self) -> Iterator[None]:
+        """Say what is wrong with settings that no connection can be made with."""
+        try:
+            yield
+        except (ImportError, RuntimeError):  # httpx and httpcore say it differently
+            raise ConfigError(
+                f"connections to {self.address.host} go through a SOCKS proxy, which needs one "
+                "more package: install httpx[socks], or use an http proxy"
+            ) from None
+        except (ValueError, OSError, httpx.InvalidURL) as error:
+            # The text may quote a proxy's URL with its password: the kind has to do.
+            raise ConfigError(
+                f"connections to {self.address.host} cannot be set up ({type(error).__name__}): "
+                "check proxy=, verify= and cert=, or the proxy and certificate variables of the "
+                "environment"
+            ) from None
+
+    def translated(self, error: Exception, request: PlannedRequest) -> TransportError:
+        """What an error of the HTTP library means for a request of ours."""
+        failure = failure_of(error)
+        says = f" ({error})" if str(error) else ""
+        whose = f"{self.address.host} {failure.words}{says}: {failure.advice}"
+        if self._proxy is not None and failure.phase == "not_sent":
+            whose = self._of_proxy(failure, says) or whose
+        return TransportError(
+            f"{request.operation}: {whose}",
+            operation=request.operation,
+            sent=failure.phase == "maybe_sent",
+        )
+
+    def _of_proxy(self, failure: Failure, says: str) -> str | None:
+        url = None if self._proxy is None else self._proxy.url
+        name = "" if url is None else f"{url.host}:{url.port}" if url.port else url.host
+        if failure.kind is httpx.ProxyError:
+            return (
+                f"the proxy {name} refuses to connect to {self.address.host}{says}: "
+                "check the proxy's rules and credentials"
+            )
+        if failure.kind in (httpx.ConnectError, httpx.ConnectTimeout) and "SSL" not in says:
+            return f"the proxy {name} {failure.words}{says}: check the proxy settings"
+        return None
+
+    def _chosen_proxy(self) -> httpx.Proxy | None:
+        if self.network.proxy is not None:
+            return httpx.Proxy(self.network.proxy)
+        # A proxy of the environment has no business between us and our own machine.
+        if self.address.loopback:
+            return None
+        proxies = getproxies()
+        url = proxies.get("https" if self.address.secure else "http") or proxies.get("all")
+        if not url or proxy_bypass(self.address.host):
+            return None
+        return httpx.Proxy(url if "://" in url else f"http://{url}")
+
+    def _ssl_context(self) -> ssl.SSLContext:
+        verify, cert = self.network.verify, self.network.cert
+        if isinstance(verify, ssl.SSLContext):
+            context = verify
+        elif isinstance(verify, str | Path):
+            folder = Path(verify).is_dir()
+            context = ssl.create_default_context(
+                cafile=None if folder else str(verify), capath=str(verify) if folder else None
+            )
+        elif verify and self.address.loopback and not self.address.secure and not cert:
+            # Reading the certificates takes 17 ms; without them whatever is https fails.
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        else:
+            context = httpx.create_ssl_context(verify, trust_env=not self.address.loopback)
+        if cert is not None:
+            files = (cert,) if isinstance(cert, str | Path) else cert
+            context.load_cert_chain(*map(str, files))
+        return context
+
+
+_head_awaited: ContextVar[bool] = ContextVar("dialframe_head_awaited", default=False)
+
+SocketOption = (
+    tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+)
+
+
+@contextmanager
+def head_awaited() -> Iterator[None]:
+    """While this holds, in this thread, all reads after a write share one timeout."""
+    token = _head_awaited.set(True)
+    try:
+        yield
+    finally:
+        _head_awaited.reset(token)
+
+
+class BoundedTransport(httpx.BaseTransport):
+    """Connections of httpcore, directly or through a proxy, whose heads keep to the bound."""
+
+    def __init__(
+        self, *, ssl_context: ssl.SSLContext, proxy: httpx.Proxy | None, connections: int
+    ) -> None:
+        """Prepare a pool of at most so many connections; none is opened yet.
+
+        Raises:
+            ImportError: The proxy is a SOCKS proxy and the package for it is missing.
+        """
+        shared = {
+            "ssl_context": ssl_context,
+            "max_connections": connections,
+            "max_keepalive_connections": connections,
+            "network_backend": BoundedBackend(httpcore.SyncBackend()),
+        }
+        self._pool = _pool(proxy, shared)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request and wait for the head of its answer; errors are those of httpcore."""
+        url = request.url
+        answer = self._pool.handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                ),
+                headers=request.headers.raw,
+                content=request.stream,
+                extensions=request.extensions,
+            )
+        )
+        return httpx.Response(
+            status_code=answer.status,
+            headers=answer.headers,
+            stream=_Body(answer),
+            extensions=answer.extensions,
+        )
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+
+class _Body(httpx.SyncByteStream):
+    """A body of httpcore as one of httpx."""
+
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _pool(proxy: httpx.Proxy | None, shared: dict[str, Any]) -> httpcore.ConnectionPool:
+    if proxy is None:
+        return httpcore.ConnectionPool(**shared)
+    url = httpcore.URL(
+        scheme=proxy.url.raw_scheme,
+        host=proxy.url.raw_host,
+        port=proxy.url.port,
+        target=proxy.url.raw_path,
+    )
+    if proxy.url.scheme.startswith("socks5"):
+        return httpcore.SOCKSProxy(proxy_url=url, proxy_auth=proxy.raw_auth, **shared)
+    return httpcore.HTTPProxy(
+        proxy_url=url,
+        proxy_auth=proxy.raw_auth,
+        proxy_headers=proxy.headers.raw,
+        proxy_ssl_context=proxy.ssl_context,
+        **shared,
+    )
+
+
+class BoundedBackend(httpcore.NetworkBackend):
+    """Opens connections whose reads keep to the bound."""
+
+    def __init__(self, inner: httpcore.NetworkBackend) -> None:
+        self._inner = inner
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Open a TCP connection."""
+        return _Stream(self._inner.connect_tcp(host, port, timeout, local_address, socket_options))
+
+    def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Open a connection over a Unix socket."""
+        return _Stream(self._inner.connect_unix_socket(path, timeout, socket_options))
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        self._inner.sleep(seconds)
+
+
+class _Stream(httpcore.NetworkStream):
+    """One connection."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+        self._awaited_since_s: float | None = None
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if timeout is not None and _head_awaited.get():
+            # The machine's clock and not the client's: this is about waiting for a real socket.
+            now_s = time.monotonic()
+            if self._awaited_since_s is None:
+                self._awaited_since_s = now_s
+            timeout -= now_s - self._awaited_since_s
+            if timeout <= 0:
+                raise httpcore.ReadTimeout("the head of the answer did not end")
+        return self._inner.read(max_bytes, timeout)
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._awaited_since_s = None
+        self._inner.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+class _NotOurs(logging.Filter):
+    """Drops a foreign log line that is about a request of ours: it would hold the whole URL."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        del record
+        return not _ours.get()
+
+
+_FOREIGN_LOGGERS: Final = (
+    "httpx",
+    "httpcore.connection",
+    "httpcore.http11",
+    "httpcore.http2",
+    "httpcore.proxy",
+    "httpcore.socks",
+)
+_NOT_OURS: Final = _NotOurs()
+
+
+def _quieten() -> None:
+    for name in _FOREIGN_LOGGERS:
+        # Adding the same filter again changes nothing.
+        logging.getLogger(name).addFilter(_NOT_OURS)
+
+
+def _user_agent() -> str:
+    try:
+        own = version("dialframe")
+    except PackageNotFoundError:
+        own = "source"
+    return f"dialframe/{own} py/{platform.python_version()} httpx/{httpx.__version__}"
