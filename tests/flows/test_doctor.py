@@ -131,7 +131,7 @@ def test_key_that_may_do_everything_is_well(settings: Settings) -> None:
     assert {f"scope {scope.name}" for scope in SCOPES} < set(states(found))
     assert "not tried (would change data)" in found.of("scope leads:write").detail
     assert found.of("scope recordings:read").detail.startswith("calls.recording")
-    assert Diagnosis(tuple(own)).verdict == "32 ok, 0 warning, 0 failed, 1 not tried."
+    assert Diagnosis(tuple(own)).verdict == "33 ok, 0 warning, 0 failed, 1 not tried."
 
 
 def test_nothing_is_changed(account: sandbox.Sandbox, settings: Settings) -> None:
@@ -413,6 +413,14 @@ def test_versions_are_those_that_run() -> None:
 
     assert f"dialframe {dialframe.__version__}" in detail
     assert f"pandas {pd.__version__}" in detail
+
+
+def test_each_setting_says_where_it_comes_from() -> None:
+    """A variable by its name, so that one that is forgotten is seen."""
+    environment = {"DIALFRAME_BASE_URL": "ftp://x", "DIALFRAME_STORE": ""}
+    settings = Settings.from_environment(environment, api_key="svc_test_a_b")
+    detail = diagnose(settings, now=now).of("settings").detail
+    assert detail == "base_url: DIALFRAME_BASE_URL, api_key: given, store: default"
 
 
 def test_findings_hide_numbers_and_keys() -> None:

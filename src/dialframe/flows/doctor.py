@@ -96,7 +96,7 @@ def diagnose(
         on_progress: Told after each step.
     """
     tell = on_progress or silent
-    local = machine(settings)
+    local = (_sources(settings), *machine(settings))
     try:
         where = parse(settings.base_url)
     except ConfigError as error:
@@ -110,6 +110,15 @@ def diagnose(
     with Client(where.url, settings.api_key, transport=watch) as client:
         asked = _of_service(client, credential.shown, now, tell)
     return Diagnosis((_address(where), *asked, clock(watch.first), _rate(watch), *local))
+
+
+def _sources(settings: Settings) -> Finding:
+    """Where each setting comes from; a variable that nobody remembers is the usual surprise."""
+    origins = [
+        f"{name}: {'given' if origin == 'argument' else origin}"
+        for name, origin in settings.origins.items()
+    ]
+    return Finding("settings", "ok", ", ".join(origins) or "given by the program")
 
 
 def _credential(settings: Settings, where: Address) -> Credential:
