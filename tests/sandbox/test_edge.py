@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from dialframe.contract.ids import REQUEST_ID
 from dialframe.sandbox import Sandbox
-from dialframe.sandbox.http.app import Edge
+from dialframe.sandbox.http.asgi_app import Edge
 from sandbox.calling import Api, refused
 
 
@@ -164,7 +164,7 @@ def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
 
 def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half a request is not waited for; a connection that is used stays open."""
-    monkeypatch.setattr("dialframe.sandbox.http.app.HEADERS_S", 0.3)
+    monkeypatch.setattr("dialframe.sandbox.http.asgi_app.HEADERS_S", 0.3)
     host, _, port = sandbox.base_url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=10) as slow:
         slow.sendall(b"GET /v1/me HTTP/1.1\r\nHost: localhost\r\n")

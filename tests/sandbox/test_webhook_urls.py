@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.sandbox.world import webhook_urls
-from dialframe.sandbox.world.refusals import Refusal
+from dialframe.sandbox.world import events
+from dialframe.sandbox.world.resources import Refusal
 
 
 def _public(host: str) -> list[str]:
@@ -20,7 +20,7 @@ def _public(host: str) -> list[str]:
 )  # fmt: skip
 def test_public_https_is_taken(url: str) -> None:
     """A public name or address over https."""
-    assert webhook_urls.reach(url, allow_loopback=False, resolve=_public) == "public"
+    assert events.url_reach(url, allow_loopback=False, resolve=_public) == "public"
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_public_https_is_taken(url: str) -> None:
 def test_name_that_fails_or_answers_privately_is_refused(answers: list[str]) -> None:
     """A name has to resolve, and every address of it has to be public."""
     with pytest.raises(Refusal) as caught:
-        webhook_urls.reach(
+        events.url_reach(
             "https://hooks.example.com/x", allow_loopback=False, resolve=lambda host: answers
         )
     assert caught.value.code == "webhook_url_refused"
@@ -45,9 +45,9 @@ def test_name_that_fails_or_answers_privately_is_refused(answers: list[str]) -> 
 )  # fmt: skip
 def test_loopback_depends_on_the_setting(url: str) -> None:
     """In every spelling: taken while the setting allows it, refused else."""
-    assert webhook_urls.reach(url, allow_loopback=True) == "loopback"
+    assert events.url_reach(url, allow_loopback=True) == "loopback"
     with pytest.raises(Refusal) as caught:
-        webhook_urls.reach(url, allow_loopback=False)
+        events.url_reach(url, allow_loopback=False)
     assert (caught.value.code, caught.value.status) == ("webhook_url_refused", 422)
 
 
@@ -56,7 +56,7 @@ def test_loopback_depends_on_the_setting(url: str) -> None:
     [
         "http://hooks.example.com/x", "ftp://hooks.example.com/x", "hooks.example.com/x",
         "https://", "https:///x", "https://10.0.0.1/x", "https://192.168.1.1/x",
-        "https://172.16.0.9/x", "https://169.254.169.254/latest/meta-data", "https://0.0.0.0/x",
+        "https://172.16.0.9/x", "https://192.0.0.8/x", "https://169.254.169.254/latest/meta-data", "https://0.0.0.0/x",
         "https://[fe80::1]/x", "https://[fd00::1]/x", "https://[::ffff:10.0.0.1]/x",
         "https://[2002:0a00:0001::]/x", "https://224.0.0.1/x", "https://255.255.255.255/x",
         "https://0xa000001/x", "https://012.0.0.1/x", "https://10.1/x", "https://999.1.1.1/x",
@@ -70,13 +70,13 @@ def test_loopback_depends_on_the_setting(url: str) -> None:
 def test_everything_else_is_refused(url: str) -> None:
     """No https, private, link-local, metadata, reserved, multicast, malformed: all of it."""
     with pytest.raises(Refusal) as caught:
-        webhook_urls.reach(url, allow_loopback=True, resolve=_public)
+        events.url_reach(url, allow_loopback=True, resolve=_public)
     assert caught.value.code == "webhook_url_refused"
 
 
 def test_preview_never_shows_path_or_query() -> None:
     """Scheme and host stay, the rest is cut."""
-    shown = webhook_urls.preview("https://hooks.example.com:8443/secret/path?token=abc")
+    shown = events.url_preview("https://hooks.example.com:8443/secret/path?token=abc")
     assert shown == "https://hooks.example.com:8443/..."
 
 
@@ -91,10 +91,10 @@ def test_preview_never_shows_path_or_query() -> None:
 def test_addresses_that_carry_a_private_one_are_private(host: str) -> None:
     """NAT64, 6to4, Teredo, mapped, compatible and translated addresses lead where they point."""
     with pytest.raises(Refusal):
-        webhook_urls.reach(f"https://{host}/hook", allow_loopback=True)
+        events.url_reach(f"https://{host}/hook", allow_loopback=True)
 
 
 def test_a_public_address_behind_nat64_is_public() -> None:
     """What it carries is public, and so is it."""
     url = "https://[64:ff9b::8.8.8.8]/hook"
-    assert webhook_urls.reach(url, allow_loopback=False) == "public"
+    assert events.url_reach(url, allow_loopback=False) == "public"

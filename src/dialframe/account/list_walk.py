@@ -9,7 +9,7 @@ from queue import Full, Queue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dialframe.account.progress import ListProgress
+from dialframe.account.list_progress import ListProgress
 from dialframe.account.sync_report import NAMED, TableSync
 from dialframe.account.walk import (
     Mark,

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.account.dispositions import bring_up_reports
 from dialframe.account.freshness import covered
+from dialframe.account.list_progress import ListProgress
 from dialframe.account.list_walk import (
     STEP_BACK,
     LeftOpen,
@@ -32,7 +33,6 @@ from dialframe.account.list_walk import (
     bring_up,
     is_due,
 )
-from dialframe.account.progress import ListProgress
 from dialframe.account.sync_report import TableSync, day_and_time
 from dialframe.account.walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.background import side_by_side

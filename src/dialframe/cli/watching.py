@@ -13,7 +13,7 @@ from dialframe.config import OnProgress, Progress, silent
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from dialframe.account.progress import Meter
+    from dialframe.account.list_progress import Meter
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def watch() -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.live import Live
 
-    from dialframe.account.progress import Meter
+    from dialframe.account.list_progress import Meter
 
     console = Console(stderr=not _in_notebook())
     if console.is_dumb_terminal:
@@ -57,7 +57,7 @@ def _shown(meter: Meter) -> Group:
     from rich.table import Table
     from rich.text import Text
 
-    from dialframe.account.progress import line
+    from dialframe.account.list_progress import line
 
     now_s = time.monotonic()
     table = Table.grid(padding=(0, 1))

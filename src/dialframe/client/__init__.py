@@ -17,8 +17,8 @@ from dialframe.client.options import SYSTEM, Clock, Options, correlation
 from dialframe.client.problems import ChangedSince
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.resources import method_path
-from dialframe.client.resources.contact import DncChecked
-from dialframe.client.resources.leads import UNSET, Leads
+from dialframe.client.resources.contact_methods import DncChecked
+from dialframe.client.resources.lead_methods import UNSET, Leads
 from dialframe.client.shapes import Novelty, Quarantined
 from dialframe.client.steps import Sync
 from dialframe.client.transport import (

@@ -23,12 +23,11 @@ from dialframe.client.network import Network
 from dialframe.client.options import SYSTEM, Clock, Options
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.resources import Resource, ShellT, operation
-from dialframe.client.resources.calls import Calls
-from dialframe.client.resources.campaigns import Campaigns, Reports
-from dialframe.client.resources.contact import Consents, Dnc, Sms, WhatsApp
-from dialframe.client.resources.leads import Leads
-from dialframe.client.resources.scheduling import Appointments, Callbacks
-from dialframe.client.resources.webhooks import Events, Webhooks
+from dialframe.client.resources.call_methods import Calls
+from dialframe.client.resources.contact_methods import Consents, Dnc, Sms, WhatsApp
+from dialframe.client.resources.lead_methods import Campaigns, Leads, Reports
+from dialframe.client.resources.scheduling_methods import Appointments, Callbacks
+from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.retry_loop import RetryLoop
 from dialframe.client.shapes import Novelty
 from dialframe.client.steps import RawSync, Steps, Sync

@@ -20,8 +20,8 @@ from starlette.applications import Starlette
 
 from dialframe.background import in_thread
 from dialframe.sandbox.console.console import Console, ConsoleEndpoint
-from dialframe.sandbox.http import app
-from dialframe.sandbox.http.app import CONSOLE, Connection, Hosts
+from dialframe.sandbox.http import asgi_app
+from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.world.resources import Json
 from dialframe.sandbox.world.state import FIRST, FirstStart, World
 from dialframe.serving import ServerThread, listen
@@ -61,7 +61,7 @@ class Sandbox:
     ) -> None:
         self._world = world
         self._temporary = folder
-        self._pool = ThreadPoolExecutor(app.WORKERS, "dialframe-sandbox")
+        self._pool = ThreadPoolExecutor(asgi_app.WORKERS, "dialframe-sandbox")
         self.base_url = f"http://{_shown(host)}:{listener.getsockname()[1]}"
         self.api_key = world.first_key
         self.client_id = world.access.clients[FIRST].client_id
@@ -71,7 +71,7 @@ class Sandbox:
         self._closed = False
         try:
             self._server = ServerThread(
-                app.build(
+                asgi_app.build(
                     world,
                     self._pool,
                     console=ConsoleEndpoint(world, self._pool),

@@ -14,14 +14,13 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox.console import bodies, calls
-from dialframe.sandbox.handlers.exchange import Inbound, Reply, answer
-from dialframe.sandbox.http import validation
-from dialframe.sandbox.http.app import inbound_of, refused, send_reply
+from dialframe.sandbox.console import bodies, console_calls
+from dialframe.sandbox.handlers.handling import Inbound, Reply, answer
+from dialframe.sandbox.http import admission
+from dialframe.sandbox.http.asgi_app import inbound_of, refused, send_reply
 from dialframe.sandbox.world.access import Settings
 from dialframe.sandbox.world.faults import Drop, Rule
-from dialframe.sandbox.world.refusals import Refusal
-from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.resources import Json, Refusal
 from dialframe.sandbox.world.state import World
 
 
@@ -71,7 +70,7 @@ class Console:
             "ip_allow": list(ip_allow),
             "size": size,
         }
-        return self._call(calls.create_client, bodies.NewClient, body)
+        return self._call(console_calls.create_client, bodies.NewClient, body)
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client.
@@ -84,7 +83,7 @@ class Console:
             The key, in plain text for the last time.
         """
         body = {"sending": sending}
-        answer = self._call(calls.create_key, bodies.NewKey, body, client_id=client_id)
+        answer = self._call(console_calls.create_key, bodies.NewKey, body, client_id=client_id)
         return str(answer["api_key"])
 
     def update_client(
@@ -108,7 +107,9 @@ class Console:
         """
         given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
         body = {name: value for name, value in given.items() if value is not None}
-        return self._call(calls.update_client, bodies.ClientChange, body, client_id=client_id)
+        return self._call(
+            console_calls.update_client, bodies.ClientChange, body, client_id=client_id
+        )
 
     def revoke_key(self, credential_id: str) -> None:
         """Make a key worthless.
@@ -116,7 +117,7 @@ class Console:
         Args:
             credential_id: The key's public half: `svc_test_<credential_id>_...`.
         """
-        self._call(calls.revoke_key, bodies.Nothing, {}, credential_id=credential_id)
+        self._call(console_calls.revoke_key, bodies.Nothing, {}, credential_id=credential_id)
 
     def account(self) -> Json:
         """All switches and settings of the account.
@@ -124,7 +125,7 @@ class Console:
         Returns:
             Every switch and setting by its name.
         """
-        return self._call(calls.read_account, bodies.Nothing, {})
+        return self._call(console_calls.read_account, bodies.Nothing, {})
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then.
@@ -135,7 +136,7 @@ class Console:
         Returns:
             Every switch and setting as it is then.
         """
-        return self._call(calls.update_account, Settings, dict(settings))
+        return self._call(console_calls.update_account, Settings, dict(settings))
 
     def create_campaign(
         self,
@@ -170,7 +171,9 @@ class Console:
             "retry_gap_minutes": retry_gap_minutes,
             "calls_per_minute": calls_per_minute,
         }
-        return self._call(calls.create_campaign, bodies.NewCampaign, body, client_id=client_id)
+        return self._call(
+            console_calls.create_campaign, bodies.NewCampaign, body, client_id=client_id
+        )
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
         """Leads with any of their fields: their ids.
@@ -183,7 +186,7 @@ class Console:
             The leads' ids, in their order.
         """
         body = [dict(lead) for lead in leads]
-        answer = self._call(calls.add_leads, bodies.Leads, body, client_id=client_id)
+        answer = self._call(console_calls.add_leads, bodies.Leads, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
@@ -198,7 +201,7 @@ class Console:
             The calls' ids, in their order.
         """
         body = [dict(record) for record in records]
-        answer = self._call(calls.add_calls, bodies.Calls, body, client_id=client_id)
+        answer = self._call(console_calls.add_calls, bodies.Calls, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_agent(
@@ -216,7 +219,7 @@ class Console:
             The agent.
         """
         body = {"extension": extension, "email": email, "state": state}
-        return self._call(calls.add_agent, bodies.NewAgent, body, client_id=client_id)
+        return self._call(console_calls.add_agent, bodies.NewAgent, body, client_id=client_id)
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number.
@@ -229,7 +232,9 @@ class Console:
             The number.
         """
         body = {"number": number}
-        return self._call(calls.add_caller_id, bodies.NewCallerId, body, client_id=client_id)
+        return self._call(
+            console_calls.add_caller_id, bodies.NewCallerId, body, client_id=client_id
+        )
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
         """A source that leads may name.
@@ -242,7 +247,9 @@ class Console:
             The source.
         """
         body = {"code": code}
-        return self._call(calls.add_lead_source, bodies.NewLeadSource, body, client_id=client_id)
+        return self._call(
+            console_calls.add_lead_source, bodies.NewLeadSource, body, client_id=client_id
+        )
 
     def add_field_rule(
         self, client_id: str, field: str, *, required: bool = False, pattern: str | None = None
@@ -259,7 +266,9 @@ class Console:
             The rule.
         """
         body = {"field": field, "required": required, "pattern": pattern}
-        return self._call(calls.add_field_rule, bodies.NewFieldRule, body, client_id=client_id)
+        return self._call(
+            console_calls.add_field_rule, bodies.NewFieldRule, body, client_id=client_id
+        )
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
         """Numbers for the Do-Not-Call list.
@@ -272,7 +281,7 @@ class Console:
             The numbers.
         """
         body = {"phones": list(phones)}
-        return self._call(calls.add_dnc, bodies.Phones, body, client_id=client_id)
+        return self._call(console_calls.add_dnc, bodies.Phones, body, client_id=client_id)
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list.
@@ -281,7 +290,7 @@ class Console:
             client_id: The client whose data set it is.
             phone: E.164.
         """
-        self._call(calls.remove_dnc, bodies.Nothing, {}, client_id=client_id, phone=phone)
+        self._call(console_calls.remove_dnc, bodies.Nothing, {}, client_id=client_id, phone=phone)
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
         """Move a callback to any state.
@@ -296,7 +305,7 @@ class Console:
         """
         path = {"client_id": client_id, "callback_id": callback_id}
         body = {"status": status}
-        return self._call(calls.set_callback, bodies.CallbackStatus, body, **path)
+        return self._call(console_calls.set_callback, bodies.CallbackStatus, body, **path)
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -311,7 +320,7 @@ class Console:
         """
         path = {"client_id": client_id, "appointment_id": appointment_id}
         body = {"status": status}
-        return self._call(calls.set_appointment, bodies.AppointmentStatus, body, **path)
+        return self._call(console_calls.set_appointment, bodies.AppointmentStatus, body, **path)
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -325,7 +334,7 @@ class Console:
             The event's id.
         """
         body = {"type": kind, "data": dict(data)}
-        answer = self._call(calls.emit_event, bodies.NewEvent, body, client_id=client_id)
+        answer = self._call(console_calls.emit_event, bodies.NewEvent, body, client_id=client_id)
         return str(answer["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
@@ -338,7 +347,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `id`, and `call_id` of a
             call.
         """
-        answer = self._call(calls.read_outbox, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(console_calls.read_outbox, bodies.Nothing, {}, client_id=client_id)
         return list(answer["data"])
 
     def refusals(self, client_id: str) -> list[Json]:
@@ -351,7 +360,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `code`, `reason` and
             `id`.
         """
-        answer = self._call(calls.read_refusals, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(console_calls.read_refusals, bodies.Nothing, {}, client_id=client_id)
         return list(answer["data"])
 
     def advance_clock(self, seconds: float) -> str:
@@ -363,7 +372,9 @@ class Console:
         Returns:
             What the clock shows then, as the contract writes an instant.
         """
-        answer = self._call(calls.advance_clock, bodies.Advance, {"advance_seconds": seconds})
+        answer = self._call(
+            console_calls.advance_clock, bodies.Advance, {"advance_seconds": seconds}
+        )
         return str(answer["now"])
 
     def arm_fault(
@@ -403,7 +414,7 @@ class Console:
             "drop": drop,
             "body": body,
         }
-        return self._call(calls.arm_fault, Rule, rule)
+        return self._call(console_calls.arm_fault, Rule, rule)
 
     def reconcile(self, key: str, outcome: Literal["done", "not_done"]) -> Json:
         """Say what became of a write whose key answers `outcome_unknown`.
@@ -416,15 +427,15 @@ class Console:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
         body = {"outcome": outcome}
-        return self._call(calls.reconcile, bodies.Reconciled, body, idempotency_key=key)
+        return self._call(console_calls.reconcile, bodies.Reconciled, body, idempotency_key=key)
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""
-        self._call(calls.clear_faults, bodies.Nothing, {})
+        self._call(console_calls.clear_faults, bodies.Nothing, {})
 
     def _call(self, run: Any, shape: type[BaseModel], body: object, **path: str) -> Json:
         try:
-            given = calls.read_body(shape, json.dumps(body))
+            given = console_calls.read_body(shape, json.dumps(body))
             answer: Json | None = run(self._world, given, path)
         except Refusal as refusal:
             raise ConfigError(f"the sandbox's console refused: {refusal.detail}") from None
@@ -441,7 +452,7 @@ class ConsoleEndpoint:
         self._world = world
         self._pool = pool
         self._calls = [
-            (Route(call.path, self, methods=[call.method]), call) for call in calls.CALLS
+            (Route(call.path, self, methods=[call.method]), call) for call in console_calls.CALLS
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -466,7 +477,7 @@ class ConsoleEndpoint:
         if not given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
 
-    def _find(self, scope: Scope) -> tuple[calls.Call, dict[str, Any]]:
+    def _find(self, scope: Scope) -> tuple[console_calls.Call, dict[str, Any]]:
         allowed = []
         for route, call in self._calls:
             match, matched = route.matches(scope)
@@ -479,12 +490,12 @@ class ConsoleEndpoint:
         raise Refusal("method_not_allowed", headers=(("Allow", ", ".join(sorted(allowed))),))
 
 
-def _run(world: World, call: calls.Call, path: dict[str, Any], inbound: Inbound) -> Reply:
+def _run(world: World, call: console_calls.Call, path: dict[str, Any], inbound: Inbound) -> Reply:
     text = inbound.body if call.shape is not bodies.Nothing or inbound.body else b"{}"
     try:
-        validation.parse(text)
+        admission.parse(text)
     except Refusal as refusal:
         raise Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors) from None
-    given = calls.read_body(call.shape, text)
+    given = console_calls.read_body(call.shape, text)
     result = call.run(world, given, path)
     return Reply(call.status) if result is None else answer(result, status=call.status)

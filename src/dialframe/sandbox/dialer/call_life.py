@@ -21,8 +21,8 @@ from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
 from dialframe.sandbox.world import access, clock, events
 from dialframe.sandbox.world.access import DialerSettings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.database import insert
 from dialframe.sandbox.world.resources import APPOINTMENT, CALL, Json
+from dialframe.sandbox.world.state_file import insert
 
 Step = Literal["end", "log", "ring", "answer", "callback", "first", "dial", "tick"]
 

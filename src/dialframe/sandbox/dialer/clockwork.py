@@ -22,7 +22,7 @@ from dialframe.sandbox.dialer.call_life import Agenda, CalledParty, DialContext,
 from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
 from dialframe.sandbox.world.access import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
-from dialframe.sandbox.world.refusals import Refusal
+from dialframe.sandbox.world.resources import Refusal
 from dialframe.sandbox.world.state import World
 
 #: What an advance counts.

@@ -21,9 +21,8 @@ from dialframe.contract.scopes import Scope
 from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.access import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.database import insert
-from dialframe.sandbox.world.refusals import FieldError, Refusal
-from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.resources import FieldError, Json, Refusal
+from dialframe.sandbox.world.state_file import insert
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"
 _MINUTE_US: Final = 60 * SECOND_US

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialframe.sandbox.handlers import bookings, calls, campaigns, contact, leads, webhooks
-from dialframe.sandbox.handlers.exchange import Handler
+from dialframe.sandbox.handlers import (
+    call_handlers,
+    contact_handlers,
+    lead_handlers,
+    webhook_handlers,
+)
+from dialframe.sandbox.handlers.handling import Handler
 
 #: Operation name to what answers it.
 HANDLERS: Final[dict[str, Handler]] = {
     handler.operation.name: handler
-    for handlers in (campaigns, leads, calls, webhooks, contact, bookings)
+    for handlers in (lead_handlers, call_handlers, webhook_handlers, contact_handlers)
     for handler in handlers.HANDLERS
 }

@@ -22,15 +22,14 @@ from dialframe.contract.error_codes import NOT_STORED_STATUSES
 from dialframe.contract.row import Operation
 from dialframe.sandbox.dialer import clockwork
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.exchange import Context, Handler, Inbound, Reply, refusal_answer
-from dialframe.sandbox.http import admission, validation
-from dialframe.sandbox.http.validation import query_pairs, validate
+from dialframe.sandbox.handlers.handling import Context, Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.http import admission
+from dialframe.sandbox.http.admission import query_pairs, validate
 from dialframe.sandbox.world import access
 from dialframe.sandbox.world.access import Caller
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.faults import Rule
-from dialframe.sandbox.world.refusals import Refusal, invalid
-from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.resources import Json, Refusal, invalid
 from dialframe.sandbox.world.state import ReservedKey, World, key_reused, released
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
@@ -262,9 +261,9 @@ def _accept(
 ) -> AcceptedRequest | Outcome:
     given: Any = {}
     if inbound.body:
-        validation.check_media_type(inbound.header("content-type"))
-        given = validation.parse(inbound.body)
-        validation.refuse_credential(given)
+        admission.check_media_type(inbound.header("content-type"))
+        given = admission.parse(inbound.body)
+        admission.refuse_credential(given)
     key = _key(inbound, handler.operation)
     correlation = inbound.header("x-correlation-id")
     if correlation is not None and not _CORRELATION.fullmatch(correlation):

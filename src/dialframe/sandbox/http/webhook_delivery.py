@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.contract import limits, webhook_signature
 from dialframe.sandbox.dialer import clockwork
-from dialframe.sandbox.world import events, webhook_urls
+from dialframe.sandbox.world import events
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.refusals import Refusal
+from dialframe.sandbox.world.resources import Refusal
 from dialframe.sandbox.world.state import World
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def next_attempt(world: World, due: DueDelivery) -> Attempt | None:
         return Attempt(due, refused=("cancelled", "endpoint_disabled"))
     url, _, *secrets = row
     try:
-        reach = webhook_urls.reach(url, allow_loopback=settings.allow_loopback_webhooks)
+        reach = events.url_reach(url, allow_loopback=settings.allow_loopback_webhooks)
     except Refusal as refusal:
         return Attempt(due, refused=("failed", refusal.code))
     if reach != "loopback":

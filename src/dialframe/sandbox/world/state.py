@@ -16,11 +16,11 @@ from typing import Final
 from dialframe.contract.limits import Bucket
 from dialframe.contract.scopes import SCOPES
 from dialframe.errors import ConfigError
-from dialframe.sandbox.world import access, clock, database, faults
+from dialframe.sandbox.world import access, clock, faults, state_file
 from dialframe.sandbox.world.access import Settings
 from dialframe.sandbox.world.clock import SECOND_US, Clock
-from dialframe.sandbox.world.database import Database
-from dialframe.sandbox.world.refusals import Refusal
+from dialframe.sandbox.world.resources import Refusal
+from dialframe.sandbox.world.state_file import Database
 
 FIRST: Final = 1
 
@@ -216,7 +216,7 @@ class World:
     def _remember(self) -> None:
         with self.database.read() as db:
             self._meta: dict[str, str] = dict(db.execute("SELECT name, value FROM meta"))
-            if self._meta.get("schema") != str(database.VERSION):
+            if self._meta.get("schema") != str(state_file.VERSION):
                 raise ConfigError(
                     "the sandbox's data folder was written by another release: "
                     "start with a new folder"
@@ -228,17 +228,17 @@ class World:
 
 def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
     as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(now_us))
-    account = database.account_of(
+    account = state_file.account_of(
         seed=first_start.seed, size=first_start.size, as_of=as_of, client=FIRST
     )
-    for statement in database.table_statements():
+    for statement in state_file.table_statements():
         db.execute(statement)
     if account is not None:
-        database.load(db, account, FIRST)
-    for statement in database.index_statements():
+        state_file.load(db, account, FIRST)
+    for statement in state_file.index_statements():
         db.execute(statement)
     _first_client(db, now_us)
-    _set(db, "schema", str(database.VERSION))
+    _set(db, "schema", str(state_file.VERSION))
     _set(db, "seed", str(first_start.seed))
     _set(db, "played_until_us", str(now_us))
     _set(db, "size", first_start.size)

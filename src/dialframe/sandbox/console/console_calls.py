@@ -18,10 +18,16 @@ from pydantic import BaseModel, ValidationError
 from dialframe.sandbox.console import bodies
 from dialframe.sandbox.dialer import clockwork, sending
 from dialframe.sandbox.http import requests
-from dialframe.sandbox.world import access, clock, database, events, faults
+from dialframe.sandbox.world import access, clock, events, faults, state_file
 from dialframe.sandbox.world.access import Client, Settings
-from dialframe.sandbox.world.refusals import Refusal, invalid
-from dialframe.sandbox.world.resources import APPOINTMENT, CALLBACK, CAMPAIGN, Json
+from dialframe.sandbox.world.resources import (
+    APPOINTMENT,
+    CALLBACK,
+    CAMPAIGN,
+    Json,
+    Refusal,
+    invalid,
+)
 from dialframe.sandbox.world.state import World
 
 Path = Mapping[str, str]
@@ -37,11 +43,11 @@ def create_client(world: World, body: bodies.NewClient, path: Path) -> Json:
             db, name=body.name, scopes=body.scopes, ip_allow=body.ip_allow, now_us=now_us
         )
         key = access.add_key(db, client, sending=body.sending, now_us=now_us)
-        account = database.account_of(
+        account = state_file.account_of(
             seed=first_start.seed, size=body.size, as_of=as_of, client=client.number
         )
         if account is not None:
-            database.load(db, account, client.number)
+            state_file.load(db, account, client.number)
         world.access = access.load(db)
     return {"client_id": client.client_id, "api_key": key}
 
@@ -143,7 +149,7 @@ def create_campaign(world: World, body: bodies.NewCampaign, path: Path) -> Json:
             "started_at": now_us if started else None,
             "completed_at": now_us if body.status == "completed" else None,
         }
-        database.insert(db, "campaigns", client.number, values)
+        state_file.insert(db, "campaigns", client.number, values)
         return CAMPAIGN.find(db, client.number, str(values["id"]))
 
 

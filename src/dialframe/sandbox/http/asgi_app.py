@@ -27,12 +27,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.exchange import Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.handlers.handling import Handler, Inbound, Reply, refusal_answer
 from dialframe.sandbox.http import requests
 from dialframe.sandbox.http.requests import AcceptedRequest, Outcome
 from dialframe.sandbox.http.webhook_delivery import DeliveryLoop
 from dialframe.sandbox.world import access
-from dialframe.sandbox.world.refusals import Refusal, invalid, problem_slug
+from dialframe.sandbox.world.resources import Refusal, invalid, problem_slug
 from dialframe.sandbox.world.state import World
 from dialframe.serving import HEADERS_S
 

@@ -22,8 +22,15 @@ from dialframe.contract.row import Operation
 from dialframe.sandbox.dialer.sending import Sender
 from dialframe.sandbox.world.access import Caller
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.refusals import MEDIA_TYPE, Refusal, document, headers_of
-from dialframe.sandbox.world.resources import Json, Resource, encode
+from dialframe.sandbox.world.resources import (
+    MEDIA_TYPE,
+    Json,
+    Refusal,
+    Resource,
+    document,
+    encode,
+    headers_of,
+)
 
 Req = TypeVar("Req", bound=Request)
 

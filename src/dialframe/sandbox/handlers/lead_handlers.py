@@ -28,13 +28,20 @@ from dialframe.contract.models.lead_models import (
 )
 from dialframe.contract.models.shape import WHOLE, Flag, Integer, Request
 from dialframe.sandbox.dialer import clockwork, sending
-from dialframe.sandbox.handlers import exchange
-from dialframe.sandbox.handlers.exchange import Context, Reply, Source, answer, on, taking
+from dialframe.sandbox.handlers import handling
+from dialframe.sandbox.handlers.handling import Context, Reply, Source, answer, on, taking
 from dialframe.sandbox.world import access, clock
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.database import insert
-from dialframe.sandbox.world.refusals import Refusal, invalid
-from dialframe.sandbox.world.resources import CAMPAIGN, LEAD, Json, check_if_match, etag
+from dialframe.sandbox.world.resources import (
+    CAMPAIGN,
+    LEAD,
+    Json,
+    Refusal,
+    check_if_match,
+    etag,
+    invalid,
+)
+from dialframe.sandbox.world.state_file import insert
 
 _CUSTOM: Final = "custom_fields."
 #: Country of the networks that belong to none, such as +800 and +881.
@@ -293,7 +300,7 @@ def list_leads(context: Context[LeadQuery]) -> Reply:
         "status": wanted.status,
         "external_id": wanted.external_id,
     }
-    return exchange.rows_of(context, LEAD, where)
+    return handling.rows_of(context, LEAD, where)
 
 
 @on(operations.LEADS_GET)
@@ -308,7 +315,7 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
     LEAD.find(context.db, context.client, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
     table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
-    return exchange.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
+    return handling.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
 
 
 @taking(operations.LEADS_IMPORT, ImportRows)

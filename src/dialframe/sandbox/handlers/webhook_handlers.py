@@ -16,13 +16,12 @@ from dialframe.contract.models.webhook_models import (
     WebhookRef,
     WebhookUpdate,
 )
-from dialframe.sandbox.handlers import exchange
-from dialframe.sandbox.handlers.exchange import Context, Reply, Source, answer, on
-from dialframe.sandbox.world import access, clock, events, webhook_urls
+from dialframe.sandbox.handlers import handling
+from dialframe.sandbox.handlers.handling import Context, Reply, Source, answer, on
+from dialframe.sandbox.world import access, clock, events
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.database import insert
-from dialframe.sandbox.world.refusals import FieldError, Refusal, invalid
-from dialframe.sandbox.world.resources import EVENT, Json, encode
+from dialframe.sandbox.world.resources import EVENT, FieldError, Json, Refusal, encode, invalid
+from dialframe.sandbox.world.state_file import insert
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
 
@@ -35,7 +34,7 @@ _NEVER_NULL: Final = ("url", "events", "enabled")
 @on(operations.WEBHOOKS_LIST)
 def list_webhooks(context: Context[WebhookQuery]) -> Reply:
     """All endpoints, newest first; the shape of the list is assumed."""
-    return exchange.page(context, Source("webhooks", _COLUMNS, {}), _shown)
+    return handling.page(context, Source("webhooks", _COLUMNS, {}), _shown)
 
 
 @on(operations.WEBHOOKS_GET)
@@ -170,8 +169,8 @@ def _shown(row: tuple[Any, ...]) -> Json:
     webhook_id, url, description, subscribed, enabled, secret, created_us, updated_us = row
     return {
         "id": webhook_id,
-        "url_preview": webhook_urls.preview(url),
-        "host": webhook_urls.host_of(url),
+        "url_preview": events.url_preview(url),
+        "host": events.url_host(url),
         "description": description,
         "events": json.loads(subscribed),
         "enabled": bool(enabled),
@@ -187,14 +186,14 @@ def _check_events(wanted: list[Any]) -> None:
 
 
 def _check_url(context: Context[Any], url: str) -> None:
-    webhook_urls.reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
+    events.url_reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
 
 
 @on(operations.EVENTS_LIST)
 def list_events(context: Context[EventQuery]) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
     since = {"created_at > ?": context.now_us - events.HISTORY_US}
-    return exchange.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
+    return handling.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
 
 
 @on(operations.EVENTS_GET)
@@ -217,7 +216,7 @@ def replay(context: Context[EventReplay]) -> Reply:
         raise Refusal("not_found", "The id names no endpoint of the account.")
     _count(context, event_id)
     for url in urls.values():
-        webhook_urls.reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
+        events.url_reach(url, allow_loopback=context.caller.settings.allow_loopback_webhooks)
     sent = [
         events.schedule(
             context.db,

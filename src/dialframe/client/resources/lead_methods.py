@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from enum import Enum
 from math import isnan
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -14,6 +15,11 @@ from dialframe.client.steps import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.lead_models import (
+    Campaign,
+    CampaignProgress,
+    CampaignQuery,
+    CampaignRef,
+    CampaignStatus,
     Lead,
     LeadCreate,
     LeadCreated,
@@ -27,6 +33,7 @@ from dialframe.contract.models.lead_models import (
     LeadStatus,
     LeadUpdate,
 )
+from dialframe.contract.models.message_models import DispositionQuery, DispositionReport
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -259,3 +266,109 @@ def _plain(value: Any) -> Any:
         value = value.item()  # a scalar of numpy
     missing = type(value).__name__ in ("NAType", "NaTType")
     return None if missing or (isinstance(value, float) and isnan(value)) else value
+
+
+class Campaigns(Resource[ShellT]):
+    """Campaigns: read, pause, resume. What a method raises is said at `Client`."""
+
+    @listed
+    def list(
+        self,
+        *,
+        status: CampaignStatus | None = None,
+        limit: int = limits.PAGE_MAX,
+        cursor: str | None = None,
+        options: Options | None = None,
+    ) -> ListPlan[Campaign]:
+        """List campaigns that are not archived.
+
+        Args:
+            status: Only campaigns in this state.
+            limit: Rows on a page, 1-100.
+            cursor: Where to start, `next_cursor` of a page of the same filters.
+            options: Options of each page's request.
+        """
+        return self._sender.listing(
+            rows.CAMPAIGNS_LIST,
+            lambda: CampaignQuery(status=status, limit=limit, cursor=cursor),
+            options,
+        )
+
+    @operation
+    def get(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
+        """Read one campaign.
+
+        Args:
+            campaign_id: `cmp_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.CAMPAIGNS_GET, lambda: CampaignRef(campaign_id=campaign_id), options
+        )
+
+    @operation
+    def progress(
+        self, campaign_id: str, *, options: Options | None = None
+    ) -> Steps[CampaignProgress]:
+        """Read how far a campaign is.
+
+        Args:
+            campaign_id: `cmp_` and a UUID.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.CAMPAIGNS_PROGRESS, lambda: CampaignRef(campaign_id=campaign_id), options
+        )
+
+    @operation
+    def pause(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
+        """Pause a running campaign.
+
+        Args:
+            campaign_id: `cmp_` and a UUID; one that is paused stays so.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.CAMPAIGNS_PAUSE, lambda: CampaignRef(campaign_id=campaign_id), options
+        )
+
+    @operation
+    def resume(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
+        """Resume a paused campaign: real calls start.
+
+        Args:
+            campaign_id: `cmp_` and a UUID; one that is running stays so.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.CAMPAIGNS_RESUME, lambda: CampaignRef(campaign_id=campaign_id), options
+        )
+
+
+class Reports(Resource[ShellT]):
+    """Aggregated reports. What a method raises is said at `Client`."""
+
+    @operation
+    def dispositions(
+        self,
+        start_date: date,
+        end_date: date,
+        campaign_id: str | None = None,
+        *,
+        options: Options | None = None,
+    ) -> Steps[DispositionReport]:
+        """Read disposition counts of up to 92 days.
+
+        Args:
+            start_date: First UTC day.
+            end_date: Last UTC day, included.
+            campaign_id: Only this campaign.
+            options: Options of this call.
+        """
+        return self._sender.ask(
+            rows.REPORTS_DISPOSITIONS,
+            lambda: DispositionQuery(
+                start_date=start_date, end_date=end_date, campaign_id=campaign_id
+            ),
+            options,
+        )

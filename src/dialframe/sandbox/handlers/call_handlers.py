@@ -1,0 +1,267 @@
+"""The account and its reports, campaigns and calls (contract, Endpoints: Campaigns, Calls)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from dialframe.contract import operations
+from dialframe.contract.models.call_models import CallQuery, CallRef, CallStart
+from dialframe.contract.models.lead_models import CampaignQuery, CampaignRef
+from dialframe.contract.models.message_models import DispositionQuery
+from dialframe.contract.models.shape import Empty
+from dialframe.contract.scopes import SWITCHES
+from dialframe.sandbox.dialer import call_life, clockwork, sending
+from dialframe.sandbox.dialer.call_life import CalledParty
+from dialframe.sandbox.handlers import handling
+from dialframe.sandbox.handlers.handling import Context, Reply, answer, on
+from dialframe.sandbox.world import clock, conversation
+from dialframe.sandbox.world.conversation import Conversation
+from dialframe.sandbox.world.resources import CALL, CAMPAIGN, LEAD, FieldError, Json, Refusal
+
+READY: Final = "ready"
+
+
+@on(operations.CALLS_LIST)
+def list_calls(context: Context[CallQuery]) -> Reply:
+    """Every call, `created_at` descending, then `id` descending."""
+    wanted = {"campaign_id": context.request.campaign_id, "direction": context.request.direction}
+    return handling.rows_of(context, CALL, wanted)
+
+
+@on(operations.CALLS_GET)
+def get_call(context: Context[CallRef]) -> Reply:
+    """One call."""
+    return answer(CALL.find(context.db, context.client, context.request.call_id))
+
+
+@on(operations.CALLS_RECORDING)
+def recording(context: Context[CallRef]) -> Reply:
+    """A WAV file as long as the conversation; a call that nobody answered has none."""
+    spoken = _spoken(context)
+    if not spoken.answered:
+        raise Refusal("not_found", "The call has no recording.")
+    length = str(conversation.wav_bytes(spoken))
+    headers = (("Content-Type", "audio/wav"), ("Content-Length", length))
+    return Reply(200, headers=headers, stream=conversation.wav(spoken))
+
+
+@on(operations.CALLS_TRANSCRIPT)
+def transcript(context: Context[CallRef]) -> Reply:
+    """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
+    return answer(conversation.transcript(_spoken(context)))
+
+
+@on(operations.CALLS_SUMMARY)
+def summary(context: Context[CallRef]) -> Reply:
+    """A summary, ready a minute after the call; its content's place is assumed."""
+    return answer(conversation.summary(_spoken(context), context.now_us))
+
+
+@on(operations.CALLS_START)
+def start(context: Context[CallStart]) -> Reply:
+    """Dial a customer for one of the account's agents: here, note it and let it end by itself."""
+    wanted = context.request
+    if wanted.campaign_id is not None:
+        CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
+    if wanted.lead_id is not None:
+        LEAD.find(context.db, context.client, wanted.lead_id)
+    extension = _ready_agent(context)
+    caller_id = _caller_id(context)
+    sending.country_reachable(context.sender, wanted.to, "/to")
+    sending.not_on_dnc(context.sender, wanted.to, "/to")
+    sending.contact_allowed(context.sender, wanted.to, "dial_refused")
+    sending.affordable(context.sender, "call")
+    called = CalledParty(wanted.to, wanted.campaign_id)
+    if wanted.lead_id is not None:
+        lead = call_life.lead_called(context.db, context.client, wanted.lead_id)
+        called = replace(lead, phone=wanted.to, campaign_id=wanted.campaign_id)
+    dialing = clockwork.context_at(context.sender)
+    call_id = call_life.place(dialing, called, "click", caller_id=caller_id, agent=extension)
+    return answer(
+        {
+            "call_id": call_id,
+            "status": "dialing",
+            "to": wanted.to,
+            "agent_extension": extension,
+            "caller_id": caller_id,
+            "campaign_id": wanted.campaign_id,
+            "lead_id": wanted.lead_id,
+            "recording": True,
+            "created_at": clock.text(context.now_us),
+        },
+        status=201,
+    )
+
+
+def _spoken(context: Context[CallRef]) -> Conversation:
+    call: Json = CALL.find(context.db, context.client, context.request.call_id)
+    return conversation.conversation_of(context.db, context.client, call)
+
+
+def _ready_agent(context: Context[CallStart]) -> str:
+    column = "extension" if context.request.agent_email is None else "email"
+    name = context.request.agent_extension or context.request.agent_email
+    agent: tuple[str, Any] | None = context.db.execute(
+        f"SELECT extension, state FROM agents WHERE client = ? AND {column} = ?"
+        " ORDER BY state <> 'ready', extension",
+        (context.client, name),
+    ).fetchone()
+    if agent is None or agent[1] != READY:
+        raise Refusal("agent_unavailable", "The agent is not signed in and ready.")
+    return agent[0]
+
+
+def _caller_id(context: Context[CallStart]) -> str:
+    owned = context.db.execute(
+        "SELECT number FROM caller_ids WHERE client = ? ORDER BY number", (context.client,)
+    )
+    numbers = [number for (number,) in owned]
+    wanted = context.request.caller_id or (numbers[0] if numbers else None)
+    if wanted not in numbers:
+        problem = FieldError("/caller_id", "caller_id_not_registered")
+        raise Refusal(
+            "dial_refused",
+            "caller_id_not_registered: not a verified number of the account.",
+            errors=(problem,),
+        )
+    return str(wanted)
+
+
+@on(operations.ME)
+def me(context: Context[Empty]) -> Reply:
+    """Client, key, scopes and switches; the sandbox calls its environment `sandbox`."""
+    caller = context.caller
+    return answer(
+        {
+            "client_id": caller.client.client_id,
+            "client_name": caller.client.name,
+            "credential_id": caller.credential.credential_id,
+            "environment": "sandbox",
+            "scopes": sorted(caller.client.scopes),
+            "sending_key": caller.credential.sending,
+            "switches": {name: getattr(caller.settings, name) for name in SWITCHES},
+            "webhooks_enabled": caller.settings.webhooks_enabled,
+        }
+    )
+
+
+@on(operations.REPORTS_DISPOSITIONS)
+def dispositions(context: Context[DispositionQuery]) -> Reply:
+    """Calls by UTC day, campaign and disposition; calls without one are counted under null."""
+    wanted = context.request
+    since = clock.from_day(wanted.start_date)
+    until = clock.from_day(wanted.end_date) + clock.DAY_US
+    campaign = () if wanted.campaign_id is None else (wanted.campaign_id,)
+    rows = context.db.execute(
+        f"SELECT created_at / {clock.DAY_US} AS day, campaign_id, disposition, count(*)"
+        " FROM calls WHERE client = ? AND created_at >= ? AND created_at < ?"
+        f"{' AND campaign_id = ?' if campaign else ''}"
+        " GROUP BY day, campaign_id, disposition ORDER BY day, campaign_id, disposition",
+        (context.client, since, until, *campaign),
+    )
+    return answer(
+        {
+            "start_date": wanted.start_date.isoformat(),
+            "end_date": wanted.end_date.isoformat(),
+            "data": [
+                {
+                    "date": clock.day_of(day * clock.DAY_US),
+                    "campaign_id": campaign_id,
+                    "disposition": disposition,
+                    "calls": calls,
+                }
+                for day, campaign_id, disposition, calls in rows
+            ],
+        }
+    )
+
+
+@on(operations.CAMPAIGNS_LIST)
+def list_campaigns(context: Context[CampaignQuery]) -> Reply:
+    """Campaigns that are not archived."""
+    wanted = {"status": context.request.status}
+    return handling.rows_of(context, CAMPAIGN, wanted, "status <> 'archived'")
+
+
+@on(operations.CAMPAIGNS_GET)
+def get_campaign(context: Context[CampaignRef]) -> Reply:
+    """One campaign, archived or not."""
+    return answer(CAMPAIGN.find(context.db, context.client, context.request.campaign_id))
+
+
+@on(operations.CAMPAIGNS_PROGRESS)
+def progress(context: Context[CampaignRef]) -> Reply:
+    """Counts of a campaign's leads, attempts and answered calls; its shape is assumed."""
+    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    mine = (context.client, context.request.campaign_id)
+    by_status = context.db.execute(
+        "SELECT status, count(*), sum(attempts) FROM leads"
+        " WHERE client = ? AND campaign_id = ? GROUP BY status ORDER BY status",
+        mine,
+    ).fetchall()
+    (answered,) = context.db.execute(
+        "SELECT count(*) FROM calls"
+        " WHERE client = ? AND campaign_id = ? AND answered_at IS NOT NULL",
+        mine,
+    ).fetchone()
+    return answer(
+        {
+            "campaign_id": campaign["id"],
+            "status": campaign["status"],
+            "leads_total": sum(count for _, count, _ in by_status),
+            "leads_by_status": {status: count for status, count, _ in by_status},
+            "attempts": sum(attempts for _, _, attempts in by_status),
+            "calls_answered": answered,
+        }
+    )
+
+
+@on(operations.CAMPAIGNS_PAUSE)
+def pause(context: Context[CampaignRef]) -> Reply:
+    """Running becomes paused; paused stays so."""
+    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    if campaign["status"] == "running":
+        campaign = _move(context, "paused")
+    elif campaign["status"] != "paused":
+        raise Refusal("campaign_not_running", f"The campaign is {campaign['status']}.")
+    return answer(campaign)
+
+
+@on(operations.CAMPAIGNS_RESUME)
+def resume(context: Context[CampaignRef]) -> Reply:
+    """Paused becomes running; running stays so."""
+    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    if campaign["status"] == "running":
+        return answer(campaign)
+    if campaign["status"] != "paused":
+        raise Refusal("campaign_not_paused", f"The campaign is {campaign['status']}.")
+    sending.registry_fresh(context.caller.settings)
+    sending.spend(context.sender, "launch")
+    return answer(_move(context, "running"))
+
+
+def _move(context: Context[CampaignRef], status: str) -> Json:
+    return CAMPAIGN.change(
+        context.db,
+        context.client,
+        context.request.campaign_id,
+        {"status": status, "updated_at": context.now_us},
+    )
+
+
+HANDLERS = (
+    list_calls,
+    get_call,
+    recording,
+    transcript,
+    summary,
+    start,
+    me,
+    dispositions,
+    list_campaigns,
+    get_campaign,
+    progress,
+    pause,
+    resume,
+)
