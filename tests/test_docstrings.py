@@ -1,13 +1,14 @@
-"""What docstrings show runs: each `>>>`, and each example that stands indented in one."""
+"""What docstrings show runs, and those of public callables name every argument and what comes back."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import importlib
+import inspect
 import shutil
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -129,6 +130,56 @@ def test_indented_examples_run(example: Example, names: dict[str, Any]) -> None:
     exec(compile(example.text, str(example), "exec"), inside)  # noqa: S102 - our own text
     if "account" in inside and example.owner == "the module":
         getattr(inside["account"], "close", lambda: None)()
+
+
+#: Rooms whose public names are documented to the last argument.
+ROOMS = (
+    "account", "analytics", "client", "compliance", "errors", "frames", "leads", "phones", "plots",
+    "reports", "sandbox", "store", "suppression", "webhooks", "widgets",
+)  # fmt: skip
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Functions of the rooms' faces, and methods of their classes, that are written here."""
+    for room in ROOMS:
+        module = importlib.import_module(f"dialframe.{room}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            members = vars(value) if inspect.isclass(value) else {"": value}
+            for member, attribute in members.items():
+                function = getattr(attribute, "__func__", attribute)
+                if not inspect.isfunction(function) or member.startswith("_"):
+                    continue
+                if function.__module__.startswith("dialframe."):
+                    yield f"{room}.{name}.{member}".rstrip("."), function
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """Names of the arguments that a caller gives."""
+    return [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+
+
+def test_every_argument_of_a_public_callable_has_its_words() -> None:
+    """Each is named below `Args:`."""
+    missing = {}
+    for name, function in public_callables():
+        words = (inspect.getdoc(function) or "").partition("Args:")[2]
+        unnamed = [each for each in arguments(function) if each not in words]
+        if unnamed:
+            missing[name] = unnamed
+    assert missing == {}
+
+
+def test_every_public_function_says_what_comes_back() -> None:
+    """`Returns:` or `Yields:`, unless nothing does."""
+    silent = [
+        name
+        for name, function in public_callables()
+        if name.count(".") == 1
+        and inspect.signature(function).return_annotation not in (None, "None")
+        and not any(word in (inspect.getdoc(function) or "") for word in ("Returns:", "Yields:"))
+    ]
+    assert silent == []
 
 
 def test_there_are_examples() -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.judging.phone_cells import is_fax, type_column
-from dialframe.leads.judging.phone_cells import every_number, numbers_of, read_phone
+from dialframe.leads.judging.phone_cells import (
+    every_number,
+    is_fax,
+    numbers_of,
+    read_phone,
+    type_column,
+)
 
 ANN, BOB = "+12125550142", "+12125550143"
 

@@ -107,7 +107,12 @@ class Practice:
     covers: tuple[Cover, ...] = ()
 
     def cover(self, registry: str, by: str) -> Cover | None:
-        """What the firm declares of one list; None where it declares nothing."""
+        """What the firm declares of one list; None where it declares nothing.
+
+        Args:
+            registry: Name of the list, as in the rule book.
+            by: How the list is consulted: `check` or `scrub`.
+        """
         for each in self.covers:
             if each.by == by and each.registry.casefold() == registry.casefold():
                 return each

@@ -109,7 +109,11 @@ class Audit:
         return settled(self)
 
     def held_by(self, engine: object) -> Audit:
-        """The same audit, with the tables that it stands on."""
+        """The same audit, with the tables that it stands on.
+
+        Args:
+            engine: The database with the tables of the audit.
+        """
         object.__setattr__(self, "engine", engine)
         return self
 
@@ -117,16 +121,29 @@ class Audit:
         return Audit(**{**unmade(self), **changed}).held_by(self.engine)
 
     def joined(self, more: Mapping[str, pd.DataFrame]) -> Audit:
-        """The same audit with further parts."""
+        """The same audit with further parts.
+
+        Args:
+            more: Name of a part to its frame.
+        """
         parts = self.parts if isinstance(self.parts, Parts) else Parts(self.parts)
         return self._like(parts=parts.joined(more))
 
     def with_inputs(self, gaps: tuple[str, ...], inputs: Mapping[str, str]) -> Audit:
-        """The same audit with why it says less than it seems to, and the files that it was given."""
+        """The same audit with why it says less than it seems to, and the files that it was given.
+
+        Args:
+            gaps: Sentences on what was missing.
+            inputs: Name of a file to its SHA-256.
+        """
         return self._like(gaps=gaps, inputs=dict(inputs))
 
     def with_findings(self, findings: pd.DataFrame) -> Audit:
-        """The same audit with other findings."""
+        """The same audit with other findings.
+
+        Args:
+            findings: Frame with the columns of `findings`.
+        """
         return self._like(findings=findings)
 
     @property

@@ -138,7 +138,12 @@ class Cleaned:
         return by_count(whereabouts(self.clean["phone"])[1])
 
     def examples(self, outcome: str, code: str) -> list[Example]:
-        """The first records with the reason: file, line and value."""
+        """The first records with the reason: file, line and value.
+
+        Args:
+            outcome: `rejected`, `duplicates`, `do_not_call` or `skipped`.
+            code: Reason code.
+        """
         frame: pd.DataFrame = getattr(self, outcome)
         own = frame[frame["_reason"] == code].head(EXAMPLES)
         return [

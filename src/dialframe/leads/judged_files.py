@@ -143,7 +143,13 @@ class Choices:
     choose_region: ChooseRegion | None = None
 
     def judging(self, columns: ColumnMap, region: str | None, *, turned: bool = False) -> Judging:
-        """By what the records of a file are judged."""
+        """By what the records of a file are judged.
+
+        Args:
+            columns: The columns of the file.
+            region: Region of numbers without `+`.
+            turned: Whether the file has one field to a line in place of one lead.
+        """
         blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
         return Judging(
             columns, check_region(region), self.policy, blocked, tuple(self.field_rules), turned

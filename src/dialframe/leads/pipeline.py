@@ -154,7 +154,12 @@ class Pipeline:
             self._tell(Progress(_STEP, self._compared.count, None))
 
     def take(self, files: Sequence[LeadFile], mappings: Sequence[ColumnChoice]) -> None:
-        """Judge files that were read already, each with its own mapping."""
+        """Judge files that were read already, each with its own mapping.
+
+        Args:
+            files: Files that `read` gave.
+            mappings: The columns of each, in the same order.
+        """
         self._judge(
             [
                 decided(take_in_all(file, self._spool), self._choices, mapping, self._spool)
@@ -293,7 +298,11 @@ class Pipeline:
                 yield from inputs_of(aligned.to_pydict(), custom)
 
     def custom_fields(self, keep: Sequence[str] | None = None) -> dict[str, str]:
-        """The custom fields of the clean records; see `inputs`."""
+        """The custom fields of the clean records; see `inputs`.
+
+        Args:
+            keep: Columns that may become custom fields; all by default.
+        """
         return custom_fields(self.orders["clean"], self.leftovers, self.filled, keep)
 
     @property
@@ -302,7 +311,11 @@ class Pipeline:
         return {name for one in self._judged for name in one.filled}
 
     def samples(self, count: int = 5) -> list[dict[str, dict[str, list[str]]]]:
-        """For each file, by field and column, the first cells that are filled."""
+        """For each file, by field and column, the first cells that are filled.
+
+        Args:
+            count: How many cells of each column.
+        """
         return [
             {
                 name: {

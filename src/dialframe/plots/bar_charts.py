@@ -199,6 +199,9 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
             them; rows of one class are added up. A class that is not known is drawn as unknown.
         look: Light or dark.
 
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
     Raises:
         ConfigError: A column is missing.
     """

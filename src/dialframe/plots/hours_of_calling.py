@@ -70,6 +70,9 @@ def calling_hours(
         closes_min: First minute after them.
         look: Light or dark.
 
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
     Raises:
         ConfigError: A column is missing or a grade is not known.
     """

@@ -48,6 +48,9 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
         records: Records of the file.
         look: Light or dark.
 
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
     Raises:
         ConfigError: A column is missing, an outcome is not known, or the reasons take away more
             records than there are.
@@ -159,6 +162,9 @@ def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
             Those of a column `screened` (at import alone) were never checked.
         look: Light or dark.
 
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
+
     Raises:
         ConfigError: A column is missing.
     """
@@ -195,6 +201,9 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         frame: Column `grade` (`proven`, `indeterminate`, `clear`, or others, which are drawn
             too), and `calls` where a row stands for several.
         look: Light or dark.
+
+    Returns:
+        The picture, with its words (`alt`) and its numbers (`table`).
 
     Raises:
         ConfigError: A column is missing.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import html
+import inspect
 import io
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -34,6 +35,23 @@ _EXACT: Final = 32
 _NEAR: Final = 8
 
 _MOST_ROWS: Final = 40
+
+#: What every picture of a result takes and gives, for its docstring.
+_RESULT: Final = """
+
+Args:
+    result: A result of `dialframe.analytics.{name}`.
+    look: Light or dark.
+
+Raises:
+    ConfigError: The result is one of another analysis.
+"""
+_ADDED: Final = """    ax: Axes of your own to draw on; without them the picture is a figure by itself.
+    campaigns: Frame of the campaigns table (`id`, `name`), to show names in the place of ids.
+"""
+_RETURNS: Final = """Returns:
+    The picture, with its words (`alt`) and its numbers (`table`).
+"""
 
 
 class Picture(Figure):
@@ -74,7 +92,12 @@ class Picture(Figure):
         return self.alt
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:
-        """Write the figure, as `matplotlib.figure.Figure.savefig` does, in its own look."""
+        """Write the figure, as `matplotlib.figure.Figure.savefig` does, in its own look.
+
+        Args:
+            fname: Path or open file.
+            kwargs: What `matplotlib.figure.Figure.savefig` takes.
+        """
         # Written by the figure that the artists know, or its size would be set twice.
         with context(self.look):
             # It is laid out, so it is not drawn once more to find out how; also not in `context`.
@@ -301,4 +324,16 @@ def draws(function: Callable[..., Picture]) -> Draws:
         with given_axes(ax):
             return function(result, look=look)
 
+    # The wrapper's own signature, which has what it adds, is the one that help shows.
+    vars(drawn).pop("__wrapped__")
+    drawn.__doc__ = _with_arguments(function)
     return drawn
+
+
+def _with_arguments(function: Callable[..., Picture]) -> str:
+    """The docstring of a picture with the arguments that all of them have."""
+    words = inspect.cleandoc(function.__doc__ or "")
+    own = "" if "Args:" in words else _RESULT.format(name=function.__name__)
+    before, look, after = (words + own).partition("    look: Light or dark.\n")
+    returns = "" if "Returns:" in words else _RETURNS
+    return f"{before}{look}{_ADDED}{after.rstrip()}\n\n{returns}"

@@ -48,6 +48,19 @@ def callbacks_kept(
     before to `late` after its time; late if the first one came afterwards. Those whose time with
     its tolerance is not over by `as_of` are not due.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        callbacks: Frame of the callbacks table.
+        early: How long before its time a call keeps the callback.
+        late: How long after its time.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per fate: `fate`, `callbacks`, `denominator` (due and not cancelled), `rate`, `low`,
         `high` (null for fates that are not of the denominator), `reached` (a person answered),
@@ -112,6 +125,15 @@ def appointments_kept(
     An appointment is given to the last outbound call to its number that began before it was booked
     and no longer than `window` before; `sure` where that call's outcome is an appointment,
     `likely` where a person answered, `weak` otherwise, `none` without such a call.
+
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        appointments: Frame of the appointments table.
+        window: Longest time from the call to the booking.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
 
     Returns:
         One row per status: `status`, `appointments`, and of `completed` and `no-show` also

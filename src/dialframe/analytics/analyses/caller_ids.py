@@ -472,6 +472,16 @@ def caller_ages(
 
     Numbers that were in use in the first week of the data are left out: their age is not known.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
         `low`, `high`, `expected` and `ratio`, as in `caller_ids`.

@@ -486,6 +486,12 @@ def ai_agreement(
 ) -> Result:
     """Whether the outcome that an AI agent's event gives agrees with the disposition of the call.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        events: Frame of the events table.
+        taxonomy: What the codes mean.
+
     Returns:
         One row per pair of classes: `event`, `call` (`unmapped` where a code is not known), `calls`.
         `parameters["kappa"]` is Cohen's agreement beyond chance, null under two classes.

@@ -189,6 +189,17 @@ def return_calls(
     A dial is returned if, within the time and before the next dial to the number, the number calls
     the caller ID that it saw. Attempts whose time is not over by `as_of` are left out.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        within: How long after the dial a call back counts.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per caller ID: `from_number`, `numerator` (returned), `denominator` (dials that no
         person answered), `rate`, `low`, `high`, `median_lag_h`. Table `lags` counts returns by lag.

@@ -251,6 +251,16 @@ def outcome_flows(
 ) -> Result:
     """From the first outcome of each lead to its last.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per pair: `first`, `last` (outcome classes; `unmapped` where the code is not known,
         `not_dialed` for leads without a counted attempt), `leads`, `attempts`, most frequent
@@ -393,6 +403,18 @@ def outcome_mix(
     until: When | None = None,
 ) -> Result:
     """The mix of outcomes over time, canonical or as it was written; unmapped is always a row.
+
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        period: Length of a period; weeks begin on Monday, UTC.
+        by: Classes of the taxonomy, or dispositions as they were written.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per period and outcome: `start` (UTC day), `outcome`, `numerator`, `denominator`,

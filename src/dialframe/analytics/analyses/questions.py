@@ -93,7 +93,11 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
 
 
 def capabilities() -> pd.DataFrame:
-    """The table of questions: `name`, `answered_by` (joined by commas, null without), `why_not`."""
+    """The table of questions: `name`, `answered_by` (joined by commas, null without), `why_not`.
+
+    Returns:
+        One row for each question that people ask of their calls.
+    """
     return table(
         {
             "name": [row.name for row in CAPABILITIES],

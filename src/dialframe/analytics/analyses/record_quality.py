@@ -38,6 +38,16 @@ def conflicts(
 ) -> Result:
     """Where network and agent contradict each other, as a matrix.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per class by the network, disposition and class by it: `telephony`, `disposition`,
         `business`, `calls`, `denominator` (attempts), `share`; most frequent first. Table `each`

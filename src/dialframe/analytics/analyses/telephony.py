@@ -141,6 +141,16 @@ def causes(
 ) -> Result:
     """Hangup causes by frequency, in every spelling and as the class they mean.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
     Returns:
         One row per cause as it was written: `hangup_cause` (null: none), `class` (`unmapped` where
         the taxonomy does not have it), `numerator`, `denominator`, `rate`, `low`, `high`,
@@ -189,6 +199,16 @@ def ring_times(
     until: When | None = None,
 ) -> Result:
     """How long it rings until a person, a machine, an unknown answer, or nobody.
+
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per band of seconds and who answered: `seconds` (`4 to 6`), `from_s`, `who`
@@ -395,6 +415,17 @@ def machines(
 
     Ringing and talk of calls that are known to be a person or a machine say how both look; the
     share of machines among the unknown answers of a group is the one that makes theirs likeliest.
+
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        by: Column of the calls that says the groups.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
 
     Returns:
         One row per group: the group's column, `numerator` (machines), `denominator` (answered),

@@ -110,6 +110,10 @@ class Taxonomy:
 
         >>> DEFAULT.outcome("hangup_cause", "USER_BUSY")
         'busy'
+
+        Args:
+            field: The field that the code stands in.
+            code: The code as it was written.
         """
         key = code_key(field, code)
         if field == "hangup_cause" and key.startswith("sip:5"):
@@ -195,7 +199,11 @@ class Taxonomy:
             raise ConfigError(f"{where}: {error}") from None
 
     def differences(self, other: Taxonomy) -> list[tuple[Field, str, str | None, str | None]]:
-        """Codes that two taxonomies do not agree on: field, spelling, class here, class there."""
+        """Codes that two taxonomies do not agree on: field, spelling, class here, class there.
+
+        Args:
+            other: The taxonomy to compare with.
+        """
         here = {(field, key): outcome for field, key, outcome in self.codes}
         there = {(field, key): outcome for field, key, outcome in other.codes}
         return [

@@ -130,6 +130,14 @@ def taxonomy_effect(
 ) -> Result:
     """What another taxonomy does to every metric.
 
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        before: The taxonomy in use.
+        after: The one to be compared with it.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+
     Returns:
         One row per metric that changes: `metric`, `before`, `after`, `change`. Table `codes` has
         the codes that the two do not agree on: `field`, `code`, `before`, `after`.

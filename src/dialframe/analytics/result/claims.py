@@ -39,7 +39,11 @@ class Claim:
         return {**asdict(self), "adjusted_for": list(self.adjusted_for)}
 
     def renamed(self, names: dict[str, str]) -> Claim:
-        """The same with ids as the names that people know."""
+        """The same with ids as the names that people know.
+
+        Args:
+            names: Id to name.
+        """
         text, subject = self.text, self.subject
         for old, new in names.items():
             text, subject = text.replace(old, new), subject.replace(old, new)

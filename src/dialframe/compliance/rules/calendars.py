@@ -175,11 +175,19 @@ class Declared:
     days: Mapping[str, Mapping[date, str]] = field(default_factory=dict)
 
     def of(self, rule_id: str) -> Mapping[date, str]:
-        """Days of one rule."""
+        """Days of one rule.
+
+        Args:
+            rule_id: Id of a rule of the book.
+        """
         return self.days.get(rule_id, {})
 
     def has(self, rule_id: str) -> bool:
-        """Whether the file speaks of the rule at all; without it nobody knows of an emergency."""
+        """Whether the file speaks of the rule at all; without it nobody knows of an emergency.
+
+        Args:
+            rule_id: Id of a rule of the book.
+        """
         return rule_id in self.days
 
 

@@ -95,6 +95,9 @@ class RuleBook:
     def rule(self, rule_id: str) -> Rule:
         """The rule of an id.
 
+        Args:
+            rule_id: For instance `us-tsr-hours`.
+
         Raises:
             ConfigError: There is none.
         """
@@ -155,11 +158,19 @@ class RuleBook:
         return found
 
     def of_kind(self, kind: type[_R]) -> tuple[_R, ...]:
-        """Rules of one kind, of every time; voluntary codes are among them."""
+        """Rules of one kind, of every time; voluntary codes are among them.
+
+        Args:
+            kind: Class of the rules.
+        """
         return tuple(rule for rule in self.rules if isinstance(rule, kind))
 
     def in_force(self, day: date) -> tuple[Rule, ...]:
-        """Rules that held on a day; voluntary codes, which bind nobody by themselves, are left out."""
+        """Rules that held on a day; voluntary codes, which bind nobody by themselves, are left out.
+
+        Args:
+            day: Day of the call.
+        """
         return tuple(r for r in self.rules if r.status != "voluntary_code" and r.holds_on(day))
 
     def hours(self) -> tuple[HoursRule, ...]:
@@ -167,12 +178,20 @@ class RuleBook:
         return tuple(r for r in self.of_kind(HoursRule) if r.status != "voluntary_code")
 
     def freshness(self, day: date) -> tuple[FreshnessRule, ...]:
-        """Rules in force on a day about the age of a check."""
+        """Rules in force on a day about the age of a check.
+
+        Args:
+            day: Day of the call.
+        """
         rules = (r for r in self.in_force(day) if isinstance(r, FreshnessRule))
         return tuple(r for r in rules if r.parameters.check == "age")
 
     def listed(self, day: date) -> tuple[FreshnessRule, ...]:
-        """Rules in force on a day about numbers on a list."""
+        """Rules in force on a day about numbers on a list.
+
+        Args:
+            day: Day of the call.
+        """
         rules = tuple(r for r in self.in_force(day) if isinstance(r, FreshnessRule))
         # Where a registry has no rule of its own on listed numbers, the one on its age names it.
         named = {r.jurisdiction for r in rules if r.parameters.check == "listed_number_called"}
@@ -183,15 +202,27 @@ class RuleBook:
         )
 
     def honour(self, day: date) -> tuple[HonourRule, ...]:
-        """Rules in force on a day about requests not to be called."""
+        """Rules in force on a day about requests not to be called.
+
+        Args:
+            day: Day of the call.
+        """
         return tuple(r for r in self.in_force(day) if isinstance(r, HonourRule))
 
     def age_days(self, today: date) -> int:
-        """Days since the facts were gathered."""
+        """Days since the facts were gathered.
+
+        Args:
+            today: Day to count to.
+        """
         return (today - self.generated_on).days
 
     def age_note(self, today: date) -> str | None:
-        """A sentence of warning when the book is older than 180 days, else None."""
+        """A sentence of warning when the book is older than 180 days, else None.
+
+        Args:
+            today: Day to count to.
+        """
         age = self.age_days(today)
         if age <= STALE_AFTER_DAYS:
             return None

@@ -22,6 +22,12 @@ def fingerprint(header: Sequence[str]) -> str:
     """What tells one header from another: SHA-256 of its names in order, blanks around them aside.
 
     The same for every file with the header, whatever its name, format, encoding or records.
+
+    Args:
+        header: The names of the columns.
+
+    Returns:
+        64 hexadecimal digits.
     """
     names = [" ".join(name.replace("\ufeff", "").split()) for name in header]
     return hashlib.sha256(json.dumps(names, ensure_ascii=False).encode()).hexdigest()
@@ -29,6 +35,13 @@ def fingerprint(header: Sequence[str]) -> str:
 
 def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
     """The map that was saved for the file's header, or None; a file without a header has none.
+
+    Args:
+        file: A file with the header.
+        folder: Where maps are saved.
+
+    Returns:
+        The map, or None.
 
     Raises:
         ConfigError: What is saved there is no map.
@@ -39,6 +52,11 @@ def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
 
 def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path:
     """Keep the map for all files with this header; an earlier one is replaced whole.
+
+    Args:
+        file: A file with the header.
+        columns: The map to keep.
+        folder: Where maps are saved.
 
     Returns:
         The file, mode 0600 in a folder of mode 0700.
@@ -64,7 +82,15 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
 
 
 def forget_mapping(file: LeadFile, folder: str | Path) -> bool:
-    """Forget the map of the file's header; whether there was one."""
+    """Forget the map of the file's header; whether there was one.
+
+    Args:
+        file: A file with the header.
+        folder: Where maps are saved.
+
+    Returns:
+        Whether there was one.
+    """
     path = _path(file, folder)
     if path is None or not path.is_file():
         return False
@@ -159,6 +185,9 @@ class MappingDecision:
 
     def answer(self, answers: Mapping[str, str]) -> dict[str, str]:
         """Answers by field as a mapping for `decide`, checked against the questions.
+
+        Args:
+            answers: Field to the name of the column that was chosen.
 
         Raises:
             LeadFileError: An answer is no candidate of its question.
@@ -274,13 +303,20 @@ class ColumnMap:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the map as JSON, for `load` and for the same list next month."""
+        """Write the map as JSON, for `load` and for the same list next month.
+
+        Args:
+            path: The file to write.
+        """
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnMap:
         """A map that was saved.
+
+        Args:
+            path: A file that `save` wrote.
 
         Raises:
             ConfigError: The file is no saved map.
@@ -308,6 +344,13 @@ class ColumnMap:
         joined: Mapping[str, Sequence[str]] | None = None,
     ) -> ColumnMap:
         """A map from columns by field.
+
+        Args:
+            fields: Field to its columns, in the order they are joined.
+            leftovers: Columns of no field.
+            confidence: Field to how sure it is, 0 to 1.
+            uncertain: Field to why it is not sure.
+            joined: Field to columns that make it together.
 
         Raises:
             ConfigError: A field is unknown, or has more columns than it may.

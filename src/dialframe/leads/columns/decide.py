@@ -102,6 +102,9 @@ def map_columns(
             `fax`; None to leave a field out; `Area Code + Phone` for a number that is split). A
             saved map is taken whole; of a mapping, fields that it does not name are found.
 
+    Returns:
+        The map, with the confidence of each column and what is not sure.
+
     Raises:
         LeadFileError: The file has no phone column, two that cannot be told apart, or not the
             columns that the mapping names.
@@ -122,6 +125,9 @@ def decide(
         lead_file: The file.
         region: Region of national numbers, or None.
         mapping: As for `map_columns`.
+
+    Returns:
+        The map and its open questions.
 
     Raises:
         LeadFileError: The mapping names a column that the file does not have.

@@ -35,6 +35,12 @@ def load_rules(path: str | Path) -> Rules:
 
     JSON that is a list is the list of field rules alone.
 
+    Args:
+        path: The file.
+
+    Returns:
+        The rules, for `clean(rules=...)`.
+
     Raises:
         ConfigError: The file cannot be read, or says something that is no rule; the sentence names
             the place.
@@ -224,7 +230,11 @@ class FieldRule:
         return self.field.removeprefix(CUSTOM)
 
     def is_broken_by(self, value: str) -> bool:
-        """Whether the value breaks the rule."""
+        """Whether the value breaks the rule.
+
+        Args:
+            value: The cell's text.
+        """
         if not value:
             return self.required
         if self.max_length is not None and len(value) > self.max_length:

@@ -87,6 +87,9 @@ def read(
         sheet: Name or 0-based place of a workbook's sheet.
         max_line_bytes: Longest line of a text file that is read.
 
+    Returns:
+        The file: cells as text, header, and the line of each record.
+
     Raises:
         LeadFileError: The file is missing, a folder, empty, no table, damaged, or too large.
         ConfigError: An argument names something that does not exist.
@@ -145,6 +148,9 @@ def read_all(
     Args:
         paths: Files, folders, globs, zip archives, or URLs that fsspec understands.
         max_line_bytes: Longest line of a text file that is read.
+
+    Returns:
+        One for each table, in the order of the paths and sheets.
 
     Raises:
         LeadFileError: One of them is missing, damaged or no table.

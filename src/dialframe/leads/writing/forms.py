@@ -55,7 +55,14 @@ def sink(
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed."""
+    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed.
+
+    Args:
+        frame: Rows of one outcome.
+
+    Returns:
+        The bytes of the file.
+    """
     file = io.BytesIO()
     with _csv(file, [str(name) for name in frame.columns]) as add:
         add(frame)

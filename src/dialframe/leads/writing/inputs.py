@@ -121,7 +121,14 @@ def custom_fields(
 
 
 def custom_columns(cleaned: Cleaned) -> list[str]:
-    """Columns that may become custom fields: the leftovers, then other phones, fax and consent."""
+    """Columns that may become custom fields: the leftovers, then other phones, fax and consent.
+
+    Args:
+        cleaned: A cleaning.
+
+    Returns:
+        Names of columns, in the order of the file.
+    """
     own = {*LEAD_COLUMNS, *META}
     others = [name for name in cleaned.clean.columns if name not in own]
     return [*cleaned.leftovers, *(name for name in others if name not in cleaned.leftovers)]
@@ -133,6 +140,12 @@ def numbers_to_screen(cleaned: Cleaned) -> list[str]:
     That is `phone`, and the second numbers in `phone_other`. Cleaning again with those that are
     listed as `do_not_call` sets the leads of the first kind aside and leaves the second kind out.
     Columns that the caller keeps as custom fields are text and are not read.
+
+    Args:
+        cleaned: A cleaning.
+
+    Returns:
+        Numbers in E.164, as `account.check_dnc` takes them.
     """
     both = [*cleaned.clean["phone"], *cleaned.clean["phone_other"]]
     return list(dict.fromkeys(number for number in both if number))

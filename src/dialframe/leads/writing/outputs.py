@@ -238,12 +238,26 @@ def outputs(
 
 
 def stem(cleaned: Cleaned) -> str:
-    """Beginning of the names of a cleaning's files: the first file's name without endings."""
+    """Beginning of the names of a cleaning's files: the first file's name without endings.
+
+    Args:
+        cleaned: A cleaning.
+
+    Returns:
+        For instance `autumn` of `autumn.csv`.
+    """
     return stem_of(cleaned.files)
 
 
 def stem_of(files: Sequence[CleanedFile]) -> str:
-    """The same from what is known of the files."""
+    """The same from what is known of the files.
+
+    Args:
+        files: The files that were cleaned.
+
+    Returns:
+        The first file's name without endings.
+    """
     first, others = files[0].stem, len(files) - 1
     return f"{first}_and_{others}_more" if others else first
 
@@ -253,6 +267,14 @@ def stem_in(folder: Path, files: Sequence[CleanedFile], form: Form = "csv") -> s
 
     `autumn.csv` and `autumn.xlsx` in one folder are `autumn` and `autumn_xlsx`; the same file again
     has the name that it had, also where an upload brought the same bytes to another place.
+
+    Args:
+        folder: Where the lists go.
+        files: The files that were cleaned.
+        form: Form of the lists.
+
+    Returns:
+        The first free name: `autumn`, else `autumn-2` and so on.
     """
     own = [str(file.path.absolute()) for file in files]
     content = [(file.path.name, file.sha256) for file in files]

@@ -54,7 +54,12 @@ class CleanedFiles:
     lines: Mapping[str, list[dict[str, object]]] = field(default_factory=dict, repr=False)
 
     def examples(self, outcome: str, code: str) -> list[Example]:
-        """The first records with the reason: file, line and value."""
+        """The first records with the reason: file, line and value.
+
+        Args:
+            outcome: `rejected`, `duplicates`, `do_not_call` or `skipped`.
+            code: Reason code.
+        """
         return self.shown.get((outcome, code), [])
 
 
