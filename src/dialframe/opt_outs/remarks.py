@@ -32,6 +32,8 @@ Stance = Literal["yes", "no", "unclear"]
 _LONGEST_CHARS: Final = 4000
 _PIECES: Final = re.compile(r"[,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
 _LINKS: Final = re.compile(r"(?:https?://|www\.)\S*|[^\s@]{1,100}@\S*")
+#: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
+_CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
@@ -147,7 +149,7 @@ def _parts_in(cell: str) -> set[str]:
 
 def _pieces(cell: str) -> Iterator[list[str]]:
     text = _ABBREVIATED.sub("dnc", _LINKS.sub(" ", cell[:_LONGEST_CHARS]))
-    denied = _denials(text)
+    denied = _CLAUSE.sub(" ", _denials(text))
     for piece in _PIECES.split(_APOSTROPHE.sub(" ", denied)):
         if tokens := plain(piece).split():
             yield tokens
