@@ -5,14 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Final
 
 from dialframe.privacy import terminal_safe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 #: Text up to this long stays on one line of a table.
 SHORT_CHARS: Final = 24
@@ -38,11 +37,15 @@ class Column:
     @property
     def width(self) -> int:
         """Characters that the widest cell takes on a screen."""
+        from rich.cells import cell_len
+
         return max(map(cell_len, (self.name, *self.cells)))
 
     @property
     def short(self) -> bool:
         """Whether its cells stay on one line."""
+        from rich.cells import cell_len
+
         return self.right or max((cell_len(cell) for cell in self.cells), default=0) <= SHORT_CHARS
 
 
@@ -52,6 +55,8 @@ def show(columns: Sequence[Column], title: str) -> None:
     On a terminal it has lines and fits the width; where it cannot, each row is a block. In a pipe it is
     columns with two blanks between, one line for each row, whatever the width.
     """
+    from rich.console import Console
+
     columns = [
         replace(one, name=terminal_safe(one.name), cells=tuple(map(terminal_safe, one.cells)))
         for one in columns
@@ -74,6 +79,11 @@ def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
         rows: Cells, as many in each row.
         right: Whether the first column is numbers.
     """
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     if not rows:
         return
     rows = [[terminal_safe(cell) for cell in row] for row in rows]
@@ -97,6 +107,9 @@ def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
 
 
 def _lined(columns: Sequence[Column], title: str) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=title, title_justify="left", header_style="bold")
     for column in columns:
         table.add_column(
@@ -117,6 +130,10 @@ def _least(columns: Sequence[Column]) -> int:
 
 
 def _blocks(console: Console, columns: Sequence[Column], title: str) -> None:
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
     console.print(Text(title, style="italic"))
     left = max(cell_len(column.name) for column in columns)
     for row in zip(*(column.cells for column in columns), strict=True):
@@ -144,6 +161,8 @@ def _stacked(rows: Sequence[Sequence[str]], width: int) -> None:
 
 
 def _plain(rows: Sequence[Sequence[str]], right: Sequence[bool], *, least: int = 0) -> None:
+    from rich.cells import cell_len
+
     cells = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     widths[0] = max(widths[0], least)
@@ -156,5 +175,7 @@ def _plain(rows: Sequence[Sequence[str]], right: Sequence[bool], *, least: int =
 
 
 def _filled(cell: str, width: int, *, to_right: bool) -> str:
+    from rich.cells import cell_len
+
     blanks = " " * (width - cell_len(cell))
     return blanks + cell if to_right else cell + blanks

@@ -7,7 +7,6 @@ import unicodedata
 from typing import Final, NamedTuple
 
 import pandas as pd
-from email_validator import EmailNotValidError, validate_email
 
 from dialframe.contract.limits import EMAIL_CHARS
 
@@ -127,6 +126,8 @@ def _is_email(text: str) -> bool:
         return False
     if _SIMPLE_EMAIL.fullmatch(text):
         return True
+    from email_validator import EmailNotValidError, validate_email
+
     try:
         validate_email(text, check_deliverability=False, globally_deliverable=False)
     except (EmailNotValidError, ValueError):

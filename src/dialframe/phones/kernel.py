@@ -13,7 +13,8 @@ import numpy as np
 
 from dialframe.compiled import jit
 from dialframe.phones import outcomes, parsing, scanner
-from dialframe.phones.numbering import LONGEST, NOWHERE
+from dialframe.phones.numbering import LONGEST
+from dialframe.phones.outcomes import NOWHERE
 from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
 from dialframe.phones.plan import fingerprint
 from dialframe.phones.scanner import HANDED, SCANNED_BYTES, VIABLE, plain, scan

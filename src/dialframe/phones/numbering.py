@@ -17,6 +17,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from phonenumbers import PhoneNumberType
 
+from dialframe.phones.outcomes import NOWHERE
+
 Node: TypeAlias = tuple[Any, ...]
 Continuation: TypeAlias = tuple[Node, Any] | None
 
@@ -179,8 +181,6 @@ def _mask(item: Any) -> int:
 
 #: The longest national number that is ever read.
 LONGEST: Final = 17
-#: No region is known.
-NOWHERE: Final = -1
 
 _TYPES: Final = {
     "premium_rate": PhoneNumberType.PREMIUM_RATE,

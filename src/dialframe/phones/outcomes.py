@@ -17,6 +17,11 @@ AMBIGUOUS_REGION: Final = 24
 #: The scanner's table does not know the shape.
 HANDED_OVER: Final = 25
 
+#: No region is known.
+NOWHERE: Final = -1
+#: The region of numbers that belong to no country, and the home of who has none.
+WORLD: Final = "001"
+
 #: The type of what is no number.
 NO_TYPE: Final = 255
 

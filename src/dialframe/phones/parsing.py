@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from phonenumbers import NumberParseException, ValidationResult
 
 from dialframe.phones.numbering import LONGEST
-from dialframe.phones.plan import LENGTHS, WORLD, load_plan
+from dialframe.phones.outcomes import WORLD
+from dialframe.phones.plan import LENGTHS, load_plan
 
 PLAN: Final = load_plan()
 

@@ -34,10 +34,9 @@ from phonenumbers import (
     ValidationResult,
 )
 
-from dialframe.phones.numbering import NOWHERE, Numbering, Span, leaves, prefix_automaton
+from dialframe.phones.numbering import Numbering, Span, leaves, prefix_automaton
+from dialframe.phones.outcomes import NOWHERE, WORLD
 
-#: The region of numbers that belong to no country, and the home of who has none.
-WORLD: Final = "001"
 #: Columns of the table of lengths; longer numbers have the verdict of the last.
 LENGTHS: Final = 32
 CODES: Final = 1000

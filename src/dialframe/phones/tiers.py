@@ -30,9 +30,7 @@ from phonenumbers.phonenumberutil import (
 
 from dialframe.compiled import is_available, is_kept
 from dialframe.phones import outcomes
-from dialframe.phones.numbering import NOWHERE
-from dialframe.phones.outcomes import REASONS
-from dialframe.phones.plan import WORLD
+from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
 from dialframe.phones.reading import TYPES, Reading, judged, read_number
 
 #: From so many rows on the kernel is worth loading, and compiling.
