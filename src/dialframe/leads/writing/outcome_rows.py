@@ -201,7 +201,9 @@ def skipped(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> pa.Table:
 def aligned(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """The table with these columns; those that it does not have are empty."""
     blank = texts.constant("", len(table))
-    return pa.table({name: table[name] if name in table.column_names else blank for name in names})
+    # Arrow makes the list of its names anew each time it is asked.
+    known = set(table.column_names)
+    return pa.table({name: table[name] if name in known else blank for name in names})
 
 
 def of_frame(records: pd.DataFrame) -> pa.Table:
