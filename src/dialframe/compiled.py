@@ -162,26 +162,29 @@ class Jitted:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it, compiling it where it has not been compiled for these types."""
-        import numba
-
-        if self._run is None:
-            try:
-                self._run = numba.njit(cache=True, nogil=True)(self._source)
-            except RuntimeError:  # no folder can be written; it is compiled each time
-                self.compile_anew()
+        run = self._run or self._kept()
         try:
-            return self._run(*arguments)
+            return run(*arguments)
         except _UNLOADABLE:
-            if self._run.stats.cache_path is None:
+            if run.stats.cache_path is None:
                 raise
-            self.compile_anew()
-            return self._run(*arguments)
+            return self.compile_anew()(*arguments)
 
-    def compile_anew(self) -> None:
-        """Use nothing that is kept."""
+    def compile_anew(self) -> Any:
+        """Use nothing that is kept; returns what is run from now on."""
         import numba
 
         self._run = numba.njit(nogil=True)(self._source)
+        return self._run
+
+    def _kept(self) -> Any:
+        import numba
+
+        try:
+            self._run = numba.njit(cache=True, nogil=True)(self._source)
+        except RuntimeError:  # no folder can be written; it is compiled each time
+            self.compile_anew()
+        return self._run
 
 
 def jit(function: Callable[..., Any]) -> Jitted:
