@@ -220,3 +220,42 @@ def test_footnotes_below_a_list_are_no_leads(lead_file):
     )
 
     assert file.frame["Name"].tolist() == ["Ann", "Bob"]
+
+
+PEOPLE = "".join(f"Ann {at},212-555-{1000 + at},a{at}@example.com\n" for at in range(6))
+TABLES = (
+    "Region,Calls\nEast,12\nWest,7\n",
+    "Agent,Team,Calls,Hours,Pay\nJoe,Red,12,3,2\nSue,Blue,15,4,9\n",
+    "Summary,,\nRegion,Calls,\nEast,12,\nWest,7,\n",
+    "Team,Share,Calls\nRed,12.5 %,3\n\nDay,Calls\nMonday,4\n",
+)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_second_table_below_a_list_is_no_lead(lead_file, table):
+    """Of another width, or names over figures; each of its lines is counted."""
+    file = lead_file(f"Name,Phone,Email\n{PEOPLE}\n{table}")
+
+    assert len(file.frame) == 6
+    footer = file.skipped[file.skipped["_code"] == "footer"]
+    assert len(footer) == sum(bool(line) for line in table.splitlines())
+
+
+@pytest.mark.parametrize(
+    "below",
+    ["Bob Lee,,\n", "Bob,ext 12,\nSue,,sue at example\n", "Bob,555,\nSue,777,\n",
+     "Region,Calls\nEast,646-555-0143\n", "Team,Calls,\nRed,12,\nBob,646-555-0143,\n"],
+)  # fmt: skip
+def test_a_record_behind_a_blank_line_that_may_be_a_lead_is_kept(lead_file, below):
+    """It is for a person to mend, and rejected where it has no number."""
+    file = lead_file(f"Name,Phone,Email\n{PEOPLE}\n{below}")
+
+    assert len(file.frame) == 6 + below.count("\n")
+
+
+def test_a_second_table_below_a_long_list_is_no_lead(lead_file):
+    """Where the list is read in blocks too."""
+    leads = "".join(f"Ann {at},212-555-{at:04},a{at}@example.com\n" for at in range(3000))
+    file = lead_file(f"Name,Phone,Email\n{leads}\nSummary,,\nRegion,Calls,\nEast,12,\n")
+
+    assert len(file.frame) == 3000

@@ -38,6 +38,8 @@ _COUNTED: Final = re.compile(
 _COMMENT: Final = re.compile(r"(?:#+|//+|--+)\s+\S")
 #: A footnote below the table.
 _NOTE: Final = re.compile(r"[*†‡§]+\s*\S+\s+\S")
+#: A count, share or amount, which no phone number is as short as.
+_FIGURE: Final = re.compile(r"[-+$€£]?\d{1,3}(?:[.,]\d{1,3})?\s?%?")
 _EOF_MARK: Final = "\x1a"
 
 
@@ -206,7 +208,41 @@ def _footers(
         if not words and not remark:
             break
         found[filled[place]] = "footer"
+    if leads:
+        found |= dict.fromkeys(_tables_below(cells, filled, usual), "footer")
     return found
+
+
+def _tables_below(cells: list[list[str]], filled: list[int], usual: int) -> list[int]:
+    """Records of other tables below the list: behind a blank line, and no contact among them.
+
+    Their rows are of another width, or begin with names over columns of short figures. Anything
+    that might be a lead ends them.
+    """
+    below: list[int] = []
+    block: list[int] = []
+    for place in range(len(filled) - 1, 0, -1):
+        if any(map(is_contact, cells[filled[place]])):
+            break
+        block.append(filled[place])
+        if filled[place] - filled[place - 1] > 1:
+            rows = [cells[at] for at in reversed(block)]
+            other = all(len(row) != usual for row in rows)
+            if not other and not _has_figures(rows):
+                break
+            below += block
+            block = []
+    return below
+
+
+def _has_figures(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether names stand over short figures, perhaps below a title."""
+    head, *body = rows[1:] if filled_cells(rows[0]) == 1 < len(rows) else rows
+    named = [at for at, cell in enumerate(head) if cell.strip()]
+    if not body or len(named) <= 1 or any(char.isdecimal() for cell in head for char in cell):
+        return False
+    columns = [[row[at].strip() if at < len(row) else "" for row in body] for at in named]
+    return any(all(map(_FIGURE.fullmatch, column)) for column in columns)
 
 
 def _is_comment(row: Sequence[str]) -> bool:
