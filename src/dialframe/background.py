@@ -6,6 +6,8 @@ name server, a listener that is not read) is left behind instead.
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +20,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from dialframe.config import OnProgress, Progress
 
-__all__ = ["Job", "Worker", "alongside", "in_thread", "join", "side_by_side"]
+__all__ = ["Job", "Worker", "alongside", "end_with_parent", "in_thread", "join", "side_by_side"]
 
 T = TypeVar("T")
 
@@ -28,6 +30,8 @@ THREADS: Final = 12
 GRACE_S: Final = 2.0
 #: How often somebody is told that work goes on, and can stop it.
 _TICK_S: Final = 0.1
+#: How often a server looks whether its parent is there.
+_PARENT_S: Final = 0.5
 
 #: Work that reports its progress, and ends early where the event is set.
 Job = Callable[[OnProgress, Event], T]
@@ -46,6 +50,23 @@ def in_thread(work: Callable[[], object], name: str) -> Thread:
     thread = Thread(target=copy_context().run, args=(work,), name=name, daemon=True)
     thread.start()
     return thread
+
+
+def end_with_parent() -> None:
+    """Ask this process to end (SIGTERM) once the process that started it is gone, however that was.
+
+    A server with a key in its environment must not outlive who could end it. One that was started by the
+    system itself (process 1), or by a service manager that runs as that, stays.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if parent > 1:
+        in_thread(watch, "dialframe-parent")
 
 
 def join(threads: Sequence[Thread], *, within_s: float = GRACE_S) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import stat
 import subprocess
@@ -133,6 +135,47 @@ def test_the_server_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path
         time.sleep(0.2)
     assert not Path(f"/proc/{process}").exists()
     assert not room.exists()
+
+
+SHELL = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+command = [sys.executable, "-m", "dialframe", "app", sys.argv[1], "--no-browser", "--json"]
+app = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+app.stdout.readline()
+print(app.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("ended", ["told to", "orphaned"])
+def test_a_page_in_the_background_ends_where_sigint_is_ignored(tmp_path: Path, ended: str) -> None:
+    """By SIGTERM, and by the end of who started it, although a shell had it ignore Ctrl-C."""
+    pytest.importorskip("voila")
+    with subprocess.Popen(
+        [sys.executable, "-c", SHELL, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as shell:
+        assert shell.stdout is not None
+        process = int(shell.stdout.readline())
+        if ended == "told to":
+            os.kill(process, signal.SIGTERM)
+        else:
+            shell.kill()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and is_running(process):
+            time.sleep(0.2)
+        shell.kill()
+    assert not is_running(process)
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there, and no zombie."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_only_so_many_pages_are_open_at_once() -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from dialframe.background import end_with_parent
 from dialframe.cli.terminal import BaseUrl, StoreFolder, connect
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 
@@ -163,6 +164,7 @@ def _until_signal(then: Callable[[], None]) -> Iterator[None]:
         raise _Stopped
 
     before = {one: signal.signal(one, stop) for one in _SIGNALS}
+    end_with_parent()
     try:
         yield
     except _Stopped:

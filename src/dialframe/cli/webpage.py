@@ -35,6 +35,7 @@ def app(
 
         dialframe app lists
     """
+    from dialframe.background import end_with_parent
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page.server import serve
 
@@ -51,8 +52,10 @@ def app(
         if browser:
             webbrowser.open(page.opener.as_uri())
         # Ctrl-C, SIGTERM and a closed terminal are the proper end; the server behind the page ends too.
-        for name in ("SIGTERM", "SIGHUP"):
+        # Said of each, because a shell starts what runs in the background with SIGINT ignored.
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
+                signal.signal(getattr(signal, name), signal.default_int_handler)
+        end_with_parent()
         with suppress(KeyboardInterrupt):
             page.process.wait()
