@@ -1,0 +1,332 @@
+"""Kills a process, or fills its disk, in the middle of writing each kind of thing that must stay good.
+
+    python -m robustness.broken_off 100     # in tests/: each kind killed and filled up 100 times
+
+A child process forked from this one does the work, so that a round costs no import. It is killed by a timer of
+its own CPU time, so that a busy machine moves nothing; or it may write files of so many bytes only
+(RLIMIT_FSIZE), which SQLite, Arrow and Delta meet as Python does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from compliance import hand
+from dialframe import leads
+from dialframe.client.journal import Journal
+from dialframe.client.request_plan import PlannedRequest
+from dialframe.errors import DialframeError
+from dialframe.flows import exporting, pack
+from dialframe.frames import CALLS
+from dialframe.store import Store, recovery
+from dialframe.store.files.database import Database
+from dialframe.suppression import Entry, SuppressionList
+from store import faults
+from store.made import at, call
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+KEYS = [f"key-{number}" for number in range(24)]
+PHONES = [f"+1202555{number:04d}" for number in range(100, 148)]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What must stay good.
+
+    Attributes:
+        make: Makes a good one in an empty folder.
+        go_on: Writes the next one, or more of it: this is broken off.
+        judge: Raises where what is there is neither the old nor the new, or something is lost.
+    """
+
+    make: Callable[[Path], None]
+    go_on: Callable[[Path], None]
+    judge: Callable[[Path], None]
+
+
+def _store_make(room: Path) -> None:
+    faults.make(room / "store")
+
+
+def _store_go_on(room: Path) -> None:
+    with Store(Database(room / "store"), faults.TENS) as store:
+        faults.fill(store, 14, 17)
+        store.compact()
+
+
+def _store_judge(room: Path) -> None:
+    recovery.repair(room / "store", NOW)
+    assert not recovery.verify(room / "store")
+    with Store(Database(room / "store"), faults.TENS) as store:
+        checks = list(store.arrow(faults.DNC_CHECKS)["checked_at"].to_pylist())
+        pages = int((store.state("calls") or {})["next"])
+        assert pages >= 13
+        # A page, its checkpoint and its rows are one; the checks of it may be the last that came.
+        assert len(checks) in (3 * pages, 3 * (pages + 1))
+        assert len(set(store.arrow(CALLS)["id"].to_pylist())) == len(store.arrow(CALLS))
+
+
+def _write_of(key: str) -> PlannedRequest:
+    body = json.dumps({"phone": PHONES[0]}).encode()
+    return PlannedRequest(
+        operation="dnc.add", method="POST", path="/v1/dnc", body=body,
+        headers={"Idempotency-Key": key},
+    )  # fmt: skip
+
+
+def _journal_make(room: Path) -> None:
+    journal = Journal(room / "journal", "account")
+    for key in KEYS[:12]:
+        journal.begin(_write_of(key), NOW)
+
+
+def _journal_go_on(room: Path) -> None:
+    journal = Journal(room / "journal", "account")
+    for key in KEYS[12:]:
+        journal.begin(_write_of(key), NOW)
+        journal.finish(KEYS[0], "answered", status=201, code=None, request_id="req_1")
+
+
+def _journal_judge(room: Path) -> None:
+    journal = Journal(room / "journal", "account")
+    known = [journal.find(key) for key in KEYS]
+    assert all(known[:12])
+    later = [one is not None for one in known[12:]]
+    assert later == sorted(later, reverse=True)
+    journal.begin(_write_of("after"), NOW)
+
+
+def _audit_make(room: Path) -> None:
+    """An audit is made once; what is broken off is the writing of its pack."""
+    when = datetime(2026, 10, 6, 15, tzinfo=UTC)
+    checks = hand.checks(hand.check(datetime(2026, 10, 6, 14, tzinfo=UTC)))
+    audit = hand.audit(
+        hand.leads(hand.lead()),
+        hand.calls(hand.call(at=when)),
+        checks,
+        rules=["us-tsr-hours"],
+        now=NOW,
+    )
+    (room / "audit.pickle").write_bytes(pickle.dumps(audit))
+    pack.write(audit, room / "pack", summary={"version": "old"})
+
+
+def _pack_go_on(room: Path) -> None:
+    audit = pickle.loads((room / "audit.pickle").read_bytes())  # noqa: S301 - our own
+    pack.write(audit, room / "pack", summary={"version": "new"}, replace=True)
+
+
+def _pack_judge(room: Path) -> None:
+    verified = pack.verify(room / "pack")
+    assert not verified.faults, verified.faults
+
+
+def _export_make(room: Path) -> None:
+    exporting.write(_frame("old"), room / "calls.csv")
+
+
+def _export_go_on(room: Path) -> None:
+    for ending in ("csv", "parquet", "jsonl"):
+        exporting.write(_frame("new"), room / f"calls.{ending}")
+
+
+def _export_judge(room: Path) -> None:
+    content = pd.read_csv(room / "calls.csv", dtype="str")
+    assert content.equals(_frame("old")) or content.equals(_frame("new"))
+    for ending, read in (("parquet", pd.read_parquet), ("jsonl", _jsonl)):
+        if (room / f"calls.{ending}").exists():
+            assert len(read(room / f"calls.{ending}")) == len(_frame("new"))
+
+
+def _frame(word: str) -> pd.DataFrame:
+    return pd.DataFrame({"id": [f"call_{n}" for n in range(400)], "status": word}, dtype="str")
+
+
+def _jsonl(path: Path) -> pd.DataFrame:
+    return pd.read_json(path, lines=True)
+
+
+def _list_make(room: Path) -> None:
+    rows = "".join(f"Ada {phone[-3:]},{phone}\n" for phone in PHONES)
+    (room / "autumn.csv").write_text("name,phone\n" + rows)
+    leads.clean_files([room / "autumn.csv"], room / "out", region="US")
+
+
+def _list_go_on(room: Path) -> None:
+    with (room / "autumn.csv").open("a") as file:
+        file.write("Bob,+12025550199\n")
+    leads.clean_files([room / "autumn.csv"], room / "out", region="US")
+
+
+def _list_judge(room: Path) -> None:
+    clean = pd.read_csv(room / "out" / "autumn.clean.csv", dtype="str")
+    assert len(clean) in (len(PHONES), len(PHONES) + 1)
+
+
+def _suppression_make(room: Path) -> None:
+    _suppressed(room).add([_entry(phone) for phone in PHONES[:24]], NOW)
+
+
+def _suppression_go_on(room: Path) -> None:
+    listed = _suppressed(room)
+    for phone in PHONES[24:]:
+        listed.add([_entry(phone)], NOW)
+
+
+def _suppression_judge(room: Path) -> None:
+    listed = [entry is not None for entry in _suppressed(room).check(PHONES)]
+    assert all(listed[:24])
+    assert listed == sorted(listed, reverse=True)
+    assert _suppressed(room).add([_entry("+12025550199")], NOW) == 1
+    _suppressed(room).file.mend()
+    assert not _suppressed(room).file.problems()
+
+
+def _suppressed(room: Path) -> SuppressionList:
+    return SuppressionList.beside(room / "store")
+
+
+def _entry(phone: str) -> Entry:
+    return Entry(phone, "opt_out", "autumn.csv", date(2026, 10, 1))
+
+
+def _published_make(room: Path) -> None:
+    with Store(Database(room / "store"), faults.TENS) as store:
+        faults.fill(store, 0, 3)
+        store.publish(str(room / "lake"), tables=[CALLS])
+
+
+def _published_go_on(room: Path) -> None:
+    with Store(Database(room / "store"), faults.TENS) as store:
+        store.append(CALLS, [call(n) for n in range(90, 96)], observed_at=at(900), request_id=None)
+        store.publish(str(room / "lake"), tables=[CALLS])
+
+
+def _published_judge(room: Path) -> None:
+    from deltalake import DeltaTable
+
+    seqs = DeltaTable(room / "lake" / "calls").to_pyarrow_table()["seq"].to_pylist()
+    assert len(seqs) == len(set(seqs)) >= 12
+    with Store(Database(room / "store"), faults.TENS) as store:
+        store.publish(str(room / "lake"), tables=[CALLS])
+        wanted = len(store.history(CALLS))
+    assert len(DeltaTable(room / "lake" / "calls").to_pyarrow_table()) == wanted
+
+
+THINGS = {
+    "store": Thing(_store_make, _store_go_on, _store_judge),
+    "journal": Thing(_journal_make, _journal_go_on, _journal_judge),
+    "pack": Thing(_audit_make, _pack_go_on, _pack_judge),
+    "export": Thing(_export_make, _export_go_on, _export_judge),
+    "lead list": Thing(_list_make, _list_go_on, _list_judge),
+    "suppression list": Thing(_suppression_make, _suppression_go_on, _suppression_judge),
+    "published tables": Thing(_published_make, _published_go_on, _published_judge),
+}
+
+
+def in_child(work: Callable[[], None], log: Path) -> tuple[str, float]:
+    """Do something in a process of its own; how it ended, and its CPU seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        except (DialframeError, OSError):
+            status = 2
+        except BaseException:
+            log.write_text(traceback.format_exc())
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if os.WIFSIGNALED(status):
+        return "killed", spent
+    return ("done", "fault", "refused")[os.WEXITSTATUS(status)], spent
+
+
+def killed_after(seconds: float) -> Callable[[], None]:
+    """What lets this process be killed when it has worked for so long."""
+
+    def arm() -> None:
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    return arm
+
+
+def limited_to(size_bytes: int) -> Callable[[], None]:
+    """What lets no file of this process grow beyond so many bytes."""
+
+    def arm() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, size_bytes))
+
+    return arm
+
+
+def run(name: str, room: Path, rounds: int, seed: int = 1) -> Counter[str]:
+    """Break the writing of one kind of thing off so often by a kill, and as often by a full disk."""
+    thing, draw = THINGS[name], random.Random(f"{name} {seed}")
+    good, log = room / "good", room / "log"
+    good.mkdir(parents=True)
+    assert in_child(lambda: thing.make(good), log)[0] == "done", log.read_text()
+    trial = room / "trial"
+
+    def broken_off(arm: Callable[[], None]) -> tuple[str, float]:
+        shutil.rmtree(trial, ignore_errors=True)
+        shutil.copytree(good, trial)
+
+        def work() -> None:
+            arm()
+            thing.go_on(trial)
+
+        ended, spent = in_child(work, log)
+        judged, _ = in_child(lambda: thing.judge(trial), log)
+        assert (ended, judged) in {(one, "done") for one in ("done", "killed", "refused")}, (
+            f"{name}: {ended}, then {judged}: {log.read_text() if log.exists() else ''}"
+        )
+        return ended, spent
+
+    _, whole_s = broken_off(lambda: None)
+    files = [path for path in trial.rglob("*") if path.is_file() and path.suffix != ".pickle"]
+    sizes = sorted(path.stat().st_size for path in files)
+    total: Counter[str] = Counter()
+    for _ in range(rounds):
+        total["kill: " + broken_off(killed_after(draw.uniform(0.001, whole_s)))[0]] += 1
+        total[
+            "full disk: " + broken_off(limited_to(int(draw.choice(sizes) * draw.random())))[0]
+        ] += 1
+    shutil.rmtree(room)
+    return total
+
+
+def main() -> None:
+    """Every kind, so many rounds each; the first argument says how many."""
+    for name in sys.argv[2:] or THINGS:
+        with tempfile.TemporaryDirectory() as room:
+            outcomes = dict(run(name, Path(room) / "room", int(sys.argv[1])))
+            sys.stdout.write(f"{name}: {outcomes}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
