@@ -145,6 +145,10 @@ def test_an_answer_is_remembered(
     assert one["columns"]["fields"]["phone"] == ["b"]
     assert one["saved_mapping"] is True
     assert run(["leads", "check", "--region", "US", str(unsure), "--no-saved-mapping"]) == 1
+    assert run(["leads", "forget", str(unsure)]) == 0
+    assert run(["leads", "check", "--region", "US", str(unsure)]) == 1
+    assert run(["leads", "forget", str(unsure)]) == 0
+    assert "nothing was answered" in capsys.readouterr().out
 
 
 def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:

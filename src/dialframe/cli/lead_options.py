@@ -289,7 +289,7 @@ def recipe(
         sheet=sheet,
         header=_header(header),
         rules=_with_duplicates(Rules() if rules is None else load_rules(rules), duplicates),
-        memory=None if no_saved_mapping else remembered(user_data_path("dialframe") / "mappings"),
+        memory=None if no_saved_mapping else remembered(saved_mappings()),
         ask=None if as_json else asker(remembers=not no_saved_mapping),
         suppressed=_suppressed(suppress, suppress_codes, known, store),
         layout=CleanLayout(
@@ -298,6 +298,11 @@ def recipe(
         force_region=force_region,
         ask_region=None if as_json else region_asker(),
     )
+
+
+def saved_mappings() -> Path:
+    """Folder of what was answered about columns, by header."""
+    return user_data_path("dialframe") / "mappings"
 
 
 def _with_duplicates(rules: LeadRules, duplicates: Duplicates) -> LeadRules:

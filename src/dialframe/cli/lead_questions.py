@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +30,10 @@ def asker(*, remembers: bool) -> Ask | None:
     def asked(decision: MappingDecision) -> Mapping[str, str | None]:
         answers = ask(decision)
         if remembers:
-            _say("Kept for the next list with this header; --no-saved-mapping asks again.")
+            _say(
+                "Kept for the next list with this header; `dialframe leads forget "
+                f"{shlex.quote(decision.name)}` forgets it."
+            )
         return answers
 
     return asked

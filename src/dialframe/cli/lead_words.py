@@ -202,7 +202,9 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
             f"{file.name}: {file.records:,} records; {'; '.join(lead_tables.decided(file.decisions))}"
         )
         if memory is not None and memory.of(file.header) is not None:
-            say("  columns as answered for this header before; --no-saved-mapping finds them anew")
+            say(
+                "  columns as answered for this header before; dialframe leads forget FILE forgets them"
+            )
         if file.region_decision is not None:
             say(f"  numbers of {file.region_decision.in_words()}")
         rows = lead_tables.columns_of(file)

@@ -49,6 +49,7 @@ from dialframe.cli.lead_options import (
     known,
     memory_of,
     recipe,
+    saved_mappings,
 )
 from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.terminal import (
@@ -314,6 +315,29 @@ def _leave(brought: BroughtIn, fail_on: Failing | None) -> None:
     failing = ("unknown",) if fail_on is None else fail_on.outcomes
     if any(brought.ledger.counts[name] for name in failing):
         raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def forget(files: Files, as_json: AsJson = False) -> None:
+    """Forget what was answered about the columns of lists with the same header; it is asked anew.
+
+    Example:
+        dialframe leads forget autumn.csv
+    """
+    from dialframe import leads
+
+    folder = saved_mappings()
+    rows = [
+        {"file": file.name, "forgotten": leads.forget_mapping(file, folder)}
+        for path in expanded(files)
+        for file in leads.read_all(path)
+    ]
+    if as_json:
+        answer({"files": rows})
+        return
+    for row in rows:
+        said = "forgotten" if row["forgotten"] else "nothing was answered for this header"
+        typer.echo(f"{row['file']}: {said}")
 
 
 @app.command("reasons")
