@@ -50,6 +50,16 @@ def test_only_what_a_spreadsheet_would_run_is_escaped(path: Path) -> None:
     assert [row[1] for row in rows(path)[1:]] == ["'=1+1", "-5%", "'-2+3"]
 
 
+def test_a_list_cleaned_again_and_again_keeps_its_header_and_cells(path: Path) -> None:
+    """One apostrophe before what would be run, however often."""
+    path.write_text("Phone,=Lot,Note\n(212) 555-0142,A,=1+1\n")
+    first = rows(path)
+    for _ in range(2):
+        path = path.parent / "out" / f"{path.name.removesuffix('.csv')}.clean.csv"
+        assert rows(path) == first
+    assert first[0][1] == "'=Lot"
+
+
 def test_names_in_capitals_are_written_as_names_where_that_is_asked(path: Path) -> None:
     path.write_text(LIST.replace("020 7946 0018", "(212) 555-0143"))
     assert [row[1:3] for row in rows(path, title_names=True)[1:]] == [

@@ -75,7 +75,9 @@ def _csv(
 ) -> Iterator[Add]:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
-    writer.writerow([escape(name) if guard else name for name in columns])
+    # A name that carries an apostrophe already is disarmed: a list cleaned again keeps its header.
+    disarmed = [name if name.startswith("'") else escape(name) for name in columns]
+    writer.writerow(disarmed if guard else columns)
     file.write((_BOM if mark else b"") + text.getvalue().encode())
 
     def add(frame: pd.DataFrame) -> None:
