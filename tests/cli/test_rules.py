@@ -96,7 +96,7 @@ def test_a_rule_is_written_checked_and_tested(
     assert run(new) == 2  # it is there already
     capsys.readouterr()
     assert run(["rules", "check", str(file)]) == 3
-    assert f"{file}, line 3: add.0.by: String should have at least 1" in capsys.readouterr().out
+    assert f"{file}, line 3: add.0.by: is empty; fill it in" in capsys.readouterr().out
     text = file.read_text()
     for name in ("by", "why", "title", "citation", "quotation", "quoted_from", "since_reason"):
         text = text.replace(f'{name} = ""', f'{name} = "as the house decided"')
@@ -114,3 +114,123 @@ def test_a_rule_is_written_checked_and_tested(
     file.write_text(wrong)
     assert run(["rules", "test", str(file)]) == 3
     assert "pass in the file, violation in the audit" in capsys.readouterr().out
+
+
+#: A slip in the file of `own_rule`, and what is said of it, with its line.
+SLIPS = [
+    ('"US-VT"', '"VT"', "line 6: there is no country 'VT'; for the state write US-VT"),
+    ('["telemarketing_sales"]', '["sales"]', "line 13: add.0.rule.applies_to.0: 'sales' is none of"),
+    (
+        '["telemarketing_sales"]\ndialing = "any"', '["prerecorded"]\ndialing = "predictive"',
+        "line 6: the rule reaches no call: it applies to prerecorded and its dialing is 'predictive'",
+    ),
+    ("2026-07-08T23", "2019-07-08T23", "lies outside the days of the rule"),
+    ("end = 20:00:00", "end = 08:00:00", "a window ends after it starts"),
+    ('title = "ours"', 'titel = "ours"', "titel: is no field of it"),
+    ('title = "ours"', "title = ", "line 7: not valid TOML"),
+]  # fmt: skip
+
+
+def own_rule(file: Path) -> str:
+    """A rule of the firm's own with nothing wrong."""
+    text = """[[add]]
+by = "A. Officer"
+why = "counsel"
+on = 2026-01-01
+[add.rule]
+id = "own-vt-hours"
+title = "ours"
+jurisdiction = "US-VT"
+kind = "calling_hours"
+status = "in_force"
+effective_from = 2020-01-01
+applies_text = "sales calls"
+applies_to = ["telemarketing_sales"]
+dialing = "any"
+line_types = ["residential", "wireless"]
+citation = "manual 1"
+sources = ["https://house.example/manual"]
+quotation = "nobody is called at night"
+quoted_from = "https://house.example/manual"
+read_on = 2026-01-01
+confidence = "medium"
+confidence_reason = "the manual was read"
+exemptions = []
+inputs = ["created_at", "to_number"]
+examples = [
+  { at = 2026-07-08T12:00:00, grade = "pass", why = "noon" },
+  { at = 2026-07-08T23:00:00, grade = "violation", why = "night" },
+]
+[add.rule.parameters]
+timezone_basis = "called_party"
+event = "call_start"
+closed_days = ["sun"]
+windows = [{ days = ["mon", "tue", "wed", "thu", "fri", "sat"], start = 09:00:00, end = 20:00:00 }]
+"""
+    file.write_text(text)
+    return text
+
+
+@pytest.mark.parametrize(("right", "slip", "said"), SLIPS, ids=[said for _, _, said in SLIPS])
+def test_a_slip_in_a_file_of_rules_is_said_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], right: str, slip: str, said: str
+) -> None:
+    """One sentence with the line, and status 3; the whole file has nothing wrong."""
+    file = tmp_path / "ours.toml"
+    text = own_rule(file)
+    assert run(["rules", "check", str(file)]) == 0
+    assert right in text
+    file.write_text(text.replace(right, slip))
+    capsys.readouterr()
+    assert run(["rules", "check", str(file)]) == 3
+    assert said in capsys.readouterr().out
+
+
+def test_a_day_ends_at_24_o_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last minute is inside, and the words say 24:00; so does the rule when it is shown."""
+    file = tmp_path / "ours.toml"
+    text = own_rule(file).replace("end = 20:00:00", 'end = "24:00"')
+    text = text.replace('T23:00:00, grade = "violation"', 'T23:59:00, grade = "pass"')
+    text = text.replace(
+        '"night" }',
+        '"night" },\n  { at = 2026-07-08T00:00:00, grade = "violation", why = "early" }',
+    )
+    file.write_text(text)
+    assert run(["rules", "check", str(file)]) == 0
+    assert run(["rules", "test", str(file)]) == 0
+    capsys.readouterr()
+    assert run(["rules", "show", "own-vt-hours", "--own", str(file)]) == 0
+    assert '"end": "24:00"' in capsys.readouterr().out
+
+
+def test_what_is_no_text_no_day_and_no_place_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In words with what to write instead, status 2 or 3 and no fault of the program."""
+    file = tmp_path / "ours.toml"
+    file.write_bytes(b"\xff\xfe")
+    assert run(["rules", "check", str(file)]) == 3
+    assert "line 1: no UTF-8 text" in capsys.readouterr().out
+    assert run(["rules", "test", str(file)]) == 2
+    assert run(["rules", "new", "--in", "VT"]) == 2
+    assert "for the state write US-VT" in capsys.readouterr().err
+    assert run(["rules", "diff", "2025-13-01"]) == 2
+    assert "is neither a day nor a file" in capsys.readouterr().err
+
+
+def test_an_exported_book_runs_in_no_spreadsheet(tmp_path: Path) -> None:
+    """A quotation that begins like a formula has an apostrophe before it."""
+    file, table = tmp_path / "ours.toml", tmp_path / "rules.csv"
+    file.write_text(own_rule(file).replace('"nobody is called at night"', '"=1+1 nobody"'))
+    command = [
+        "rules",
+        "export",
+        "--own",
+        str(file),
+        "--rules",
+        "own-vt-hours",
+        "--to",
+        str(table),
+    ]
+    assert run(command) == 0
+    assert "'=1+1 nobody" in table.read_text(encoding="utf-8")

@@ -104,7 +104,7 @@ def test_a_firms_own_file_changes_the_book_with_who_and_why() -> None:
     ("old", "new", "told"),
     [
         ("us-fl-cap", "us-fl-caps", "line 3: there is no rule 'us-fl-caps'"),
-        ('by = "An officer"\nwhy = "one', 'why = "one', "by: Field required"),
+        ('by = "An officer"\nwhy = "one', 'why = "one', "by: is missing; add it"),
         ("max_attempts = 2", "max_attempts = -2", "max_attempts"),
         ("max_attempts = 2", "most = 2", "most"),
         ("drop = true", "dropp = true", "dropp"),

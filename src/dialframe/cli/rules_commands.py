@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dialframe.compliance import RuleBook
-    from dialframe.compliance.rules.examples import Result
+    from dialframe.compliance.example_audit import Result
     from dialframe.compliance.rules.rule_model import Rule
 
 app = typer.Typer(
@@ -71,9 +72,9 @@ def read_book(own_file: Path | None = None, book_file: Path | None = None) -> Ru
 
     book = rulebook.load()
     if book_file is not None:
-        book = rulebook.parse(book_file.read_text(encoding="utf-8"), name=str(book_file))
+        book = rulebook.parse(_text(book_file), name=str(book_file))
     if own_file is not None:
-        book = overrides.apply(book, own_file.read_text(encoding="utf-8"), name=str(own_file))
+        book = overrides.apply(book, _text(own_file), name=str(own_file))
     return book
 
 
@@ -210,6 +211,8 @@ def diff(
 
     day = _day(first)
     if day is None:
+        if first is not None and not Path(first).exists():
+            raise ConfigError(f"{first!r} is neither a day nor a file; write a day as 2026-11-01")
         before = read_book()
         after = read_book(own, None if first is None else Path(first))
         changes = rule_changes.between(before, after)
@@ -241,11 +244,11 @@ def export(
         dialframe rules export --to rules.csv
     """
     from dialframe.compliance.rules import rule_changes
-    from dialframe.files import write_text
+    from dialframe.frames.csv_safety import write_csv
 
     book = read_book(own).select(split(rules))
     table = rule_changes.table(book)
-    write_text(table.to_csv(index=False), to)
+    write_csv(table, to)
     if as_json:
         answer({**_facts(book), "file": str(to), "rows": len(table)})
         return
@@ -280,6 +283,11 @@ def new(
 
     if kind not in _PARAMETERS:
         raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_PARAMETERS)}")
+    from dialframe.compliance.rules.rulebook_lint import nowhere
+
+    problem = nowhere(jurisdiction.upper())
+    if problem is not None:
+        raise ConfigError(problem)
     if to is not None and to.exists():
         raise ConfigError(f"{to} is there already; choose another name")
     text = _skeleton(jurisdiction.upper(), kind)
@@ -329,21 +337,20 @@ def run_examples(
     """
     from dataclasses import replace
 
-    from dialframe.compliance.example_audit import grades_of
-    from dialframe.compliance.rules.examples import run
+    from dialframe.compliance.example_audit import run
 
     book = read_book() if file is None else _book_of(file)
     book = book.select(split(rules))
     if file is not None and book.origins:
         ours = {rule_id for rule_id, _ in book.origins}
         book = replace(book, rules=tuple(rule for rule in book.rules if rule.id in ours))
-    results = run(book, grades_of)
+    results = run(book)
     wrong = [result for result in results if not result.holds]
     if as_json:
         answer({**_facts(book), "examples": len(results), "wrong": [_told(r) for r in wrong]})
     else:
         for result in wrong:
-            actual = result.actual or "not asked by any check"
+            actual = result.actual or "not reached by the rule"
             say(
                 f"{result.rule_id}, example {result.number} at {result.example.at}: "
                 f"{result.expected} in the file, {actual} in the audit"
@@ -360,13 +367,25 @@ def _told(result: Result) -> dict[str, object]:
     }  # fmt: skip
 
 
+def _text(file: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        ConfigError: It is no text.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: no UTF-8 text; give a file of rules (TOML)") from error
+
+
 def _is_book(text: str) -> bool:
     return any(line.strip() in ("[[rule]]", "[meta]") for line in text.splitlines())
 
 
 def _book_of(file: Path) -> RuleBook:
     """A file as a whole book, or as a firm's own file over the packaged one."""
-    text = file.read_text(encoding="utf-8")
+    text = _text(file)
     return read_book(book_file=file) if _is_book(text) else read_book(own_file=file)
 
 
@@ -378,11 +397,14 @@ def _problems(file: Path) -> list[tuple[int, str]]:
 
     from dialframe.compliance.rules import rulebook_lint
 
-    text = file.read_text(encoding="utf-8")
     try:
+        text = _text(file)
         rules = _read_rules(text)
+    except ConfigError as error:
+        return [(1, str(error).removeprefix(f"{file}: "))]
     except tomllib.TOMLDecodeError as error:
-        return [(1, f"not valid TOML: {error}")]
+        line = re.search(r"at line (\d+)", str(error))
+        return [(int(line[1]) if line else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(rulebook_lint.form_problems(error, text))
     try:

@@ -95,7 +95,7 @@ closed_days = ["sat", "sun"]
         ('"US-VT"', '"VT"', "there is no country 'VT'; for the state write US-VT"),
         ('"US-VT"', '"US-XX"', "there is no part 'XX' of US"),
         ('"US-VT"', '"ZZ"', "there is no country 'ZZ'"),
-        ('["telemarketing_sales"]', '["sales"]', "applies_to.0: Input should be 'telemarketing_sales'"),
+        ('["telemarketing_sales"]', '["sales"]', "applies_to.0: 'sales' is none of 'telemarketing_sales'"),
         ("closed_days", "closed", "closed"),
     ],
 )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, time
 from typing import Any, Final
 
 import pandas as pd
 
 from dialframe.compliance.checks.reading import Check, View, basic_words
 from dialframe.compliance.rules.rule_model import DAYS, HolidayRule, HoursRule, Rule
+from dialframe.compliance.rules.rule_parameters import clock_words
 from dialframe.frames import Column
 
 COLUMNS: Final = (
@@ -30,6 +31,7 @@ COLUMNS: Final = (
 )
 
 _OPEN, _UNCERTAIN = 2, 3
+_DAY_MINUTES: Final = 24 * 60
 
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
@@ -166,11 +168,15 @@ def _span(rule: Rule, day: int | None) -> str:
     if p.before_holiday is not None or p.sunday_and_holiday is not None or p.timezone is not None:
         return ""
     mine = sorted((w.start, w.end) for w in p.windows if DAYS[day] in w.days)
-    return " and ".join(f"{start:%H:%M}-{end:%H:%M}" for start, end in mine)
+    return " and ".join(f"{start:%H:%M}-{clock_words(end)}" for start, end in mine)
 
 
 def _length(rule: Rule, day: int | None) -> int:
     if not isinstance(rule, HoursRule) or day is None:
         return 0
     mine = [w for w in rule.parameters.windows if DAYS[day] in w.days]
-    return sum((w.end.hour - w.start.hour) * 60 + w.end.minute - w.start.minute for w in mine)
+    return sum((_minutes(w.end) or _DAY_MINUTES) - _minutes(w.start) for w in mine)
+
+
+def _minutes(clock: time) -> int:
+    return clock.hour * 60 + clock.minute

@@ -98,6 +98,7 @@ _LOOSER: Final[Mapping[str, str]] = {
     "cooldown_days": "less", "cooldown_after_conversation_days": "less", "min_rings": "less",
     "min_ring_seconds": "less", "aging_days": "less",
 }  # fmt: skip
+_DAY_MINUTES: Final = 24 * 60
 _HOURS: Final = frozenset({"windows", "closed_days", "before_holiday", "sunday_and_holiday"})
 
 
@@ -143,7 +144,7 @@ def _open_minutes(rule: HoursRule) -> set[tuple[str, int]]:
         (day, minute)
         for window in rule.parameters.windows
         for day in window.days
-        for minute in range(_minute(window.start), _minute(window.end))
+        for minute in range(_minute(window.start), _minute(window.end) or _DAY_MINUTES)
     }
 
 

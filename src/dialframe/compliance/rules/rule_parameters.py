@@ -10,9 +10,16 @@ from __future__ import annotations
 import re
 from datetime import date, time
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 #: Days of the week, Monday first.
@@ -58,16 +65,37 @@ class Fact(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+#: The end of a day: `24:00` in a file, since TOML has no such time of its own.
+MIDNIGHT: Final = time(0)
+
+
+def _closing(value: object) -> object:
+    return MIDNIGHT if value == "24:00" else value
+
+
+def clock_words(closing: time) -> str:
+    """The end of a window as people write it; midnight ends the day."""
+    return "24:00" if closing == MIDNIGHT else f"{closing:%H:%M}"
+
+
+#: The end of a window: a time of the day, or `"24:00"`.
+Closing = Annotated[
+    time,
+    BeforeValidator(_closing),
+    PlainSerializer(lambda at: "24:00" if at == MIDNIGHT else at.isoformat(), when_used="json"),
+]
+
+
 class Window(Fact):
     """A stretch of the day in which calls may start: `start` is inside, `end` is outside."""
 
     days: tuple[Day, ...] = Field(strict=False, min_length=1)
     start: time
-    end: time
+    end: Closing
 
     @model_validator(mode="after")
     def _ordered(self) -> Window:
-        if self.start >= self.end:
+        if self.end != MIDNIGHT and self.start >= self.end:
             raise ValueError("a window ends after it starts")
         return self
 
@@ -76,7 +104,7 @@ class SpecialWindow(Fact):
     """Other hours for certain days: those before a public holiday, or Sundays and holidays."""
 
     start: time
-    end: time
+    end: Closing
     calendar: str = Field(pattern=r"^[A-Z]{2}$")
     subdiv: str = ""
     citation: str = ""
@@ -105,7 +133,7 @@ class HoursParameters(Fact):
             raise ValueError("a fixed basis names its timezone, any other does not")
         for day in DAYS:
             spans = sorted((w.start, w.end) for w in self.windows if day in w.days)
-            if any(later[0] < earlier[1] for earlier, later in pairwise(spans)):
+            if any(b[0] < a[1] or a[1] == MIDNIGHT for a, b in pairwise(spans)):
                 raise ValueError(f"windows overlap on {day}")
         return self
 

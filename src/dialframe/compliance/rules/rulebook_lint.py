@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import phonenumbers
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from dialframe.compliance.rules.calendars import day_of, is_known, statutory_calendars
 from dialframe.compliance.rules.rule_model import (
@@ -20,7 +21,14 @@ from dialframe.compliance.rules.rule_model import (
 )
 from dialframe.phones.area_codes import area_codes
 
-__all__ = ["contradiction", "evidence_problems", "first_problem", "form_problems", "of_rule"]
+__all__ = [
+    "contradiction",
+    "evidence_problems",
+    "first_problem",
+    "form_problems",
+    "nowhere",
+    "of_rule",
+]
 
 _LEAST_GRADES: Final = 2
 _TABLES: Final = re.compile(r"\s*\[\[([\w.]+)\]\]")
@@ -40,16 +48,20 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
             if linked is not None and not isinstance(seen.get(linked), HolidayRule):
                 return rule.id, f"holiday_rule {linked!r} is no holiday rule of the file"
         found = (
-            _nowhere(rule) or _replaced(rule, seen) or _same_twice(rule, rules) or _uncharted(rule)
+            nowhere(rule.jurisdiction)
+            or _replaced(rule, seen)
+            or _same_twice(rule, rules)
+            or _uncharted(rule)
+            or _reaches_nothing(rule)
         )
         if found is not None:
             return rule.id, found
     return None
 
 
-def _nowhere(rule: Rule) -> str | None:
-    """A jurisdiction that there is not, so that the rule would reach no call."""
-    country, _, part = rule.jurisdiction.partition("-")
+def nowhere(jurisdiction: str) -> str | None:
+    """Why there is no such jurisdiction, so that a rule of it would reach no call; None where there is."""
+    country, _, part = jurisdiction.partition("-")
     states = {area.state for area in area_codes().values()}
     if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:
         return f"there is no country {country!r}; for the state write US-{country}"
@@ -85,6 +97,24 @@ def _uncharted(rule: Rule) -> str | None:
         if not is_known(country, subdiv):
             name = f"{country}-{subdiv}" if subdiv else country
             return f"{rule.id}: there is no calendar of holidays of {name!r}"
+    return None
+
+
+#: How a call is dialed that a term of `applies_to` speaks of, and the `dialing` that leaves none of them.
+_NEVER: Final[Mapping[str, frozenset[str]]] = {
+    "prerecorded": frozenset({"autodialer", "predictive"}),
+    "informational_prerecorded": frozenset({"autodialer", "predictive"}),
+    "autodialed": frozenset({"prerecorded"}),
+}
+
+
+def _reaches_nothing(rule: Rule) -> str | None:
+    """A rule whose terms leave no call that it could reach."""
+    if all(rule.dialing in _NEVER.get(term, frozenset()) for term in rule.applies_to):
+        return (
+            f"the rule reaches no call: it applies to {', '.join(rule.applies_to)} and its dialing is "
+            f"{rule.dialing!r}; correct one of the two"
+        )
     return None
 
 
@@ -139,9 +169,14 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
     problems = error.errors(include_url=False)
     # A misspelled field is also a missing one: the misspelling is what there is to correct.
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
-    found = []
+    found: list[tuple[int, str]] = []
+    told: set[tuple[int | str, ...]] = set()
     for problem in problems:
         place = problem["loc"]
+        # A part that is wrong leaves its whole short: the part is what there is to correct.
+        if problem["type"] == "too_short" and any(each[: len(place)] == place for each in told):
+            continue
+        told.add(place)
         # The schema writes the kind of a rule into the path; the file does not.
         steps = [
             step
@@ -149,8 +184,31 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
             if not (step in KINDS and (isinstance(before, int) or before == "rule"))
         ]
         where = ".".join(str(step) for step in steps) or "the whole"
-        found.append((_line_of(text, steps), f"{where}: {problem['msg']}"))
+        found.append((_line_of(text, steps), f"{where}: {_plain(problem)}"))
     return found
+
+
+def _plain(problem: ErrorDetails) -> str:
+    """A fault in words for who wrote the file."""
+    given, context = problem["input"], problem.get("ctx", {})
+    shown = repr(given) if isinstance(given, str) else ""
+    if problem["type"] in ("string_too_short", "too_short"):
+        return "is empty; fill it in"
+    if problem["type"] == "missing":
+        return "is missing; add it"
+    if problem["type"] == "extra_forbidden":
+        return "is no field of it; see `dialframe rules new` for those that there are"
+    if problem["type"] == "literal_error":
+        return f"{shown} is none of {context.get('expected', '')}"
+    if problem["type"] == "union_tag_invalid":
+        return (
+            f"{context.get('tag', '')!r} is no kind; use one of {context.get('expected_tags', '')}"
+        )
+    if problem["type"] == "value_error":
+        return str(context.get("error", problem["msg"]))
+    if problem["type"] == "string_pattern_mismatch":
+        return f"{shown} is not of the form {context.get('pattern', '')}"
+    return problem["msg"] + (f", not {shown}" if shown else "")
 
 
 def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]:
@@ -173,6 +231,11 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
         if not linked and rule.confidence != "low":
             lacks.append('a source with an address, or confidence = "low"')
         found += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
+        found += [
+            (line, f"{rule.id}: the example at {example.at} lies outside the days of the rule")
+            for example in rule.examples
+            if not rule.holds_on(example.at.date())
+        ]
     return found
 
 
