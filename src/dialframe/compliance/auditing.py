@@ -12,10 +12,13 @@ from dialframe import opt_outs
 from dialframe.compliance import advisory, engine, hours, notes
 from dialframe.compliance.checks import (
     abandonment,
+    artificial_voice,
     attempt_caps,
+    caller_id,
     consent,
     emergency,
     internal_dnc,
+    recording_consent,
     records,
     retention,
     sector_ban,
@@ -32,9 +35,12 @@ from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule, Rule
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.tables import exemptions as lifting
-from dialframe.compliance.tables.consents import take_consents, take_look_ups
-from dialframe.compliance.tables.intake import moment
+from dialframe.compliance.tables.intake import (
+    moment,
+    take_consents,
+    take_exemptions,
+    take_look_ups,
+)
 from dialframe.compliance.tables.law import Law, citations, ids
 from dialframe.compliance.tables.prepare import REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
@@ -109,10 +115,10 @@ def audit(
             uncertain in words of their own; elsewhere the rules say how long.
         practice: What the firm says of its calling: purpose, dialing, line types, and the lists
             that the service's check and import screen cover. What it does not say proves nothing.
-        exemptions: Records that lift a rule, columns `tables.exemptions.COLUMNS`.
+        exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
         declared: Days that were declared: emergencies, a governor's holidays.
-        consents: Records of consent, columns `tables.consents.CONSENTS`.
-        look_ups: Look-ups of reassigned numbers, columns `tables.consents.LOOK_UPS`.
+        consents: Records of consent, columns `tables.intake.CONSENTS`.
+        look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
         outcomes: Call id to `dropped`, `live` or `machine`, for the share of abandoned calls.
         events: Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, and
             `source` (`event`, `dnc.add`, `suppression`).
@@ -138,7 +144,7 @@ def audit(
     at = moment(now)
     asked = Asked(
         Law(every, book, frozen(practice), declared), at.to_pydatetime(), since, until, states,
-        lifting.take(exemptions, book), take_consents(consents), take_look_ups(look_ups), outcomes,
+        take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups), outcomes,
         events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal, grace, None,
         began_at,
     )  # fmt: skip
@@ -315,6 +321,11 @@ def _parts(run: Engine) -> Parts:
             "retention": of("retention", retention.table, retention.COLUMNS),
             "emergencies": of("emergency", _emergencies, emergency.COLUMNS),
             "sectors": of("sector_ban", sector_ban.table, sector_ban.COLUMNS),
+            "caller_ids": of("caller_id", caller_id.table, caller_id.COLUMNS),
+            "recordings": of(
+                "recording_consent", recording_consent.table, recording_consent.COLUMNS
+            ),
+            "voices": of("artificial_voice", artificial_voice.table, artificial_voice.COLUMNS),
             "not_asked": _not_asked(view),
             "unmapped": _unmapped(view),
         }

@@ -11,12 +11,15 @@ import pandas as pd
 
 from dialframe.compliance.checks import (
     abandonment,
+    artificial_voice,
     attempt_caps,
+    caller_id,
     calling_hours,
     consent,
     emergency,
     internal_dnc,
     listed_number,
+    recording_consent,
     records,
     retention,
     scrub_at_call,
@@ -37,7 +40,8 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
     module.CHECK
     for module in (
         calling_hours, scrub_at_call, scrub_coverage, listed_number, attempt_caps, emergency,
-        internal_dnc, abandonment, consent, records, retention, sector_ban,
+        internal_dnc, abandonment, consent, records, retention, sector_ban, caller_id,
+        recording_consent, artificial_voice,
     )
 )  # fmt: skip
 ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")

@@ -1,13 +1,20 @@
-"""Grades examples of rules by auditing the calls that they describe, many examples in one audit."""
+"""Runs the examples of rules: turns each into the records of an audit, and says which the audit grades otherwise.
+
+An example is a call by the clock where its number is, and the grade that the rule gives it. Many
+examples are graded in one audit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pandas as pd
+import phonenumbers
 
 from dialframe import frames
 from dialframe.compliance.auditing import audit
@@ -20,13 +27,23 @@ from dialframe.compliance.grades import (
     UNCERTAIN,
     VIOLATION,
 )
-from dialframe.compliance.practice import Cover, Practice
+from dialframe.compliance.practice import Conduct, Cover, Practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules.calendars import Declared
-from dialframe.compliance.rules.examples import Scene
-from dialframe.compliance.rules.rule_model import FreshnessRule
+from dialframe.compliance.rules.rule_model import AbandonmentRule, Example, FreshnessRule, Rule
+from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.errors import ConfigError
+from dialframe.phones.area_codes import area_codes
+from dialframe.phones.zones import of_number
 
-__all__ = ["grades_of"]
+__all__ = ["Result", "phone_of", "run"]
+
+#: The number that calls in examples come from, and a second one for campaigns.
+CALLER: Final = "+16465550180"
+#: Numbers of the fictional range of an area code; other countries have libphonenumber's examples.
+_FICTIONAL: Final = "5550142"
+#: Countries whose first example number lies in more than one zone, and one that does not.
+_ONE_ZONE: Final = {"IE": "+35315550123", "MX": "+525555550123"}
 
 _WORDS: Final[Mapping[str, str]] = {
     PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN, CLEAR: PASSED,
@@ -34,6 +51,221 @@ _WORDS: Final[Mapping[str, str]] = {
 _ORDER: Final = (VIOLATION, UNCERTAIN, NOT_EVALUABLE, PASSED)
 #: Kinds whose examples say nothing of one another though they call the same number.
 _CALL_BY_CALL: Final = frozenset({"calling_hours", "holiday", "caller_id", "recording_consent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What an audit of one example is given, as plain records.
+
+    Attributes:
+        book: The book with the rule alone, adopted where it is a voluntary code.
+        rule: The rule.
+        call_id: The call whose grade is asked.
+        now: The moment of the audit, UTC.
+        calls: Records of the calls table.
+        checks: Records of the ledger of Do-Not-Call checks.
+        consents: Records of consent; None where the firm gives none.
+        look_ups: Look-ups of reassigned numbers; None where the firm gives none.
+        outcomes: Call id to `dropped`, `live` or `machine`.
+        declared: Declared days by rule id; None where nothing is said.
+        purpose: What the firm says its calls are for.
+        dialing: How it dials.
+        line_type: What the called line is.
+        announced: Whether recordings and artificial voices are announced; None where nobody says.
+    """
+
+    book: RuleBook
+    rule: Rule
+    call_id: str
+    now: datetime
+    calls: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    consents: list[dict[str, Any]] | None
+    look_ups: list[dict[str, Any]] | None
+    outcomes: dict[str, str] = field(default_factory=dict)
+    declared: dict[str, dict[date, str]] | None = None
+    purpose: str = "telemarketing_sales"
+    dialing: str = "manual"
+    line_type: str = "residential"
+    announced: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an audit said of an example.
+
+    Attributes:
+        rule_id: The rule.
+        number: Position of the example in the rule, 1 for the first.
+        example: The example.
+        expected: The grade that the file gives it.
+        actual: The grade of the audit; None where no check asks the rule.
+    """
+
+    rule_id: str
+    number: int
+    example: Example
+    expected: str
+    actual: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the audit gives the grade of the file."""
+        return self.expected == self.actual
+
+
+def run(book: RuleBook) -> list[Result]:
+    """Grade every example of every rule of a book.
+
+    Args:
+        book: The book.
+
+    Returns:
+        One result for each example, in the order of the book.
+    """
+    numbered = [(r, n, e) for r in book.rules for n, e in enumerate(r.examples, start=1)]
+    grades = _grades_of([_scene_of(book, rule, example) for rule, _, example in numbered])
+    return [
+        Result(rule.id, number, example, example.grade, actual)
+        for (rule, number, example), actual in zip(numbered, grades, strict=True)
+    ]
+
+
+def _scene_of(book: RuleBook, rule: Rule, example: Example) -> Scene:
+    """The records of one example: the call, what went before it, and what the firm has on record."""
+    named = book.select([rule.id])
+    alone = tuple(each for each in named.rules if each.id == rule.id)
+    phone = example.phone or phone_of(rule.jurisdiction)
+    zone = ZoneInfo(getattr(rule.parameters, "timezone", None) or of_number(phone).names[0])
+
+    def utc(moment: datetime) -> datetime:
+        return moment.replace(tzinfo=zone).astimezone(UTC)
+
+    start = utc(example.at)
+    calls, outcomes = _calls(rule, example, phone, utc)
+    checks, consents, look_ups = _records(example, phone, utc)
+    declared = None
+    if example.declared is not None:
+        declared = {rule.id: {example.at.date(): "emergency"} if example.declared else {}}
+    asks_consent = (
+        rule.kind in ("consent", "artificial_voice") and example.grade != "not evaluable"
+    )
+    return Scene(
+        book=replace(book, rules=alone), rule=alone[0], call_id="call", now=start + timedelta(days=1),
+        calls=calls, checks=checks,
+        consents=consents if consents or asks_consent else None, look_ups=look_ups or None,
+        outcomes=outcomes, declared=declared, purpose=_purpose(rule, example),
+        dialing=example.dialing or _dialing(rule), line_type=rule.line_types[0],
+        announced=example.announced,
+    )  # fmt: skip
+
+
+@cache
+def phone_of(jurisdiction: str) -> str:
+    """A fictional number of a jurisdiction, in one time zone where it has such a number.
+
+    Example:
+        >>> phone_of("US-FL")
+        '+12395550142'
+    """
+    country, _, state = jurisdiction.partition("-")
+    if country in _ONE_ZONE:
+        return _ONE_ZONE[country]
+    if country == "US":
+        codes = [a.code for a in area_codes().values() if a.state == (state or "NY")]
+        phones = [f"+1{code}{_FICTIONAL}" for code in codes]
+        return min(phones, key=lambda phone: (len(of_number(phone).names), phone))
+    line = phonenumbers.PhoneNumberType.FIXED_LINE
+    number = phonenumbers.example_number_for_type(country, line)
+    if number is None:
+        raise ConfigError(
+            f"there is no example number of {jurisdiction!r}; give the example a phone"
+        )
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _calls(
+    rule: Rule, example: Example, phone: str, utc: Callable[[datetime], datetime]
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    shown = CALLER if example.from_number is None else example.from_number
+    base = {
+        "direction": "outbound", "from_number": shown, "to_number": phone, "campaign_id": "cmp_1",
+        "recording": example.recorded,
+    }  # fmt: skip
+    if isinstance(rule, AbandonmentRule):
+        kinds = ["live"] * (example.live or 0) + ["dropped"] * (example.dropped or 0)
+        start = utc(example.at)
+        calls = [base | {"id": f"call{n}", "created_at": start} for n in range(len(kinds))]
+        return calls, {f"call{n}": kind for n, kind in enumerate(kinds)}
+    moments = [(f"earlier{n}", at) for n, at in enumerate(example.earlier)]
+    calls = []
+    for name, at in [*moments, ("call", example.at)]:
+        start = utc(at)
+        calls.append(base | {"id": name, "created_at": start, "ended_at": start})
+    outcomes = {}
+    if example.event is not None and moments:
+        last = moments[-1][0]
+        outcomes = {last: _OUTCOMES[example.event], "call": "live"}
+        calls[-2] |= {"answered_at": calls[-2]["created_at"]}
+    if example.oldest_on is not None:
+        oldest = utc(datetime.combine(example.oldest_on, time(12)))
+        calls.append(base | {"id": "oldest", "created_at": oldest})
+    if example.asked_at is not None:
+        asked = utc(example.asked_at)
+        calls.append(
+            base | {"id": "asked", "created_at": asked, "ended_at": asked, "disposition": "DNC"}
+        )
+    return calls, outcomes
+
+
+def _records(
+    example: Example, phone: str, utc: Callable[[datetime], datetime]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    checks, consents, look_ups = [], [], []
+    if example.checked_at is not None:
+        checks.append({
+            "phone": phone, "listed": bool(example.listed), "checked_at": utc(example.checked_at),
+            "request_id": "req_example",
+        })  # fmt: skip
+    if example.granted_at is not None:
+        revoked = None if example.revoked_at is None else utc(example.revoked_at)
+        consents.append({
+            "phone": phone, "kind": example.consent or "written",
+            "granted_at": utc(example.granted_at), "revoked_at": revoked, "record": "example",
+        })  # fmt: skip
+    asked, ported = example.looked_up_at, example.ported_at
+    if asked is not None or ported is not None:
+        look_ups.append({
+            "phone": phone, "checked_at": utc(asked or example.at), "result": example.looked_up,
+            "ported_at": None if ported is None else utc(ported),
+        })  # fmt: skip
+    return checks, consents, look_ups
+
+
+_OUTCOMES: Final = {"abandoned": "dropped", "machine": "machine", "conversation": "live"}
+
+#: Terms of `applies_to` that say how a call is dialed or for whom it is, and no purpose.
+_NO_PURPOSE: Final = frozenset(
+    {
+        "prerecorded", "autodialed", "live_marketing", "any_outbound_dialer",
+        "call_centre_outbound", "any_call",
+    }
+)  # fmt: skip
+
+
+def _purpose(rule: Rule, example: Example) -> str:
+    if example.purpose is not None:
+        return example.purpose
+    purpose = rule.applies_to[0]
+    if purpose == "informational_prerecorded":
+        return "informational"
+    return "telemarketing_sales" if purpose in _NO_PURPOSE else purpose
+
+
+def _dialing(rule: Rule) -> str:
+    return {"any": "manual", "autodialer_or_prerecorded": "prerecorded"}.get(
+        rule.dialing, rule.dialing
+    )
 
 
 @dataclass(slots=True)
@@ -69,7 +301,7 @@ class _Batch:
         self.phones.add(scene.calls[0]["to_number"])
 
 
-def grades_of(scenes: Sequence[Scene]) -> list[str | None]:
+def _grades_of(scenes: Sequence[Scene]) -> list[str | None]:
     """The grade that an audit gives the call of each scene; None where no check asks its rule."""
     batches: list[_Batch] = []
     for number, scene in enumerate(scenes):
@@ -110,8 +342,8 @@ def _audit(scenes: Sequence[Scene]) -> Audit:
         now=max(scene.now for scene in scenes), rules=list(rules),
         rulebook=replace(scenes[0].book, rules=tuple(rules.values())),
         practice=_practice(scenes), declared=Declared(declared),
-        consents=_records([s.consents for s in scenes], "granted_at", "revoked_at"),
-        look_ups=_records([s.look_ups for s in scenes], "checked_at", "ported_at"),
+        consents=_tables([s.consents for s in scenes], "granted_at", "revoked_at"),
+        look_ups=_tables([s.look_ups for s in scenes], "checked_at", "ported_at"),
         outcomes={call: kind for scene in scenes for call, kind in scene.outcomes.items()} or None,
     )  # fmt: skip
 
@@ -128,7 +360,11 @@ def _grade(found: Audit, scene: Scene) -> str | None:
         rows = frame[frame["rule_id"] == scene.rule.id]
     grades = [_WORDS.get(str(grade), str(grade)) for grade in rows["grade"]]
     if not grades:
-        return PASSED if frame is found.listed or scene.rule.kind == "sector_ban" else None
+        return (
+            PASSED
+            if frame is found.listed or scene.rule.kind in ("sector_ban", "artificial_voice")
+            else None
+        )
     return scene.rule.capped(min(grades, key=_ORDER.index))
 
 
@@ -143,7 +379,8 @@ def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:
         return found.listed
     names = {
         "attempt_cap": "attempts", "abandonment_rate": "abandonment", "consent": "consent",
-        "retention": "retention", "sector_ban": "sectors",
+        "retention": "retention", "sector_ban": "sectors", "caller_id": "caller_ids",
+        "recording_consent": "recordings", "artificial_voice": "voices",
     }  # fmt: skip
     return parts.get(names.get(rule.kind, ""))
 
@@ -151,6 +388,15 @@ def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:
 def _practice(scenes: Sequence[Scene]) -> Practice:
     campaigns = {scene.calls[0]["campaign_id"]: scene for scene in scenes}
     return Practice(
+        caller_ids=frozenset({CALLER}),
+        conducts={
+            campaign: Conduct(
+                recording_announced=scene.announced,
+                artificial_voice=True,
+                voice_announced=scene.announced,
+            )
+            for campaign, scene in campaigns.items()
+        },
         purposes={campaign: scene.purpose for campaign, scene in campaigns.items()},
         dialings={campaign: scene.dialing for campaign, scene in campaigns.items()},
         line_types={call["to_number"]: s.line_type for s in scenes for call in s.calls},
@@ -162,7 +408,7 @@ def _practice(scenes: Sequence[Scene]) -> Practice:
     )
 
 
-def _records(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:
+def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:
     """Records of all scenes as one frame; None where none of them has a table."""
     given = [row for rows in tables for row in rows or ()]
     if all(rows is None for rows in tables):

@@ -19,7 +19,7 @@ from dialframe.compliance.engine import Engine
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.tables import exemptions as lifting
+from dialframe.compliance.tables.intake import take_exemptions
 from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.prepare import Asked
 
@@ -51,7 +51,7 @@ def audit(
         callbacks: Frame of the callbacks table. A pending or completed callback of the same
             campaign and number whose time is near is named in `reason`; the grade stays.
         practice: What the firm says of its calling.
-        exemptions: Records that lift a rule, columns `tables.exemptions.COLUMNS`.
+        exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
         declared: Days that were declared, such as a governor's holidays.
 
     Returns:
@@ -67,7 +67,7 @@ def audit(
     """
     law = Law(rules, rules, frozen(practice), declared)
     asked = Asked(
-        law, _LAST, states=states, exemptions=lifting.take(exemptions, rules), every_row=True
+        law, _LAST, states=states, exemptions=take_exemptions(exemptions, rules), every_row=True
     )
     engine = Engine(leads, calls, None, callbacks, asked)
     engine.run(("calling_hours",))

@@ -6,9 +6,10 @@ knows says so here; what is not said is not assumed away: a rule that depends on
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from types import MappingProxyType
 from typing import Final, Literal
@@ -16,9 +17,12 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dialframe.compliance.rules.rule_model import Rule
+from dialframe.compliance.rules.rulebook_lint import nowhere
 from dialframe.errors import ConfigError
+from dialframe.privacy import mask
 
 SALES: Final = "telemarketing_sales"
+_E164: Final = re.compile(r"\+[1-9]\d{6,14}")
 #: Purposes that sell: a rule on sales reaches each of them, a rule on one branch that branch alone.
 SELLING: Final = (
     SALES, "telecom_sales", "payroll_credit_sales", "claims_management_sales", "pension_sales",
@@ -28,6 +32,7 @@ PURPOSES: Final = (*SELLING, "informational", "debt_collection", "survey", "char
 DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")
 
 LINE_TYPE: Final = "the line type of the number"
+SECTOR: Final = "the sector of the campaign"
 DIALING_MODE: Final = "the dialing mode of the campaign"
 
 #: Dialer modes of the service that say how a call was dialed; others say nothing.
@@ -46,6 +51,9 @@ _MODES: Final = {
     "ai": "prerecorded",
     "ai_agent": "prerecorded",
 }
+
+#: Dialer modes of the service in which an artificial voice speaks.
+_VOICES: Final = frozenset({"ai", "ai_agent", "ai_voice", "voice_ai", "voicebot"})
 
 #: What `applies_to` asks of the purpose; the others ask of the dialing, which has its own field.
 _BY_PURPOSE: Final = {
@@ -86,6 +94,36 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
+class Conduct:
+    """What is said and recorded on calls; None where nobody says.
+
+    Attributes:
+        recorded: Whether calls are recorded.
+        recording_announced: Whether the called person is told so at the start of the call.
+        artificial_voice: Whether an artificial voice speaks.
+        voice_announced: Whether the called person is told so at the start of the call.
+    """
+
+    recorded: bool | None = None
+    recording_announced: bool | None = None
+    artificial_voice: bool | None = None
+    voice_announced: bool | None = None
+
+    def over(self, other: Conduct) -> Conduct:
+        """This where it says something, the other where it does not."""
+        values = {
+            each.name: mine if (mine := getattr(self, each.name)) is not None else getattr(other, each.name)
+            for each in fields(self)
+        }  # fmt: skip
+        return Conduct(**values)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody says anything."""
+        return self == Conduct()
+
+
+@dataclass(frozen=True, slots=True)
 class Practice:
     """What a firm says of its calling.
 
@@ -97,6 +135,13 @@ class Practice:
         line_types: Number (E.164) to `residential`, `wireless` or `business`, where it is known.
         covers: Lists that the service's check and its screen at import cover. Of a list that is not
             named here an answer of the service proves nothing.
+        sectors: What is sold, of `SELLING`; a rule on one sector reaches the firm's calls. Where
+            there are several, a call whose campaign names none is not evaluable by such a rule.
+        campaign_sectors: Campaign id to the sectors that it is of.
+        caller_ids: Numbers (E.164) that are the firm's own to show; None where nobody says.
+        callers_in: Where the callers sit, `US-CA` or `DE`: the other end of a recorded call.
+        conduct: What is said and recorded on calls whose campaign has nothing of its own.
+        conducts: Campaign id to what is said and recorded on its calls.
     """
 
     purpose: str = SALES
@@ -105,6 +150,12 @@ class Practice:
     dialings: Mapping[str, str] = field(default_factory=dict)
     line_types: Mapping[str, str] = field(default_factory=dict)
     covers: tuple[Cover, ...] = ()
+    sectors: tuple[str, ...] = ()
+    campaign_sectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    caller_ids: frozenset[str] | None = None
+    callers_in: tuple[str, ...] = ()
+    conduct: Conduct = field(default_factory=Conduct)
+    conducts: Mapping[str, Conduct] = field(default_factory=dict)
 
     def cover(self, registry: str, by: str) -> Cover | None:
         """What the firm declares of one list; None where it declares nothing.
@@ -128,19 +179,32 @@ class Setting:
         dialing: One of `DIALING`, or None.
         line_type: `residential`, `wireless`, `business`, or None.
         lifted: Codes of exemptions that a record shows for the call.
+        sectors: What is sold, of `SELLING`, beside the purpose.
+        campaign_names_sector: Whether the campaign says so, and not the firm as a whole.
     """
 
     purpose: str = SALES
     dialing: str | None = None
     line_type: str | None = None
     lifted: frozenset[str] = frozenset()
+    sectors: tuple[str, ...] = ()
+    campaign_names_sector: bool = False
+
+
+def speaks_artificially(mode: object) -> bool:
+    """Whether an artificial voice speaks in a campaign, by the service's `dialer_mode`."""
+    return isinstance(mode, str) and _plain(mode) in _VOICES
+
+
+def _plain(mode: str) -> str:
+    return mode.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def dialing_of(mode: object) -> str | None:
     """How a campaign is dialed, by the service's `dialer_mode`; None where that says nothing."""
     if not isinstance(mode, str):
         return None
-    return _MODES.get(mode.strip().lower().replace("-", "_").replace(" ", "_"))
+    return _MODES.get(_plain(mode))
 
 
 def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
@@ -154,11 +218,16 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
     purposes = frozenset().union(
         *(_BY_PURPOSE.get(each, frozenset({each})) for each in rule.applies_to)
     )
-    if setting.purpose not in purposes or rule.exempted_by & setting.lifted:
+    by_sector = setting.purpose in SELLING and bool(purposes & set(setting.sectors))
+    if not (setting.purpose in purposes or by_sector) or rule.exempted_by & setting.lifted:
         return False, ""
     if setting.line_type is not None and setting.line_type not in rule.line_types:
         return False, ""
     missing = []
+    if setting.purpose not in purposes and not (
+        setting.campaign_names_sector or purposes >= set(setting.sectors)
+    ):
+        missing.append(SECTOR)
     if rule.dialing != "any":
         if setting.dialing is None:
             missing.append(DIALING_MODE)
@@ -177,13 +246,28 @@ def frozen(practice: Practice | None) -> Practice:
         purposes=MappingProxyType(dict(given.purposes)),
         dialings=MappingProxyType(dict(given.dialings)),
         line_types=MappingProxyType(dict(given.line_types)),
+        campaign_sectors=MappingProxyType(dict(given.campaign_sectors)),
+        conducts=MappingProxyType(dict(given.conducts)),
     )
 
 
-class _Campaign(BaseModel):
+class _Conduct(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    recorded: bool | None = None
+    recording_announced: bool | None = None
+    artificial_voice: bool | None = None
+    voice_announced: bool | None = None
+
+    def conduct(self) -> Conduct:
+        return Conduct(
+            self.recorded, self.recording_announced, self.artificial_voice, self.voice_announced
+        )
+
+
+class _Campaign(_Conduct):
     purpose: str | None = None
     dialing: str | None = None
+    sectors: tuple[str, ...] = Field(default=(), strict=False)
 
 
 class _Covers(BaseModel):
@@ -197,10 +281,12 @@ class _Covers(BaseModel):
     on: date
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+class _File(_Conduct):
     purpose: str = SALES
     dialing: str | None = None
+    sectors: tuple[str, ...] = Field(default=(), strict=False)
+    caller_ids: tuple[str, ...] | None = Field(default=None, strict=False)
+    callers_in: tuple[str, ...] = Field(default=(), strict=False)
     campaigns: dict[str, _Campaign] = Field(default_factory=dict)
     line_types: dict[str, Literal["residential", "wireless", "business"]] = Field(
         default_factory=dict
@@ -219,7 +305,9 @@ def read_practice(
     Args:
         text: The text. `[[covers]]` names a list (`registry`), whether the service's `check` or its
             `screen` at import covers it, `since` when, how old its copy is at most
-            (`refreshed_days`), and who says so (`by`, `on`).
+            (`refreshed_days`), and who says so (`by`, `on`). For the whole firm, or under
+            `[campaigns.ID]`: `purpose`, `dialing`, `sectors`, `recorded`, `recording_announced`,
+            `artificial_voice`, `voice_announced`. For the whole firm: `caller_ids`, `callers_in`.
         registries: Names of the lists that the rules speak of.
         name: What errors call the file.
 
@@ -249,12 +337,41 @@ def read_practice(
     for value, allowed, what in (
         *((p, PURPOSES, "purpose") for p in (given.purpose, *purposes.values())),
         *((d, DIALING, "dialing") for d in (given.dialing, *dialings.values()) if d is not None),
+        *(
+            (s, SELLING, "sector")
+            for each in (given.sectors, *(v.sectors for v in given.campaigns.values()))
+            for s in each
+        ),
     ):
         if value not in allowed:
             raise ConfigError(f"{name}: {value!r} is no {what}; use one of {', '.join(allowed)}")
+    _require_numbers(given.caller_ids or (), name)
+    _require_places(given.callers_in, name)
+    conducts = {c: v.conduct() for c, v in given.campaigns.items()}
     return Practice(
-        given.purpose, purposes, given.dialing, dialings, dict(given.line_types), tuple(covers)
-    )
+        given.purpose, purposes, given.dialing, dialings, dict(given.line_types), tuple(covers),
+        given.sectors, {c: v.sectors for c, v in given.campaigns.items() if v.sectors},
+        None if given.caller_ids is None else frozenset(given.caller_ids),
+        tuple(place.upper() for place in given.callers_in), given.conduct(),
+        {c: conduct for c, conduct in conducts.items() if not conduct.is_empty},
+    )  # fmt: skip
+
+
+def _require_numbers(numbers: Collection[str], name: str) -> None:
+    """Caller IDs are compared as text, so that another spelling would make every call a violation."""
+    odd = [number for number in numbers if _E164.fullmatch(number) is None]
+    if odd:
+        raise ConfigError(
+            f"{name}: caller_ids: {mask(odd[0])} is no E.164 number; write it as +12125550142"
+        )
+
+
+def _require_places(places: Collection[str], name: str) -> None:
+    """A place that there is not would leave a rule out in silence."""
+    for place in places:
+        problem = nowhere(place.upper())
+        if problem is not None:
+            raise ConfigError(f"{name}: callers_in: {problem}")
 
 
 def practice_text(covers: Collection[tuple[str, bool, bool, int]], *, by: str, on: date) -> str:

@@ -60,7 +60,7 @@ class Scope:
         rules: Jurisdictions or rule ids; None: all of the book.
         book: The rule book; None: the one of the package.
         practice: What the firm says of its calling; how campaigns are dialed is added.
-        exemptions: Records that lift a rule, columns `compliance.tables.exemptions.COLUMNS`.
+        exemptions: Records that lift a rule, columns `compliance.tables.intake.EXEMPTIONS`.
         declared: Declared emergencies and holidays.
         consents: Records of consent; None: not given.
         look_ups: Look-ups of reassigned numbers; None: not given.

@@ -14,7 +14,7 @@ from dialframe import compliance, frames
 from dialframe.account import Account
 from dialframe.analytics import Taxonomy
 from dialframe.compliance import Practice
-from dialframe.compliance.practice import dialing_of
+from dialframe.compliance.practice import Conduct, dialing_of, speaks_artificially
 from dialframe.suppression import SuppressionList
 
 #: Outcome class that means "do not call me again".
@@ -107,10 +107,16 @@ def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
 
 
 def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
-    """The practice with how each campaign is dialed, where the service's mode says so."""
-    modes = zip(campaigns["id"], campaigns["dialer_mode"], strict=True)
-    known = {str(name): how for name, mode in modes if (how := dialing_of(mode))}
-    return replace(practice, dialings={**known, **practice.dialings})
+    """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
+    modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
+    known = {name: how for name, mode in modes if (how := dialing_of(mode))}
+    voices = {
+        name: Conduct(artificial_voice=True) for name, mode in modes if speaks_artificially(mode)
+    }
+    conducts = dict(practice.conducts)
+    for name, voice in voices.items():
+        conducts[name] = conducts.get(name, Conduct()).over(voice)
+    return replace(practice, dialings={**known, **practice.dialings}, conducts=conducts)
 
 
 def _is_request(code: str, taxonomy: Taxonomy) -> bool:

@@ -47,6 +47,21 @@ CHECKS: Final = {
         "Called without consent on record",
         "look for the record of consent; without one, call the number no more",
     ),
+    "recording_consent": (
+        "Consent to recording",
+        "Recorded without the consent of everybody on the line",
+        "announce recordings at the start, ask for consent where the law does, or record no more",
+    ),
+    "artificial_voice": (
+        "Artificial voices",
+        "Artificial voice that was not disclosed or not agreed to",
+        "let the voice say at the start what it is; call nobody who did not agree where the law asks",
+    ),
+    "caller_id": (
+        "Number shown",
+        "Called with a number shown that the rules do not permit",
+        "compare the caller IDs of the campaign with the numbers that are the firm's own",
+    ),
     "abandonment": (
         "Abandoned calls",
         "Too many abandoned calls",

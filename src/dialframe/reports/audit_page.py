@@ -29,7 +29,8 @@ WORDS: Final = {
     "scrub_coverage": "check of the number", "listed_number": "listed number",
     "attempt_caps": "attempts", "internal_dnc": "request not to be called", "emergency": "emergency",
     "abandonment": "abandoned calls", "consent": "consent", "records": "record of the call",
-    "retention": "keeping of records", "sector_ban": "banned subjects", "calling_hours_rule": "calling hours", "holiday": "holidays",
+    "retention": "keeping of records", "sector_ban": "banned subjects", "caller_id": "number shown",
+    "recording_consent": "consent to recording", "artificial_voice": "artificial voice", "calling_hours_rule": "calling hours", "holiday": "holidays",
     "attempt_cap": "attempts", "dnc_freshness": "Do-Not-Call lists", "abandonment_rate": "abandoned calls",
     "in_force": "in force", "superseded": "superseded", "voluntary_code": "voluntary code",
 }  # fmt: skip

@@ -205,6 +205,30 @@ def graded(
     return words(told, view) if len(told) else told
 
 
+#: Columns of a check that gives each call a grade by what is said of it, and nothing more.
+CALL_COLUMNS: Final = (
+    Column("call_id", "text", "call id"),
+    Column("to_number", "text", "called number, E.164"),
+    Column("campaign_id", "text", "campaign of the call"),
+    Column("created_at", "instant", "the call was started, UTC"),
+    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
+    Column("rule_id", "text", "the rules"),
+    Column("citation", "text", "their citations"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why this grade"),
+)
+
+
+def answered(rows: pd.DataFrame, view: View, reasons: Mapping[str, str]) -> pd.DataFrame:
+    """Rows with the reason of their answer, and the doubt of the rule where that made them uncertain."""
+    told = []
+    for answer, grade, numbers in zip(rows["answer"], rows["grade"], rows["rules"], strict=True):
+        doubts = dict.fromkeys(r.ceiling_reason for r in view.rules(numbers) if r.ceiling_reason)
+        said = reasons.get(str(answer), "")
+        told.append("; ".join((said, *doubts)) if grade == UNCERTAIN else said)
+    return rows.assign(reason=pd.Series(told, index=rows.index, dtype="object"))
+
+
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
     """A frame of exactly these columns, in this order, with the dtypes of their kinds."""
     made: dict[str, Any] = {}

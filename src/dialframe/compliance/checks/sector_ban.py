@@ -7,7 +7,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks.reading import Check, View, shaped
-from dialframe.compliance.grades import UNCERTAIN, VIOLATION
+from dialframe.compliance.grades import NOT_EVALUABLE, UNCERTAIN, VIOLATION
 from dialframe.compliance.rules.rule_model import Rule, SectorBanRule
 from dialframe.frames import Column
 
@@ -16,7 +16,7 @@ COLUMNS: Final = (
     Column("to_number", "text", "called number, E.164"),
     Column("campaign_id", "text", "campaign of the call"),
     Column("created_at", "instant", "the call was started, UTC"),
-    Column("grade", "text", "pass, violation or uncertain"),
+    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
     Column("rule_id", "text", "the rules"),
     Column("citation", "text", "their citations"),
     Column("reason", "text", "why this grade"),
@@ -26,20 +26,24 @@ COLUMNS: Final = (
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """On which subject nobody may be called."""
     reasons = [
-        _reason(view.rules(numbers), grade)
-        for numbers, grade in zip(rows["rules"], rows["grade"], strict=True)
+        _reason(view.rules(numbers), grade, missing)
+        for numbers, grade, missing in zip(
+            rows["rules"], rows["grade"], rows["missing"], strict=True
+        )
     ]
     return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
 
 
-def _reason(laws: list[Rule], grade: str) -> str:
+def _reason(laws: list[Rule], grade: str, missing: object) -> str:
     subjects = " and ".join(r.parameters.subject for r in laws if isinstance(r, SectorBanRule))
     if grade == VIOLATION:
-        return f"nobody may be called about {subjects}, and the practice file says that this is the call's purpose"
+        return f"nobody may be called about {subjects}, and the practice file says that this is what the call is about"
     if grade == UNCERTAIN:
         doubts = " ".join(dict.fromkeys(law.ceiling_reason for law in laws if law.ceiling_reason))
         said = f"whether the ban on calls about {subjects} reaches this call is not certain"
         return f"{said}: {doubts}" if doubts else said
+    if grade == NOT_EVALUABLE:
+        return f"whether the ban on calls about {subjects} reaches this call depends on {missing}"
     return f"a record lifts the ban on calls about {subjects}"
 
 

@@ -25,6 +25,7 @@ TABLES: Final = (
     "call_leads", "windows", "fixed_clocks", "special_days", "caps", "cap_limits", "registries",
     "request_rules", "deadlines", "abandonment_rules", "known_outcomes", "consent_rules",
     "consent_given", "consents", "look_ups", "inputs", "retention_rules", "emergency_rules", "words",
+    "conduct", "caller_numbers", "recording_rules", "caller_id_rules", "voice_rules",
 )  # fmt: skip
 #: Columns that hold a number as an integer, and those that hold it as text.
 _KEYS: Final = ("phone",)

@@ -12,7 +12,7 @@ with once as (
   from calls_in
 )
 select c.call, c.id as call_id, c.from_number, c.to_number, c.campaign_id, c.disposition,
-  c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.repeated,
+  c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.repeated,
   lower(trim(c.direction)) as way,
   greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
   c.repeated is false and (c.created_at is null or c.created_at <= s.as_of) as seen,
@@ -30,7 +30,7 @@ left join outcomes_in o on o.call_id = c.id;
 
 create or replace table outbound as
 select call, call_id, from_number, to_number, e164(to_number) as phone, campaign_id, disposition, at_utc,
-  answered_at, ended_at, duration_seconds, ends_at, outcome,
+  answered_at, ended_at, duration_seconds, recorded, ends_at, outcome,
   way is not distinct from 'outbound' as is_outbound,
   at_utc is null or s.since is null or at_utc >= s.since as graded,
   case when way is distinct from 'outbound' then 'direction' when at_utc is null then 'created_at'

@@ -1,13 +1,17 @@
-"""Takes frames in: columns and instants checked, nothing dropped and nothing graded."""
+"""Takes in frames of the account and the firm's records: columns and instants checked, nothing dropped or graded."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 import pandas as pd
 
 from dialframe import instants
+from dialframe.compliance.rules.rule_model import FreshnessRule
+from dialframe.compliance.rules.rule_parameters import ExemptionCode
+from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables.law import KINDS
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
 from dialframe.frames.columns import DTYPES
@@ -20,6 +24,36 @@ _OPTIONAL: Final = ("status", "answered_at", "duration_seconds", "hangup_cause")
 _LEADS: Final = ("id", "campaign_id", "phone", "status", "created_at", "updated_at")
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
 _CHECKS: Final = ("phone", "listed", "checked_at", "request_id")
+
+EXEMPTIONS: Final = (
+    Column("code", "text", "what lifts the rule, such as b2b, ebr, consent, requested"),
+    Column("call_id", "text", "the one call that it is for, or null"),
+    Column("phone", "text", "the number that it is for, E.164, or null"),
+    Column("campaign_id", "text", "the campaign that it is for, or null"),
+    Column("from_at", "instant", "it holds for calls from this instant on, UTC; null: always"),
+    Column("until_at", "instant", "it holds for calls before this instant, UTC; null: no end"),
+    Column("record", "text", "the record that shows it: an id, a file, a contract"),
+    Column("kind", "text", "of a relationship: purchase or inquiry, made at from_at; or null"),
+)
+EXEMPTION_CODES: Final = frozenset(get_args(ExemptionCode))
+#: What a relationship rests on.
+_RELATIONSHIPS: Final = ("purchase", "inquiry")
+
+CONSENTS: Final = (
+    Column("phone", "text", "number, E.164"),
+    Column("kind", "text", "written, express or any: what kind of consent it is"),
+    Column("granted_at", "instant", "given, UTC"),
+    Column("expires_at", "instant", "ends by itself, UTC; null: no end"),
+    Column("revoked_at", "instant", "taken back, UTC; null: not"),
+    Column("revoked_for", "text", "the campaign that it was taken back for; null: for all calls"),
+    Column("record", "text", "the record that shows it"),
+)
+LOOK_UPS: Final = (
+    Column("phone", "text", "number, E.164"),
+    Column("checked_at", "instant", "the database was asked, UTC"),
+    Column("result", "text", "no: not reassigned since the consent; yes: reassigned; no data"),
+    Column("ported_at", "instant", "the number moved to a mobile line, UTC; null: not known"),
+)
 
 
 def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
@@ -34,7 +68,21 @@ def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
         for name in _OPTIONAL
         if name not in calls.columns
     }
-    return checked(calls.assign(**absent) if absent else calls, CALLS, (*_CALLS, *_OPTIONAL))
+    taken = checked(calls.assign(**absent) if absent else calls, CALLS, (*_CALLS, *_OPTIONAL))
+    return taken.assign(recorded=_recorded(calls))
+
+
+def _recorded(calls: pd.DataFrame) -> pd.Series:
+    """Whether each call was recorded, where the service says so in a field of its own (`recording`)."""
+    if "recording" in calls.columns:
+        said = calls["recording"].reset_index(drop=True)
+        return said.astype("object").where(said.isin([True, False]), None).astype("boolean")
+    none = pd.Series(None, index=range(len(calls)), dtype="boolean")
+    if "_extra" not in calls.columns or not calls["_extra"].notna().any():
+        return none
+    told = calls["_extra"].reset_index(drop=True).astype("str")
+    said = told.str.extract(r'"recording"\s*:\s*(true|false)', expand=False)
+    return said.map({"true": True, "false": False}).astype("boolean")
 
 
 def take_leads(leads: pd.DataFrame | None) -> pd.DataFrame:
@@ -128,3 +176,131 @@ def _is_text(values: pd.Series) -> bool:
 
 def _or_empty(frame: pd.DataFrame | None, names: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame({name: [] for name in names}) if frame is None else frame
+
+
+def take_exemptions(records: pd.DataFrame | None, book: RuleBook | None = None) -> pd.DataFrame:
+    """Records of exemptions at the door.
+
+    A relationship (`ebr`) whose record says what it rests on ends by itself, for numbers of North
+    America: so many months after a purchase or an inquiry as the book's rule on listed numbers says.
+
+    Args:
+        records: Columns `EXEMPTIONS`; those that are absent are null throughout. None for none.
+        book: The rules; None: relationships end when their records say so.
+
+    Raises:
+        ConfigError: A code is not known, or a row has no record to show or nothing that it is for.
+    """
+    given = pd.DataFrame({c.name: [] for c in EXEMPTIONS}) if records is None else records
+    frame = pd.DataFrame(
+        {
+            c.name: (
+                given[c.name].reset_index(drop=True)
+                if c.name in given.columns
+                else pd.Series([None] * len(given))
+            ).astype(DTYPES[c.kind])
+            for c in EXEMPTIONS
+        }
+    )
+    odd = sorted(set(frame["code"].dropna()) - EXEMPTION_CODES)
+    if odd or frame["code"].isna().any():
+        raise ConfigError(
+            f"exemptions: {odd[0] if odd else 'a missing code'!r} is no code; use one of "
+            f"{', '.join(sorted(EXEMPTION_CODES))}"
+        )
+    if frame["record"].isna().any():
+        raise ConfigError(
+            "exemptions: a row names no record; an exemption counts only with what shows it"
+        )
+    if frame[["call_id", "phone", "campaign_id"]].isna().all(axis=1).any():
+        raise ConfigError("exemptions: a row names no call, number or campaign that it is for")
+    odd_kinds = sorted(set(frame["kind"].dropna()) - set(_RELATIONSHIPS))
+    if odd_kinds:
+        raise ConfigError(
+            f"exemptions: kind {odd_kinds[0]!r} is not known; use {', '.join(_RELATIONSHIPS)}"
+        )
+    return frame if book is None else _ended(frame, book)
+
+
+def _ended(frame: pd.DataFrame, book: RuleBook) -> pd.DataFrame:
+    """Relationships with the end that the rules set them."""
+    rules = [r.parameters for r in book.of_kind(FreshnessRule) if r.parameters.ebr_purchase_months]
+    if not rules:
+        return frame
+    here = frame["phone"].isna() | frame["phone"].str.startswith("+1").fillna(value=False)
+    found = frame.copy()
+    for kind, months in (
+        (_RELATIONSHIPS[0], min(each.ebr_purchase_months for each in rules)),
+        (_RELATIONSHIPS[1], min(each.ebr_inquiry_months for each in rules)),
+    ):
+        rows = (here & (frame["code"] == "ebr") & (frame["kind"] == kind)).to_numpy(dtype=bool)
+        ends = frame["from_at"] + pd.DateOffset(months=months)
+        sooner = rows & ~(frame["until_at"] <= ends).fillna(value=False).to_numpy(dtype=bool)
+        found["until_at"] = found["until_at"].mask(sooner & ends.notna().to_numpy(), ends)
+    return found
+
+
+def take_consents(consents: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Records of consent, columns `CONSENTS`; None for None.
+
+    Raises:
+        ConfigError: A column is missing, an instant has no time zone, a kind is not known, or a
+            number is not E.164.
+    """
+    taken = _shape(consents, CONSENTS, "consents")
+    if consents is not None and "granted_at" not in consents.columns:
+        raise ConfigError("consents: there is no column granted_at; add when each was given")
+    if taken is not None:
+        odd = sorted(set(taken["kind"].dropna()) - set(KINDS))
+        if odd:
+            raise ConfigError(f"consents: kind {odd[0]!r} is not known; use {', '.join(KINDS)}")
+    return taken
+
+
+def take_look_ups(look_ups: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Look-ups of numbers, columns `LOOK_UPS`; None for None.
+
+    Raises:
+        ConfigError: A column is missing, an instant has no time zone, or a number is not E.164.
+    """
+    return _shape(look_ups, LOOK_UPS, "look-ups")
+
+
+def _shape(
+    frame: pd.DataFrame | None, columns: tuple[Column, ...], name: str
+) -> pd.DataFrame | None:
+    if frame is None:
+        return None
+    if columns[0].name not in frame.columns:
+        raise ConfigError(
+            f"compliance: the frame of {name} has no column {columns[0].name}; add it"
+        )
+    unknown = sorted(set(map(str, frame.columns)) - {column.name for column in columns})
+    if unknown:
+        raise ConfigError(
+            f"{name}: the column {unknown[0]!r} is none of {', '.join(c.name for c in columns)}; "
+            "rename it, or leave it out: a column that is not read is a record that is ignored"
+        )
+    made = {}
+    for column in columns:
+        if column.name not in frame.columns:
+            made[column.name] = pd.Series([None] * len(frame), dtype=DTYPES[column.kind])
+            continue
+        values = frame[column.name].reset_index(drop=True)
+        try:
+            made[column.name] = values.astype(DTYPES[column.kind])
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"compliance: {column.name} of the frame of {name} is not an aware instant; "
+                "give it a time zone"
+            ) from error
+    taken = pd.DataFrame(made)
+    odd = taken["phone"].notna() & ~taken["phone"].str.fullmatch(r"\+[1-9]\d{6,14}").fillna(
+        value=False
+    )
+    if odd.any():
+        raise ConfigError(
+            f"{name}: row {int(odd.to_numpy().argmax()) + 1} has a phone that is no E.164 number; write +12125550142, "
+            "or clean the file first: a number that is not read is a record that is ignored"
+        )
+    return taken

@@ -7,7 +7,7 @@ holiday that holds in a part of its place alone is a rule number of its own with
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from typing import Any, Final
@@ -24,12 +24,15 @@ from dialframe.compliance.rules.calendars import (
 from dialframe.compliance.rules.rule_model import (
     DAYS,
     AbandonmentRule,
+    ArtificialVoiceRule,
+    CallerIdRule,
     CapRule,
     ConsentRule,
     FreshnessRule,
     HolidayRule,
     HonourRule,
     HoursRule,
+    RecordingRule,
     RetentionRule,
     Rule,
 )
@@ -54,6 +57,9 @@ CHECKS_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "consent": ("consent",),
     "retention": ("records", "retention"),
     "sector_ban": ("sector_ban",),
+    "recording_consent": ("recording_consent",),
+    "caller_id": ("caller_id",),
+    "artificial_voice": ("artificial_voice",),
 }
 #: The rule on the detail record of each call, 16 CFR 310.5(a)(2).
 DETAIL: Final = "us-tsr-retention"
@@ -153,9 +159,11 @@ class Law:
         self, situation: int, zones: Zones, setting: Setting
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of `situation_rules`: the rules that reach a situation, or that a record lifts for it."""
-        bare = Setting(setting.purpose, setting.dialing, setting.line_type)
-        for region in dict.fromkeys(zones.regions):
+        bare = replace(setting, lifted=frozenset())
+        for region, callers_alone in self._ends(zones):
             for each in self._by_place.get(region, ()):
+                if callers_alone and not _speaks_of_both_ends(each.law):
+                    continue
                 certain, missing = reach(each.law, setting)
                 lifted = False
                 if not certain and setting.lifted:
@@ -165,6 +173,8 @@ class Law:
                 doubtful = region in zones.doubtful and not getattr(
                     each.law.parameters, "area_code_presumption", False
                 )
+                # Which of several rooms a call came from nobody says.
+                doubtful = doubtful or (callers_alone and len(self.practice.callers_in) > 1)
                 required, proof = _consent_required(each.law, setting)
                 yield (
                     situation, each.rule, lifted, missing,
@@ -172,16 +182,45 @@ class Law:
                     required, proof,
                 )  # fmt: skip
 
+    def _ends(self, zones: Zones) -> dict[tuple[str, bool], None]:
+        """Where the called number may be, and where the callers sit, each place once."""
+        called = dict.fromkeys((region, False) for region in zones.regions)
+        callers = [part for place in self.practice.callers_in for part in (place[:2], place)]
+        return called | {(place, True): None for place in callers if (place, False) not in called}
+
+    def recordings(self) -> Iterator[tuple[int, bool, bool]]:
+        """Table `recording_rules`: whose consent a recording needs, and whether an announcement gets it."""
+        for rule, law in self.of_kind(RecordingRule):
+            p = law.parameters
+            yield rule, p.consent == "all_parties", p.announcement
+
+    def caller_ids(self) -> Iterator[tuple[int, bool, bool, bool, bool]]:
+        """Table `caller_id_rules`: what the number has to be that the called person sees."""
+        for rule, law in self.of_kind(CallerIdRule):
+            p = law.parameters
+            yield rule, p.shown, p.own, p.valid, p.not_called_party
+
+    def voices(self) -> Iterator[tuple[int, bool, bool, int | None]]:
+        """Table `voice_rules`: whether an artificial voice is disclosed, unasked or not, and the consent that it needs."""
+        for rule, law in self.of_kind(ArtificialVoiceRule):
+            p = law.parameters
+            strength = STRENGTH[p.required] if p.required else None
+            yield rule, p.disclosure, p.on_request, strength
+
     def windows(self) -> Iterator[tuple[Any, ...]]:
         """Table `windows`: for each rule and weekday (0 is Monday) the hours in which calls may start."""
         for rule, law in self.of_kind(HoursRule):
             p = law.parameters
             for number, day in enumerate(DAYS):
                 spans = sorted((w.start, w.end) for w in p.windows if day in w.days)
-                yield rule, number, [{"opens": of_day(a), "closes": of_day(b)} for a, b in spans]
+                yield (
+                    rule,
+                    number,
+                    [{"opens": of_day(a), "closes": of_day(b) or DAY_US} for a, b in spans],
+                )
             other = p.before_holiday or p.sunday_and_holiday
             if other is not None:
-                span = {"opens": of_day(other.start), "closes": of_day(other.end)}
+                span = {"opens": of_day(other.start), "closes": of_day(other.end) or DAY_US}
                 yield rule, SPECIAL, [span]
         for rule, law in self.of_kind(HolidayRule):
             for number in range(len(DAYS)) if law.parameters.type != "emergency_ban" else ():
@@ -217,11 +256,9 @@ class Law:
     def asked_by(self) -> Iterator[tuple[int, str]]:
         """Table `asked_by`: the checks that a rule would be asked by."""
         for each in self.rules:
-            names = (
-                ("emergency",) if each.check == "emergency" else CHECKS_OF.get(each.law.kind, ())
-            )
-            if each.law.kind == "retention":
-                names = ("records",) if each.law.id == DETAIL else ()
+            names = ("emergency",) if each.check == "emergency" else CHECKS_OF[each.law.kind]
+            if each.law.kind == "retention" and each.law.id != DETAIL:
+                names = ("retention",)
             for name in names:
                 yield each.rule, name
 
@@ -329,6 +366,11 @@ EVENTS: Final[Mapping[str, str]] = {
     "abandoned": "a call that was dropped",
     "machine": "a call that a machine was said to answer",
 }
+
+
+def _speaks_of_both_ends(rule: Rule) -> bool:
+    """Whether a rule reaches a call by the end of the caller too."""
+    return isinstance(rule, RecordingRule) and rule.parameters.ends == "both"
 
 
 def _length(rule: CapRule) -> timedelta:

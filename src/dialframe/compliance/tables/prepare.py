@@ -16,9 +16,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
+import phonenumbers
 import pyarrow as pa
 
-from dialframe.compliance.practice import Setting
+from dialframe.compliance.practice import Practice, Setting
 from dialframe.compliance.tables import clocks
 from dialframe.compliance.tables.law import KINDS, Law
 from dialframe.phones.placing import place
@@ -43,6 +44,10 @@ REQUEST_CODES: Final = ("DNC", "REMOVE", "STOP", "DO NOT CALL", "DNC REQUEST", "
 #: How old a check may be where no rule of the place says.
 DEFAULT_AGE: Final = timedelta(days=31)
 
+#: What a record of a call has for a caller who shows no number.
+_WITHHELD: Final = frozenset(
+    {"", "anonymous", "private", "restricted", "unavailable", "unknown", "withheld", "blocked"}
+)
 _LINES: Final = ("", "residential", "wireless", "business")
 _SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
 _FIRST_YEAR, _LAST_YEAR = date(1971, 1, 1), date(2099, 1, 1)
@@ -120,6 +125,7 @@ def prepare(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     con.execute(query("cases"))
     con.execute(query("law"))
     _deadlines(con, asked.law)
+    _conduct(con, asked.law.practice)
 
 
 def load(
@@ -307,6 +313,14 @@ def _law(con: duckdb.DuckDBPyConnection, law: Law) -> None:
           "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
           "max_age_years": "int", "max_age_from": "instant"}, law.consent())  # fmt: skip
     load(con, "consent_given", {"rule": "int", "missing": "text"}, _consent_given(con, law))
+    load(con, "recording_rules", {"rule": "int", "all_parties": "flag", "by_announcement": "flag"},
+         law.recordings())  # fmt: skip
+    load(con, "caller_id_rules",
+         {"rule": "int", "shown": "flag", "own": "flag", "valid": "flag", "not_called_party": "flag"},
+         law.caller_ids())  # fmt: skip
+    load(con, "voice_rules",
+         {"rule": "int", "disclosure": "flag", "on_request": "flag", "required": "int"},
+         law.voices())  # fmt: skip
     load(
         con,
         "retention_rules",
@@ -343,12 +357,13 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     """Where each number may be, under which circumstances it was called, and which rules reach that."""
     kinds = _places(con, asked.states)
     practice = asked.law.practice
-    campaigns = sorted({*practice.purposes, *practice.dialings})
-    settings = [(practice.purpose, practice.dialing)]
+    campaigns = sorted({*practice.purposes, *practice.dialings, *practice.campaign_sectors})
+    settings = [(practice.purpose, practice.dialing, practice.sectors, False)]
     settings += [
-        (practice.purposes.get(c, practice.purpose), practice.dialings.get(c, practice.dialing))
+        (practice.purposes.get(c, practice.purpose), practice.dialings.get(c, practice.dialing),
+         practice.campaign_sectors.get(c, practice.sectors), c in practice.campaign_sectors)
         for c in campaigns
-    ]
+    ]  # fmt: skip
     load(con, "campaign_settings", {"campaign_id": "text", "setting": "int"},
          [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
     load(con, "line_types", {"phone": "int", "line": "int"},
@@ -374,17 +389,51 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         rest, line = divmod(rest, len(_LINES))
         place_, setting = divmod(rest, width)
         zones = kinds[place_]
-        purpose, dialing = settings[setting]
+        purpose, dialing, sectors, named = settings[setting]
         known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
-        circumstances = Setting(purpose, dialing, known, frozenset(lifted[which]))
-        rows.append((situation, place_, purpose, dialing, known, list(lifted[which])))
+        circumstances = Setting(purpose, dialing, known, frozenset(lifted[which]), sectors, named)
+        rows.append(
+            (situation, place_, purpose, dialing, known, list(lifted[which]), list(sectors))
+        )
         reached.extend(asked.law.reaching(situation, zones, circumstances))
     load(con, "situations",
          {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
-          "lifted": "texts"}, rows)  # fmt: skip
+          "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
     load(con, "situation_rules",
          {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
           "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
+
+
+def _conduct(con: duckdb.DuckDBPyConnection, practice: Practice) -> None:
+    """What the firm says of recordings and voices, and what is known of each number that was shown."""
+    rows = [("", practice.conduct)]
+    rows += [(c, own.over(practice.conduct)) for c, own in sorted(practice.conducts.items())]
+    load(con, "conduct",
+         {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
+          "artificial_voice": "flag", "voice_announced": "flag"},
+         [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
+    shown = con.execute(
+        "select distinct from_number from outbound where from_number is not null order by 1"
+    ).fetchall()
+    own = practice.caller_ids
+    load(con, "caller_numbers",
+         {"from_number": "text", "own": "flag", "form": "text"},
+         [(n, None if own is None else n.strip() in own, _form(n)) for (n,) in shown])  # fmt: skip
+
+
+def _form(shown: str) -> str:
+    """What a number that was shown is: `valid`, `unknown`, `impossible`, or `withheld`."""
+    if plain(shown) in _WITHHELD:
+        return "withheld"
+    if not shown.strip().startswith("+"):
+        return "unknown"
+    try:
+        number = phonenumbers.parse(shown)
+    except phonenumbers.NumberParseException:
+        return "impossible"
+    if not phonenumbers.is_possible_number(number):
+        return "impossible"
+    return "valid" if phonenumbers.is_valid_number(number) else "unknown"
 
 
 def _places(

@@ -1,0 +1,51 @@
+-- Calls with an artificial voice held against the rules that ask for disclosure, for consent, or for both.
+--
+-- Whether an artificial voice speaks, and whether it says so at the start of the call, the practice file
+-- says; a campaign whose mode at the service is an AI's speaks with one. Consent is a record before the
+-- call, not revoked and not run out.
+
+create or replace table voice_by_rule as
+with asked as (
+  select c.call, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
+    r.disclosure, r.on_request, r.required,
+    coalesce(p.artificial_voice, f.artificial_voice) as speaks, coalesce(p.voice_announced, f.voice_announced) as announced,
+    r.required is null and c.answered_at is null and (select bool_or(answered_at is not null) from calls) as unanswered
+  from calls c join case_rules k using (case_id) join voice_rules r using (rule)
+  join conduct f on f.campaign_id = '' left join conduct p on p.campaign_id = c.campaign_id
+  where c.graded and c.missing_input is null
+), newest as (
+  select a.call, a.rule, arg_max({'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
+  from asked a join consents n on n.phone = a.phone and n.strength >= a.required and n.granted_at <= a.at_utc
+  where a.required is not null and a.speaks group by a.call, a.rule
+), judged as (
+  select a.*, n.n.record as evidence,
+    case when lifted then 'lifted' when speaks = false then 'no artificial voice' when unanswered then 'unanswered'
+      when speaks is null then 'voice not said'
+      when required is not null and n.n is null and (select count(*) = 0 from inputs where name = 'consents') then 'no table'
+      when required is not null and n.n is null then 'no consent'
+      when required is not null and (n.n.revoked_at <= at_utc or n.n.expires_at <= at_utc) then 'consent over'
+      when disclosure and announced is null then 'disclosure not said'
+      when disclosure and not announced and on_request then 'on request'
+      when disclosure and not announced then 'not disclosed' else 'kept' end as answer
+  from asked a left join newest n using (call, rule)
+)
+select call, rule, answer, evidence,
+  case when answer in ('lifted', 'no artificial voice', 'unanswered', 'kept') then 0
+    when answer in ('voice not said', 'disclosure not said', 'no table') or reach_missing <> '' then 2
+    when answer = 'on request' or doubtful then 3 else 4 end as severity,
+  case when answer in ('lifted', 'no artificial voice', 'unanswered', 'kept') then null
+    when answer = 'voice not said' then 'a practice file that says whether an artificial voice speaks'
+    when answer = 'disclosure not said' then 'a practice file that says whether the artificial voice is disclosed'
+    when answer = 'no table' then 'a table of consents'
+    when reach_missing <> '' then reach_missing end as missing
+from judged;
+
+create or replace table artificial_voice as
+with worst as (select call, max(severity) as severity from voice_by_rule group by call)
+select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
+  arg_min(r.answer, r.rule) as answer, arg_min(r.evidence, r.rule) as evidence
+from worst w join voice_by_rule r on r.call = w.call and r.severity = w.severity
+group by w.call, w.severity;
+
+create or replace table artificial_voice_default as
+select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

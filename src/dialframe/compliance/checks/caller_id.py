@@ -1,0 +1,41 @@
+"""The number that the called person sees, in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import CALL_COLUMNS, Check, View, answered, shaped
+
+COLUMNS: Final = CALL_COLUMNS
+#: Missing input that the whole audit lacks.
+NO_CALLER_IDS: Final = "a practice file with the caller_ids of the firm"
+
+_REASONS: Final = {
+    "lifted": "a record lifts the rule on the number shown",
+    "kept": "the number shown is one that the rule permits",
+    "not recorded": "the record of the call names no number shown, so that nobody can tell",
+    "withheld": "no number was shown",
+    "called party": "the number shown was the called person's own",
+    "impossible": "the number shown cannot be called: there is no such number in any numbering plan",
+    "not own": "the number shown is none of those that the practice file names as the firm's own",
+    "unknown": "whether the number shown can be called is not certain: the numbering plan has none like it",
+    "own not said": "nobody says which numbers are the firm's own; name them in the practice file (caller_ids)",
+}
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """What was shown, and why that is not what the rule asks for."""
+    return answered(rows, view, _REASONS)
+
+
+def table(view: View) -> pd.DataFrame:
+    """Every call that a rule on the number shown reaches."""
+    return shaped(CHECK.rows(view, "true"), COLUMNS)
+
+
+CHECK: Final = Check(
+    "caller_id", "Calls that show a number as the rules ask for", "call", words,
+    whole=(NO_CALLER_IDS,),
+)  # fmt: skip

@@ -1,0 +1,44 @@
+"""Recorded calls and the consent of everybody on the line, in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import CALL_COLUMNS, Check, View, answered, shaped
+
+COLUMNS: Final = CALL_COLUMNS
+#: Missing inputs that the whole audit lacks.
+NOT_SAID: Final = (
+    "a practice file that says whether calls are recorded",
+    "a practice file that says whether recordings are announced",
+)
+
+_REASONS: Final = {
+    "lifted": "a record lifts the rule on recording",
+    "one party": "the consent of one party is enough",
+    "not recorded": "the call was not recorded",
+    "unanswered": "nobody answered, so nobody was recorded",
+    "announced": "the recording was announced at the start, which the rule takes for consent of who stays on the line",
+    "recording not said": "nobody says whether the call was recorded; say it in the practice file (recorded)",
+    "announcement not said": "the call was recorded; say in the practice file whether that was announced (recording_announced)",
+    "announced alone": "the recording was announced; the rule asks for consent, and no record shows that the called person agreed",
+    "not announced": "the call was recorded, and the called person was not told",
+}
+
+
+def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    """Whether the call was recorded, and who knew."""
+    return answered(rows, view, _REASONS)
+
+
+def table(view: View) -> pd.DataFrame:
+    """Every call that a rule on recording reaches, by the one end or the other."""
+    return shaped(CHECK.rows(view, "true"), COLUMNS)
+
+
+CHECK: Final = Check(
+    "recording_consent", "Recorded calls with the consent of everybody on the line", "call", words,
+    whole=NOT_SAID,
+)  # fmt: skip
