@@ -6,7 +6,6 @@ import datetime as dt
 import json
 import os
 import random
-import signal
 import socket
 import stat
 import subprocess
@@ -73,20 +72,6 @@ def test_in_process(tmp_path: Path) -> None:
     sandbox.close()
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{sandbox.base_url}/v1/me", trust_env=False)
-
-
-def test_same_seed_and_day_same_account() -> None:
-    """Byte for byte; another seed makes another one."""
-
-    def fetched(seed: int) -> tuple[bytes, ...]:
-        with start(size="tiny", seed=seed, as_of=dt.date(2026, 3, 1)) as sandbox:
-            api = Api(sandbox.base_url, sandbox.api_key)
-            paths = ("/v1/campaigns", "/v1/leads", "/v1/calls", "/v1/appointments")
-            rows = tuple(json.dumps(ok(api.get(path))["data"]).encode() for path in paths)
-            api.close()
-            return rows
-
-    assert fetched(7) == fetched(7) != fetched(8)
 
 
 def test_first_key_reaches_every_operation() -> None:
@@ -197,49 +182,6 @@ def test_start_that_was_broken_off_leaves_no_half(tmp_path: Path) -> None:
         api.close()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_signals_end_it(sign: signal.Signals) -> None:
-    """Within two seconds and with status 0, also while a slow answer is under way."""
-    with process() as (running, facts):
-        api = Api(facts["base_url"], facts["api_key"])
-        token = {"Authorization": f"Bearer {facts['console_token']}"}
-        rule = {"operation": "me", "delay_seconds": 60}
-        armed = httpx.post(
-            f"{facts['console_url']}/faults", json=rule, headers=token, trust_env=False
-        )
-        assert armed.status_code == 201
-
-        def wait_for_an_answer() -> None:
-            with pytest.raises(httpx.TransportError):
-                api.get("/v1/me")
-
-        asking = threading.Thread(target=wait_for_an_answer)
-        asking.start()
-        time.sleep(0.3)
-        began = time.monotonic()
-        running.send_signal(sign)
-        assert running.wait(timeout=10) == 0
-        assert time.monotonic() - began < 2
-        assert running.stderr is not None
-        assert "Traceback" not in running.stderr.read()
-        asking.join()
-        api.close()
-
-
-def test_first_line_and_nothing_else() -> None:
-    """One JSON object once requests are accepted; then standard output stays silent."""
-    with process() as (running, facts):
-        assert set(facts) == {"base_url", "api_key", "client_id", "console_url", "console_token"}
-        assert facts["console_url"] == f"{facts['base_url']}/console"
-        api = Api(facts["base_url"], facts["api_key"])
-        ok(api.get("/v1/me"))
-        api.close()
-        running.terminate()
-        running.wait()
-        assert running.stdout is not None
-        assert running.stdout.read() == ""
-
-
 #: How often the service is killed; more with `DIALFRAME_KILLS=50`.
 KILLS = int(os.environ.get("DIALFRAME_KILLS", "3"))
 
@@ -271,7 +213,10 @@ def test_killed_under_load_no_answered_write_is_lost(tmp_path: Path) -> None:
             writers = [threading.Thread(target=write, args=(facts, stop)) for _ in range(4)]
             for writer in writers:
                 writer.start()
-            time.sleep(moments.uniform(0.1, 0.7))
+            enough, until = len(answered) + 12, time.monotonic() + 30
+            while len(answered) < enough and time.monotonic() < until:
+                time.sleep(0.02)
+            time.sleep(moments.uniform(0, 0.3))
             running.kill()
             stop.set()
             for writer in writers:

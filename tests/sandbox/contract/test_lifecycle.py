@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -73,7 +72,7 @@ def test_account_is_open_out_of_the_box() -> None:
         assert not party.walk("/v1/campaigns")
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signal_ends_it_within_two_seconds(
     tmp_path: Path, receiver: Receiver, how: signal.Signals
 ) -> None:
@@ -91,6 +90,7 @@ def test_signal_ends_it_within_two_seconds(
         slow.join()
         assert status == 0, service.log()[-2000:]
         assert seconds < 2
+        assert "Traceback" not in service.log()
         assert [*tmp_path.iterdir()] == []
 
 
@@ -365,13 +365,13 @@ def test_sizes_grow(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
     """Small has more than tiny, medium more than small, and each starts in reasonable time."""
     began = time.monotonic()
     with Service("--size", "small", "--seed", "7", "--as-of", AS_OF) as service:
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
         small = records(service)
         for path in ("/v1/calls", "/v1/leads"):
             assert len(small[path]) > len(tiny[1][path])
         began = time.monotonic()
         medium = service.console.client(size="medium")
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
         assert more_calls_than(medium, len(small["/v1/calls"]))
 
 
@@ -396,30 +396,14 @@ def test_bad_option_ends_the_start(options: tuple[str, str]) -> None:
         Service(*options)
 
 
-def test_sandbox_runs_within_a_program() -> None:
-    """`start` gives a real loopback socket for as long as the block lasts."""
-    import dialframe
-
-    with dialframe.sandbox.start(seed=7, size="tiny") as sandbox:
-        base_url, key = sandbox.base_url, sandbox.api_key
-        auth = {"Authorization": f"Bearer {key}"}
-        with httpx.Client(trust_env=False) as http:
-            seen: Any = http.get(f"{base_url}/v1/calls", headers=auth)
-        assert seen.status_code == 200
-        assert seen.json()["data"]
-        assert sandbox.console is not None
-    with httpx.Client(trust_env=False) as http, pytest.raises(httpx.TransportError):
-        http.get(f"{base_url}/v1/me", headers=auth)
-
-
-def test_dial_option_lets_campaigns_dial() -> None:
+def test_dial_option_lets_campaigns_dial(service: Service) -> None:
     """With `--dial` a running campaign's leads are called as the clock goes on; without it, none."""
-    for options in (("--dial",), ()):
-        with Service("--size", "empty", *options) as service:
-            party = service.console.client()
-            campaign = party.campaign("running")
-            for _ in range(3):
-                party.lead(campaign, phone=party.phone())
-            service.console.advance(3 * 86_400)
-            assert bool(party.outbox("call")) is bool(options)
-            assert len(party.walk("/v1/calls")) == len(party.outbox())
+    assert service.console.account()["dialer"]["enabled"] is False
+    with Service("--size", "empty", "--dial") as dialing:
+        party = dialing.console.client()
+        campaign = party.campaign("running")
+        for _ in range(3):
+            party.lead(campaign, phone=party.phone())
+        dialing.console.advance(3 * 86_400)
+        assert party.outbox("call")
+        assert len(party.walk("/v1/calls")) == len(party.outbox())
