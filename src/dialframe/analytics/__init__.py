@@ -10,7 +10,13 @@ from dialframe.analytics.analyses.callbacks_and_appointments import (
     appointments_kept,
     callbacks_kept,
 )
-from dialframe.analytics.analyses.caller_ids import caller_ages, caller_ids, caller_load
+from dialframe.analytics.analyses.caller_id_use import (
+    caller_ages,
+    caller_load,
+    local_presence,
+    return_calls,
+)
+from dialframe.analytics.analyses.caller_ids import caller_ids
 from dialframe.analytics.analyses.campaigns import (
     ai_agreement,
     changes,
@@ -23,7 +29,6 @@ from dialframe.analytics.analyses.lead_sources import (
     import_outcomes,
     scorecard,
 )
-from dialframe.analytics.analyses.local_presence import local_presence, return_calls
 from dialframe.analytics.analyses.outcome_mix import (
     cohorts,
     dispositions,

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.analyses import caller_ids, local_presence
+from dialframe.analytics.analyses import caller_id_use, caller_ids
 from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
 from dialframe.analytics.analyses.caller_ids import caller_model
 from dialframe.analytics.analyses.reconcile import reconcile
@@ -94,7 +94,7 @@ def caller_ids_alerted(inputs: Inputs) -> Measure:
 
 def presence_lift(inputs: Inputs) -> Measure:
     """Rate with a local caller ID less the rate without, inside strata."""
-    result = local_presence.of_attempts(inputs.attempts)
+    result = caller_id_use.of_attempts(inputs.attempts)
     row = result.table.iloc[2]
     value, with_it, without, low, high = (
         None if pd.isna(row[name]) else float(row[name])

@@ -1,4 +1,4 @@
-"""Whether a caller ID of the called number's own area code helps; and which attempts are called back."""
+"""Caller IDs at work: whether a local one helps, which are called back, how old and how loaded they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     people_by,
     usual_factors,
 )
-from dialframe.analytics.analyses.caller_ids import sick_calls
+from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, numbered
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
@@ -37,6 +37,8 @@ _MOST_LEVELS: Final = 60
 _DAY_US: Final = 86_400_000_000
 #: Hours after a dial at which a new band of lag begins.
 LAGS_H: Final = (0, 1, 4, 12, 24, 72)
+#: Days of use at which a new band of age begins.
+AGES: Final = (0, 1, 3, 7, 14, 28, 56, 112)
 
 
 @analysis
@@ -318,3 +320,153 @@ def _design_effect(
     if not single:
         return 1.0
     return max(1.0, float((np.bincount(cluster[both], pull) ** 2).sum()) / single)
+
+
+@analysis
+def caller_ages(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How often a person answers by the days that a caller ID has been in use.
+
+    Numbers that were in use in the first week of the data are left out: their age is not known.
+
+    Args:
+        calls: Frame of the calls table, or of `account.attempts()`.
+        leads: Frame of the leads table.
+        taxonomy: What the codes mean.
+        as_of: What was known at this instant counts; by default the latest instant in the
+            data.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per band of age: `age_days` (text), `callers`, `numerator`, `denominator`, `rate`,
+        `low`, `high`, `expected` and `ratio`, as in `caller_ids`.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = found.text("from_number")
+    first = np.full(len(names), np.iinfo(np.int64).max)
+    np.minimum.at(first, code, found.when)
+    begins = int(found.when.min(initial=np.iinfo(np.int64).max))
+    new = first > begins + 7 * _DAY_US if len(found) else np.zeros(len(names), dtype=bool)
+    chance = caller_model(found).expected if len(found) else np.zeros(0)
+    days = (found.when - first[code]) / _DAY_US
+    band = np.where(new[code], np.searchsorted(np.array(AGES, float), days, side="right") - 1, -1)
+    human = found.flag("human")
+    dialed = sums(band, len(AGES))
+    above = np.bincount(band[band >= 0], chance[band >= 0], len(AGES))
+    pairs = np.unique(np.stack([band, code])[:, band >= 0], axis=1)[0]
+    frame = table(
+        {
+            "age_days": _bands(AGES),
+            "callers": sums(pairs.astype(np.int64), len(AGES)),
+            **rated_calls(band, human, found.cluster, len(AGES)),
+            "expected": ratio(above, dialed),
+            "ratio": ratio(sums(np.where(human, band, -1), len(AGES)), above),
+        }
+    )
+    known = int(new.sum())
+    answer = f"{plural(known, 'caller ID')} came into use during the data" if known else (
+        "No caller ID came into use during the data, so no age is known"
+    )  # fmt: skip
+    return Result(
+        "caller_ages", answer, frame,
+        "Rate: calls that a person answered of attempts, by days since the number's first call",
+        found.balance({("age_unknown", "calls"): int((band < 0).sum())},
+                      {"age_unknown": "from a number in use since before the data"}),
+        taxonomy, found.as_of, warnings=found.warnings,
+    )  # fmt: skip
+
+
+@analysis
+def caller_load(
+    calls: pd.DataFrame,
+    leads: pd.DataFrame | None = None,
+    *,
+    most_per_day: int = 100,
+    taxonomy: Taxonomy = DEFAULT,
+    as_of: When | None = None,
+    campaign: str | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Result:
+    """How many calls a day each caller ID carries, and how unevenly they are spread.
+
+    Args:
+        calls: Frame of the calls table.
+        leads: Frame of the leads table, so that calls to one lead count as one cluster.
+        most_per_day: Calls a day (UTC) above which a number is over its load.
+        taxonomy: What the codes mean.
+        as_of: When the data was read.
+        campaign: Calls of this campaign only.
+        since: Calls from this instant on; attempts are numbered over the whole history.
+        until: Calls before this instant.
+
+    Returns:
+        One row per caller ID: `from_number`, `dials`, `days`, `mean_per_day`, `most_per_day`,
+        `days_over`. `parameters["gini"]` is 0 where all numbers carry the same.
+
+    Raises:
+        ConfigError: A column is missing, or the campaign is unknown.
+    """
+    found = count_attempts(
+        calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
+    )
+    code, names = found.text("from_number")
+    day = found.when // _DAY_US
+    pairs, n = np.unique(np.stack([code, day]), axis=1, return_counts=True)
+    who = pairs[0].astype(np.int64)
+    most = np.zeros(len(names), dtype=np.int64)
+    np.maximum.at(most, who, n)
+    dialed, days = sums(code, len(names)), sums(who, len(names))
+    order = np.argsort(-dialed, kind="stable")
+    frame = table(
+        {
+            "from_number": [names[i] for i in order],
+            "dials": dialed[order],
+            "days": days[order],
+            "mean_per_day": ratio(dialed, days)[order],
+            "most_per_day": most[order],
+            "days_over": sums(np.where(n > most_per_day, who, -1), len(names))[order],
+        }
+    )
+    gini = _gini(dialed)
+    over = int((frame["days_over"] > 0).sum())
+    answer = (
+        f"{over} of {plural(len(names), 'caller ID')} had days with more than {most_per_day} calls"
+    )
+    return Result(
+        "caller_load", answer, frame, "Attempts from each number by UTC day", found.balance(),
+        taxonomy, found.as_of, {}, {"most_per_day": most_per_day, "gini": gini}, found.warnings,
+    )  # fmt: skip
+
+
+def _bands(edges: tuple[int, ...]) -> list[str]:
+    names = []
+    for low, following in zip(edges, [*edges[1:], None], strict=True):
+        if following is None:
+            names.append(f"{low}+")
+        else:
+            names.append(f"{low}" if following == low + 1 else f"{low}-{following - 1}")
+    return names
+
+
+def _gini(counts: Ints) -> float:
+    if not counts.sum():
+        return 0.0
+    ordered = np.sort(counts)
+    n = len(ordered)
+    return float((2 * np.arange(1, n + 1) - n - 1) @ ordered / (n * ordered.sum()))
