@@ -9,7 +9,7 @@ import inspect
 import io
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, get_type_hints
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -324,8 +324,9 @@ def draws(function: Callable[..., Picture]) -> Draws:
         with given_axes(ax):
             return function(result, look=look)
 
-    # The wrapper's own signature, which has what it adds, is the one that help shows.
-    vars(drawn).pop("__wrapped__")
+    # Help shows the signature of the wrapper, with the types of the picture that it wraps.
+    added = {"ax": Axes | None, "campaigns": pd.DataFrame | None}
+    drawn.__annotations__ = get_type_hints(vars(drawn).pop("__wrapped__")) | added
     drawn.__doc__ = _with_arguments(function)
     return drawn
 
