@@ -10,8 +10,14 @@ from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions, read_region
 from dialframe.leads.columns.split_phones import phone_columns
-from dialframe.leads.judging.do_not_call import is_fax, type_column
-from dialframe.leads.judging.phone_cells import PhoneReading, fit, read_extension, read_phone
+from dialframe.leads.judging.phone_cells import (
+    PhoneReading,
+    fit,
+    is_fax,
+    read_extension,
+    read_phone,
+    type_column,
+)
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.lead_file import LeadFile
 from leads.row_findings import Assessed, by_distinct
