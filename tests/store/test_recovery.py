@@ -126,6 +126,21 @@ def test_a_lost_row_and_an_added_one_are_noticed(folder: Path) -> None:
         shutil.rmtree(room)
 
 
+def test_a_changed_letter_of_a_column_s_name_is_noticed(folder: Path) -> None:
+    """No row differs then, and SQLite finds nothing wrong with its pages."""
+    before = faults.shown(folder)
+    content = (folder / FILE).read_bytes()
+    for name in (b"first_seq INTEGER", b"_until INTEGER", b"seen_at INTEGER", b"misses INTEGER"):
+        (folder / FILE).write_bytes(content.replace(name, b"z" + name[1:], 1))
+
+        with pytest.raises(StoreError, match="dialframe store repair"):
+            faults.shown(folder)
+
+        assert any(problem.file == FILE for problem in recovery.verify(folder)), name
+        recovery.repair(folder, NOW)
+        assert faults.shown(folder) == before
+
+
 @pytest.mark.parametrize("place", ["parts", "copy/parts"])
 def test_one_damaged_copy_of_a_part_is_mended_from_the_other(folder: Path, place: str) -> None:
     """No row is missing while either copy lives, whoever reads first."""

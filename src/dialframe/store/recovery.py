@@ -33,7 +33,14 @@ from dialframe.store.files.catalog import (
 from dialframe.store.files.checksums import HEADS, TABLES, differing, recount
 from dialframe.store.files.damage import acknowledge as acknowledged
 from dialframe.store.files.damage import damages, set_aside
-from dialframe.store.files.database import FILE, PARTS_LOCK, Database, Unusable, mark_of
+from dialframe.store.files.database import (
+    FILE,
+    PARTS_LOCK,
+    Database,
+    Unusable,
+    changed_tables,
+    mark_of,
+)
 from dialframe.store.files.layout import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.files.parts import (
     About,
@@ -48,6 +55,7 @@ from dialframe.store.files.rows import read_tail, rows_of, schema
 from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import LOG, Record, apply, log_of, records
 from dialframe.store.write.append import GONE
+from dialframe.store.write.seal import DRAFTS, sweep
 
 _ROWS: Final = 10_000
 
@@ -133,6 +141,7 @@ def repair(store: Path, now: datetime, *, acknowledge: bool = False) -> list[str
                 database.renew_copy()
                 done.append(f"{COPY}/{LOG}: written anew from {FILE}")
             done += _mend_parts(database, shelf)
+            sweep(database, shelf)
             done += _adopt(database, shelf)
             if acknowledge:
                 with database.writing() as connection:
@@ -153,9 +162,12 @@ def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Pro
             (words,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             last = mark_of(connection)
             lost = [one for one in damages(connection) if one.acknowledged_at is None]
+            changed = changed_tables(connection)
     except Unusable as error:
         return [Problem(FILE, _reason(error))]
     problems = [Problem(one.file, one.sentence, lost=True) for one in lost]
+    if changed:
+        problems.append(Problem(FILE, f"the columns of {', '.join(changed)} were changed"))
     if words != "ok":
         problems.append(Problem(FILE, f"SQLite says: {words}"))
     if transactions and transactions[-1].mark != last:
@@ -177,7 +189,10 @@ def _verify_parts(database: Database, shelf: Shelf) -> list[Problem]:
                     "" if any(whole) else ", and neither is its copy"
                 )
                 problems.append(Problem(name, what, lost=not any(whole)))
-    unlisted = sorted(shelf.names() - named.keys() - dead)
+    # A draft is what a writer is at, or what a killed one left: nothing was ever read from it.
+    unlisted = sorted(
+        name for name in shelf.names() - named.keys() - dead if not name.endswith(DRAFTS)
+    )
     return problems + [Problem(name, "the catalog does not name it") for name in unlisted]
 
 
@@ -189,7 +204,7 @@ def _believable(store: Path) -> bool:
     try:
         with database.reading(HEADS) as connection:
             good = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            return good and not differing(connection, TABLES)
+            return good and not differing(connection, TABLES) and not changed_tables(connection)
     except Unusable:
         return False
     finally:

@@ -10,7 +10,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -64,6 +64,7 @@ WORDS: Final[dict[int, str]] = {
     sqlite3.SQLITE_BUSY: "another process has been writing to it for too long; try again",
     sqlite3.SQLITE_LOCKED: "another connection is using it; try again",
     sqlite3.SQLITE_CORRUPT: f"the file is damaged; {REPAIR}",
+    sqlite3.SQLITE_ERROR: f"its tables are not those that were made; {REPAIR}",
     sqlite3.SQLITE_NOTADB: f"this is not a store, or it is damaged; {REPAIR}",
     sqlite3.SQLITE_READONLY: "it may not be written to; check the folder's permissions",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that the folder exists and is yours",
@@ -71,7 +72,8 @@ WORDS: Final[dict[int, str]] = {
     sqlite3.SQLITE_IOERR: "the disk refused; check its space and health, then run it again",
 }
 
-_DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+#: Results that a whole file cannot give; an error in a statement of ours means that its schema was changed.
+_DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 
 class Unusable(StoreError):
@@ -484,6 +486,23 @@ def _roll_back(link: _Link) -> None:
         link.connection.execute("ROLLBACK")
     if link.changes is not None:
         link.changes.clear()
+
+
+def changed_tables(connection: sqlite3.Connection) -> list[str]:
+    """Names of tables whose columns are not those that were made: damage that no digest of rows shows."""
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for statement in statements():
+            fresh.execute(statement)
+        return [
+            table
+            for table in (*TABLES, "checksum", "chain")
+            if _columns(connection, table) != _columns(fresh, table)
+        ]
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, bool]]:
+    found = connection.execute(f"PRAGMA table_info({table})")
+    return sorted((name, bool(key)) for _, name, _, _, _, key in found)
 
 
 @contextmanager
