@@ -286,7 +286,11 @@ def _may_fit(numbers: Sequence[str], region: str) -> bool:
 def _outline(region: str) -> re.Pattern[str] | None:
     """What every number of a plan looks like; None where the plan rewrites what is dialed."""
     metadata = phonenumbers.PhoneMetadata.metadata_for_region(region, None)
-    if metadata is None or metadata.national_prefix_transform_rule:
+    if (
+        metadata is None
+        or metadata.general_desc is None
+        or metadata.national_prefix_transform_rule
+    ):
         return None
     code, trunk = metadata.country_code, metadata.national_prefix_for_parsing or ""
     return re.compile(
