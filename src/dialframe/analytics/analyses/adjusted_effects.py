@@ -182,14 +182,13 @@ def judged(
 
 
 def _detectable(effects: Effects, df: int, alpha: float) -> float:
-    """The difference between two halves of the levels that the test sees four times out of five."""
+    """The difference between two halves of the levels, or from one level to another, that is seen so often."""
     precision = effects.step_precision()
     if precision <= 0:
         return float("inf")
     if df == 1:
-        step = detectable_effect(precision**-0.5, alpha)
-    else:
-        step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
+        return effects.base * float(np.expm1(detectable_effect(precision**-0.5, alpha)))
+    step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
     return 2 * effects.base * float(np.sinh(step / 2))
 
 

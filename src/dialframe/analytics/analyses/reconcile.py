@@ -125,6 +125,37 @@ def reconcile(
 _Key = tuple[str, str, str]
 
 
+def differences(calls: pd.DataFrame, report: pd.DataFrame) -> pd.DataFrame:
+    """What report and outbound calls say of each day, campaign and code, before any reason is sought.
+
+    Args:
+        calls: Frame of the calls table.
+        report: Frame of the dispositions table.
+
+    Returns:
+        Columns `date`, `campaign_id`, `disposition`, `server` (calls of the report) and `off` (how
+        much the two differ).
+    """
+    counts = _Counts(report, calls)
+    computed = counts.counts(counts.outbound, 0)
+    known = np.where((counts.server != 0) | (computed != 0), 1, 0)
+    keys = list(counts.named(known))
+    server, mine = counts.named(counts.server), counts.named(computed)
+    return table(
+        {
+            **{name: [key[i] for key in keys] for i, name in enumerate(_KEYS)},
+            "server": np.array([server.get(key, 0) for key in keys], dtype=int),
+            "off": np.array([abs(server.get(k, 0) - mine.get(k, 0)) for k in keys], dtype=int),
+        }
+    )
+
+
+def report_days(values: pd.Series) -> Ints:
+    """Days as text as the microseconds of their midnight, UTC."""
+    days = pd.Series(pd.to_datetime(values.astype("str"), utc=True, errors="coerce"))
+    return micros(days)
+
+
 class _Counts:
     """Counts by day, campaign and code as one array, for any directions and start of the day."""
 

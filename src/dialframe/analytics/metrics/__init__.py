@@ -166,36 +166,26 @@ def compute(
 def _cut(
     inputs: Inputs, names: str | Iterable[str] | None, by: Sequence[str], period: Period | None
 ) -> Metrics:
-    """Metrics with their cells; those that are no sums are left out and say so."""
+    """Metrics with their cells; those without their frames are left out and say so."""
     wanted = [names] if isinstance(names, str) else None if names is None else list(names)
     definitions_ = METRICS if wanted is None else tuple(metric(name) for name in wanted)
     where = cut(inputs, by, period)
     made, parts, left_out = [], [], {}
     for row in definitions_:
         missing = lacking(row, inputs)
-        if missing or row.name in WHOLE:
-            left_out[row.name] = f"needs {', '.join(missing)}" if missing else WHOLE_WHY
+        if missing:
+            left_out[row.name] = f"needs {', '.join(missing)}"
             continue
         value, rows = measured_rows(row, inputs)
         if rows is None:
-            left_out[row.name] = WHOLE_WHY
-            continue
-        cells = cells_of(row.name, rows, where, _design_effect(value))
-        if cells is None:
-            left_out[row.name] = "leads do not have all of these dimensions"
+            left_out[row.name] = (
+                value.why_null or "a question of numbers that the audit answers, not of cells"
+            )
             continue
         made.append(value)
-        parts.append(cells)
+        parts.append(cells_of(row.name, rows, where, _design_effect(value)))
     frame = pd.concat(parts, ignore_index=True) if parts else None
     return Metrics(tuple(made), left_out, frame, where, inputs)
-
-
-#: Metrics that no sum over rows gives, and that are costly to work out in vain.
-WHOLE: Final = frozenset({
-    "caller_id_answer_drop", "caller_ids_alerted", "local_presence_lift", "report_delta",
-    "callback_kept", "appointment_show", "import_acceptance",
-})  # fmt: skip
-WHOLE_WHY: Final = "no sum over calls or leads: ask for it by campaign="
 
 
 def _design_effect(value: Metric) -> float:

@@ -11,11 +11,11 @@ import pandas as pd
 from dialframe.analytics.analyses import caller_id_use, caller_ids
 from dialframe.analytics.analyses.callbacks_and_appointments import callbacks_kept
 from dialframe.analytics.analyses.caller_ids import caller_model
-from dialframe.analytics.analyses.reconcile import reconcile
+from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
-from dialframe.analytics.attempt.attempt_table import Attempts
+from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.metrics.metric import Inputs, Measure, call_share, share
+from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_share, share
 from dialframe.analytics.result.result_tables import ratio, sums, table
 from dialframe.analytics.stats.inference import normal_quantile
 from dialframe.analytics.stats.intervals import rates
@@ -48,9 +48,12 @@ def caller_id_drop(inputs: Inputs) -> Measure:
         return Measure(None, None, None, excluded=excluded, detail=detail, used=used, why_null=why)
     kept = np.where(judged, ratio(lately.people, meant), np.inf)
     worst = int(kept.argmin())
+    own = np.nan_to_num(ratio(before.people, before.expected))[code]
+    rows = Rows("call", found.flag("human"), (code >= 0) & judged[code], "worst", key=code,
+                weight=chance * own, least=choices.min_calls)  # fmt: skip
     return Measure(
         float(kept[worst]), int(lately.people[worst]), float(meant[worst]), float(low[worst]),
-        float(high[worst]), "simultaneous", excluded, detail, used,
+        float(high[worst]), "simultaneous", excluded, detail, used, rows=rows,
     )  # fmt: skip
 
 
@@ -88,8 +91,13 @@ def caller_ids_alerted(inputs: Inputs) -> Measure:
     result = caller_ids.of_attempts(inputs.attempts, inputs.choices.min_calls)
     judged, alert = (result.table[name].to_numpy(bool) for name in ("judged", "alert"))
     excluded = {"too_few_dials": int((~judged).sum())}
+    code, names = inputs.attempts.text("from_number")
+    number = {str(name): i for i, name in enumerate(result.table["from_number"])}
+    place = np.array([*(number[name] for name in names), 0], dtype=np.int64)[code]
+    rows = Rows("call", np.append(alert, False)[place], np.append(judged, False)[place], "distinct",
+                key=place)  # fmt: skip
     return share(int(alert.sum()), int(judged.sum()), excluded, detail=result.table,
-                 used=("min_calls",))  # fmt: skip
+                 used=("min_calls",), rows=rows)  # fmt: skip
 
 
 def presence_lift(inputs: Inputs) -> Measure:
@@ -105,7 +113,18 @@ def presence_lift(inputs: Inputs) -> Measure:
         if value is not None
         else "no campaign, week and source has calls with and without a local caller ID"
     )
-    return Measure(value, with_it, without, low, high, "stratified", {}, result.table, (), why)
+    human, near = inputs.attempts.flag("human"), local_match(inputs.attempts)
+    everything = np.ones(len(human), dtype=bool)
+    rows = Rows("call", human, everything, "formula", parts=(human & near, near, human & ~near, ~near),
+                formula=_lift)  # fmt: skip
+    return Measure(value, with_it, without, low, high, "stratified", {}, result.table, (), why,
+                   rows if value is not None else None)  # fmt: skip
+
+
+def _lift(near_hits: Floats, near: Floats, hits: Floats, other: Floats) -> tuple[Floats, ...]:
+    """Inside a cell: the rate with a local caller ID less the rate with another, and the two."""
+    with_it, without = ratio(near_hits, near), ratio(hits, other)
+    return with_it - without, with_it, without
 
 
 def callback_kept(inputs: Inputs) -> Measure:
@@ -126,7 +145,18 @@ def callback_kept(inputs: Inputs) -> Measure:
     excluded = {name: count[name] for name in ("not_due", "cancelled", "no_number")}
     due = count["kept"] + count["late"] + count["lost"]
     used = ("callback_early_min", "callback_late_min")
-    return share(count["kept"], due, excluded, detail=result.table, used=used)
+    each = result.tables["each"]
+    fate = each["fate"].to_numpy(dtype=object)
+    rows = Rows("other", fate == "kept", np.isin(fate, ["kept", "late", "lost"]),
+                lead=_place(each["lead_id"], inputs.leads["id"]), at=micros(each["scheduled_at"]))  # fmt: skip
+    return share(count["kept"], due, excluded, detail=result.table, used=used, rows=rows)
+
+
+def _place(values: pd.Series, among: pd.Series) -> Ints:
+    """The first row of each value among others, -1 where it is not there."""
+    place = pd.Series(np.arange(len(among)), index=among.astype("str").array)
+    place = place[place.index.notna() & ~place.index.duplicated()]
+    return np.asarray(values.astype("str").map(place).fillna(-1), dtype=np.int64)
 
 
 def appointment_show(inputs: Inputs) -> Measure:
@@ -145,7 +175,15 @@ def appointment_show(inputs: Inputs) -> Measure:
     came, missed = (int((status == word).sum()) for word in ("completed", "no-show"))
     other = {f"status_{k}": int(n) for k, n in status.value_counts().items()
              if k not in ("completed", "no-show")}  # fmt: skip
-    return share(came, came + missed, other | elsewhere)
+    said = np.asarray(status.fillna(""), dtype=object)
+    mine = appointments[here]
+    rows = Rows(
+        "other", said == "completed", np.isin(said, ["completed", "no-show"]), frame=mine,
+        lead=None if inputs.leads is None or "phone" not in mine.columns
+        else _place(mine["phone"], inputs.leads["phone"]),
+        at=micros(mine["scheduled_at"]) if "scheduled_at" in mine.columns else None,
+    )  # fmt: skip
+    return share(came, came + missed, other | elsewhere, rows=rows)
 
 
 def _of_campaign(phones: pd.Series, inputs: Inputs) -> Mask:
@@ -184,8 +222,11 @@ def report_delta(inputs: Inputs) -> Measure:
     off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))
     explained = {f"explained_{r}": int(n) for r, n in
                  zip(result.table["reason"], result.table["calls"], strict=True)}  # fmt: skip
+    each = differences(calls, report)
+    rows = Rows("other", each["off"].to_numpy(float), np.ones(len(each), dtype=bool), "mean",
+                weight=each["server"].to_numpy(float), frame=each, at=report_days(each["date"]))  # fmt: skip
     return Measure(off / total if total else None, off, total, excluded=explained,
-                   detail=result.table)  # fmt: skip
+                   detail=result.table, rows=rows)  # fmt: skip
 
 
 def _whole_days(report: pd.DataFrame, inputs: Inputs) -> Mask:

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
-from dialframe.analytics.attempt.arrays import Mask, numbered
-from dialframe.analytics.metrics.metric import Inputs, Measure, call_mean, call_share, share
-from dialframe.analytics.result.result_tables import median, table
+from dialframe.analytics.attempt.arrays import Floats, Mask, numbered
+from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_mean, call_share, share
+from dialframe.analytics.result.result_tables import median, ratio, table
 
 _TOLERANCE_S: Final = 1.5
 
@@ -95,7 +95,8 @@ def duration_meaning(inputs: Inputs) -> Measure:
         "no_duration": int((answered & ~known).sum()),
         "both_fit": int((known & ~told).sum()),
     }
-    return share(int(talk.sum()), int(told.sum()), excluded, detail=detail)
+    rows = Rows("call", talk, told)
+    return share(int(talk.sum()), int(told.sum()), excluded, detail=detail, rows=rows)
 
 
 def short_calls(inputs: Inputs) -> Measure:
@@ -138,8 +139,10 @@ def bad_numbers_per_number(inputs: Inputs) -> Measure:
     """Distinct numbers dialed that were found not to be in service."""
     found = inputs.attempts
     number, names = numbered(found.calls["to_number"].iloc[found.rows])
-    bad = np.unique(number[found.is_class("disconnected") & (number >= 0)])
-    return share(len(bad), len(names))
+    off = found.is_class("disconnected")
+    bad = np.unique(number[off & (number >= 0)])
+    rows = Rows("call", off, number >= 0, "distinct", key=np.maximum(number, 0))
+    return share(len(bad), len(names), rows=rows)
 
 
 def abandoned_of_people(inputs: Inputs) -> Measure:
@@ -164,7 +167,16 @@ def abandoned_ofcom(inputs: Inputs) -> Measure:
     machines = int(found.flag("machine").sum())
     adjusted = dropped * (1 - (machines / (live + machines) if live + machines else 0.0))
     total = live + adjusted
-    return Measure(adjusted / total if total else None, adjusted, total)
+    lost, human = found.is_class("dropped_by_us"), found.flag("human")
+    rows = Rows("call", lost, _all(inputs), "formula", formula=_ofcom,
+                parts=(lost, human & ~lost, found.flag("machine")))  # fmt: skip
+    return Measure(adjusted / total if total else None, adjusted, total, rows=rows)
+
+
+def _ofcom(lost: Floats, live: Floats, machines: Floats) -> tuple[Floats, Floats, Floats]:
+    """Share, adjusted drops and their base of each cell."""
+    adjusted = lost * (1 - np.nan_to_num(ratio(machines, live + machines)))
+    return ratio(adjusted, live + adjusted), adjusted, live + adjusted
 
 
 def _no_drops(people: int, used: tuple[str, ...]) -> Measure:

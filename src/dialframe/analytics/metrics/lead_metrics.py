@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, Mask, arrow, micros, require
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Floats,
+    Ints,
+    Mask,
+    arrow,
+    micros,
+    numbered,
+    require,
+)
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_share, share
 from dialframe.analytics.result.result_tables import median, table
@@ -26,7 +35,10 @@ def acceptance(inputs: Inputs) -> Measure:
     refused = {f"refused_{name}": int(n) for name, n in known.value_counts().items()}
     refused.pop("refused_accepted", None)
     excluded = {"import_unknown": len(status) - len(known), **refused}
-    return share(int((known == "accepted").sum()), len(known), excluded)
+    said = status.to_numpy(dtype=object)
+    cut = Rows("other", said == "accepted", said != "unknown", frame=rows,
+               at=micros(rows["created_at"]) if "created_at" in rows.columns else None)  # fmt: skip
+    return share(int((known == "accepted").sum()), len(known), excluded, rows=cut)
 
 
 def list_penetration(inputs: Inputs) -> Measure:
@@ -64,7 +76,14 @@ def phone_penetration(inputs: Inputs) -> Measure:
     dialed = arrow(inputs.attempts.calls["to_number"]).take(inputs.attempts.rows)
     found = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
     missing = int((leads["phone"].isna() & inputs.loaded).sum())
-    return share(len(found), len(loaded), {"no_phone": missing})
+    code, names = numbered(leads["phone"])
+    tried = np.append(
+        np.isin(np.array(names, dtype=object), loaded.take(found).to_pylist()), False
+    )
+    rows = Rows(
+        "lead", tried[code], inputs.loaded & (code >= 0), "distinct", key=np.maximum(code, 0)
+    )
+    return share(len(found), len(loaded), {"no_phone": missing}, rows=rows)
 
 
 def inventory_penetration(inputs: Inputs) -> Measure:
@@ -76,7 +95,9 @@ def inventory_penetration(inputs: Inputs) -> Measure:
     if inputs.choices.attempt_cap is not None:
         going &= attempts < inputs.choices.attempt_cap
     used = ("attempt_cap", "recycle_contacted")
-    return share(int((~going).sum()), len(status), used=used)
+    here = inputs.loaded
+    rows = Rows("lead", ~going, here)
+    return share(int((~going & here).sum()), int(here.sum()), used=used, rows=rows)
 
 
 def completed_penetration(inputs: Inputs) -> Measure:
@@ -85,7 +106,9 @@ def completed_penetration(inputs: Inputs) -> Measure:
     done = status == "completed"
     if inputs.choices.attempt_cap is not None:
         done |= attempts >= inputs.choices.attempt_cap
-    return share(int(done.sum()), len(status), used=("attempt_cap",))
+    here = inputs.loaded
+    rows = Rows("lead", done, here)
+    return share(int((done & here).sum()), int(here.sum()), used=("attempt_cap",), rows=rows)
 
 
 def contact_per_lead(inputs: Inputs) -> Measure:
@@ -240,7 +263,7 @@ def _states(inputs: Inputs) -> tuple[np.ndarray, Ints]:
     leads = inputs.leads
     assert leads is not None  # noqa: S101 - `measured` has seen to it
     require(leads, ("status", "attempts"), "leads")
-    here = leads[inputs.loaded]
+    here = leads
     status = here["status"].astype("str").fillna("").to_numpy(dtype=object)
     return status, here["attempts"].to_numpy(dtype=float, na_value=0).astype(np.int64)
 

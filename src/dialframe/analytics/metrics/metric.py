@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Floats, Mask, as_frame
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.entry import refuse_swapped
 from dialframe.analytics.attempt.lead_match import no_leads
@@ -173,16 +173,36 @@ class Rows:
     """What a metric is the sum of, row by row, so that it can be had of any part of the rows.
 
     Attributes:
-        unit: `call` (a row per attempt) or `lead` (a row per lead).
+        unit: `call` (a row per attempt), `lead` (a row per lead), or `other` (rows of another frame).
         above: What each row adds to the numerator.
         base: Which rows are in the denominator.
-        statistic: `share`, `mean` or `median` of the rows of the base.
+        statistic: `share`, `mean` (of the weights, where there are any) or `median` of the rows of
+            the base; `distinct`, the share of keys with a row above; `per distinct`, the numerator
+            per key; `worst`, the key with the least above of its weight; `formula` of the sums.
+        key: What is counted once: a number, a caller ID.
+        weight: What each row adds to the denominator, one without.
+        least: Rows that a key must have to be the worst.
+        parts: What `formula` is given the sums of.
+        formula: Value, numerator and denominator of the sums of the parts.
+        frame: Of `other` rows, columns that are dimensions.
+        lead: Of `other` rows, the row of their lead, or -1.
+        at: Of `other` rows, their instants, microseconds UTC.
     """
 
-    unit: Literal["call", "lead"]
+    unit: Literal["call", "lead", "other"]
     above: Floats | Mask
     base: Mask
-    statistic: Literal["share", "mean", "median"] = "share"
+    statistic: Literal[
+        "share", "mean", "median", "distinct", "per distinct", "worst", "formula"
+    ] = "share"
+    key: Ints | None = None
+    weight: Floats | None = None
+    least: int = 1
+    parts: tuple[Floats | Mask, ...] = ()
+    formula: Callable[..., tuple[Floats, Floats, Floats]] | None = None
+    frame: pd.DataFrame | None = None
+    lead: Ints | None = None
+    at: Ints | None = None
 
 
 def share(k: int, n: int, excluded: Mapping[str, int] | None = None, **more: Any) -> Measure:

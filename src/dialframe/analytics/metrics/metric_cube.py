@@ -1,7 +1,8 @@
 """Metrics by dimension and period: every cell with counts and interval, limits on trends, its calls.
 
-A metric that is a sum over calls or leads is worked out once, row by row, and then summed by cell.
-Metrics that are not (the worst caller ID, a lift, a report's difference) are not cut and say so.
+A metric is worked out once, row by row, and then summed by cell: rows of calls, of leads, of
+callbacks, appointments, imports or the report. Where leads lack a dimension that calls have, a lead is
+of its first attempt's level.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final, Literal
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.analyses.reconcile import report_days
 from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, Mask, in_order, micros
 from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.lead_match import lead_groups
@@ -38,15 +40,14 @@ class Cut:
         period: Length of a period, or None.
         labels: Names of the levels of each dimension, periods last.
         call: Level of each attempt by dimension, -1 where it has none.
-        lead: The same of each lead; None for a dimension that leads do not have.
-        series: Sizes of the dimensions without the period.
+        lead: The same of each lead: of its own, or of its first attempt where only calls have it.
     """
 
     by: tuple[str, ...]
     period: str | None
     labels: tuple[list[str], ...]
     call: tuple[Ints, ...]
-    lead: tuple[Ints | None, ...]
+    lead: tuple[Ints, ...]
 
     @property
     def names(self) -> list[str]:
@@ -58,17 +59,37 @@ class Cut:
         """Levels of each dimension."""
         return tuple(len(labels) for labels in self.labels)
 
-    def cells(self, unit: str) -> tuple[Ints, Mask] | None:
-        """Cell of each row, and which rows are in one; None where the unit lacks a dimension."""
-        parts = self.call if unit == "call" else self.lead
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        inside = np.all([part >= 0 for part in known], axis=0)
+    def cells(self, rows: Rows) -> tuple[Ints, Mask]:
+        """Cell of each row, and which rows are in one."""
+        parts = {"call": lambda: self.call, "lead": lambda: self.lead}.get(
+            rows.unit, lambda: self._others(rows)
+        )()
+        inside = np.all([part >= 0 for part in parts], axis=0)
         code = np.ravel_multi_index(
-            tuple(np.where(inside, part, 0) for part in known), self.shape
+            tuple(np.where(inside, part, 0) for part in parts), self.shape
         ).astype(np.int64)
         return code, np.asarray(inside, dtype=bool)
+
+    def _others(self, rows: Rows) -> tuple[Ints, ...]:
+        """Levels of rows of another frame: of its own columns, else of their leads."""
+        parts = []
+        for name, labels, of_lead in zip(self.by, self.labels, self.lead, strict=False):
+            none = labels.index(NO_GROUP)
+            if rows.frame is not None and name in rows.frame.columns:
+                code, names = in_order(rows.frame[name].astype("str").fillna(NO_GROUP))
+                place = {label: i for i, label in enumerate(labels)}
+                parts.append(np.array([*(place.get(n, none) for n in names), none])[code])
+            elif rows.lead is not None:
+                parts.append(np.append(of_lead, none)[rows.lead])
+            else:
+                parts.append(np.full(len(rows.base), none))
+        if self.period is not None:
+            at = np.full(len(rows.base), NO_TIME) if rows.at is None else rows.at
+            days, starts = _start(at, self.period), np.array(self.labels[-1], "datetime64[D]")
+            place_of = np.searchsorted(starts.astype(np.int64), days)
+            found = np.append(starts.astype(np.int64), _NEVER)[place_of] == days
+            parts.append(np.where(found & (days != _NEVER), place_of, -1))
+        return tuple(parts)
 
 
 def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
@@ -99,7 +120,8 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
             else np.full(len(found.leads), NO_TIME)
         )  # fmt: skip
         days = [_start(found.when, period), _start(arrived, period)]
-        starts = np.unique(np.concatenate([d[d != _NEVER] for d in days]))
+        other = [_start(at, period) for at in _other_times(inputs)]
+        starts = np.unique(np.concatenate([d[d != _NEVER] for d in (*days, *other)]))
         labels.append([str(start.astype("datetime64[D]")) for start in starts])
         call.append(_placed(days[0], starts))
         lead.append(_placed(days[1], starts))
@@ -109,21 +131,45 @@ def cut(inputs: Inputs, by: Sequence[str], period: str | None) -> Cut:
 _NEVER: Final = np.iinfo(np.int64).min
 
 
-def _dimension(found: Attempts, name: str) -> tuple[list[str], Ints, Ints | None]:
+def _other_times(inputs: Inputs) -> list[Ints]:
+    """When the rows of other frames are of, so that each has a period."""
+    times = []
+    for frame, name in (
+        (inputs.callbacks, "scheduled_at"), (inputs.appointments, "scheduled_at"),
+        (inputs.imports, "created_at"),
+    ):  # fmt: skip
+        if frame is not None and name in frame.columns:
+            times.append(micros(frame[name]))
+    if inputs.report is not None and "date" in inputs.report.columns:
+        times.append(report_days(inputs.report["date"]))
+    return times
+
+
+def _dimension(found: Attempts, name: str) -> tuple[list[str], Ints, Ints]:
     """Levels, then the level of each attempt and of each lead."""
     if name in found.calls.columns and name != "id":
         values = found.calls[name].iloc[found.rows].astype("str").fillna(NO_GROUP)
         code, names = in_order(values)
         if name not in found.leads.columns or not len(found.leads):
-            return names, code, None
+            every = sorted({*names, NO_GROUP})
+            code = _renumbered(code, names, every)
+            return every, code, _of_first_attempt(found, code, every.index(NO_GROUP))
         mine, theirs = in_order(found.leads[name].astype("str").fillna(NO_GROUP))
-        every = sorted({*names, *theirs})
+        every = sorted({*names, *theirs, NO_GROUP})
         return every, _renumbered(code, names, every), _renumbered(mine, theirs, every)
     if not len(found.leads):
         raise ConfigError(f"by={name!r} is no column of the calls, and there are no leads")
     code, names = lead_groups(found.leads, name)
     every = names if NO_GROUP in names else [*names, NO_GROUP]
     return every, np.append(code, every.index(NO_GROUP))[found.lead], code
+
+
+def _of_first_attempt(found: Attempts, code: Ints, none: int) -> Ints:
+    """The level of each lead's first attempt."""
+    level = np.full(len(found.leads) + 1, none, dtype=np.int64)
+    order = found.order[::-1]
+    level[found.lead[order]] = code[order]
+    return level[:-1]
 
 
 def _renumbered(code: Ints, names: list[str], every: list[str]) -> Ints:
@@ -147,8 +193,8 @@ def _placed(days: Ints, starts: Ints) -> Ints:
     return np.where(days == _NEVER, -1, np.searchsorted(starts, days)).astype(np.int64)
 
 
-def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame | None:
-    """One metric by cell; None where its rows lack a dimension.
+def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame:
+    """One metric by cell.
 
     Args:
         name: Name of the metric.
@@ -156,38 +202,27 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame |
         where: The cells.
         effect: Design effect of the whole, by which clusters widen the intervals.
     """
-    placed = where.cells(rows.unit)
-    if placed is None:
-        return None
-    code, inside = placed
-    size = int(np.prod(where.shape))
+    code, inside = where.cells(rows)
     mine = rows.base & inside
-    n = np.bincount(code[mine], minlength=size)
-    used = np.flatnonzero(n)
+    used, value, k, n = _summed(rows, code, mine, int(np.prod(where.shape)))
     levels = np.unravel_index(used, where.shape)
     frame = {
-        column: [labels[i] for i in level]
+        column: pd.array(np.array(labels, dtype=object)[level], dtype="str")
         for column, labels, level in zip(where.names, where.labels, levels, strict=True)
     }
-    k = np.bincount(code[mine], np.asarray(rows.above, dtype=float)[mine], size)
-    if rows.statistic == "median":
-        value = _medians(code[mine], np.asarray(rows.above, dtype=float)[mine], used)
-        k = np.full(size, np.nan)
-    else:
-        value = ratio(k[used], n[used])
     low, high, center, lcl, ucl = (np.full(len(used), np.nan) for _ in range(5))
-    if rows.statistic == "share":
-        bounds = rates(k[used] / effect, n[used] / effect)
+    if rows.statistic in ("share", "distinct"):
+        bounds = rates(k / effect, n / effect)
         low, high = (bounds[c].to_numpy(float, na_value=np.nan) for c in ("low", "high"))
         if where.period is not None:
-            center, lcl, ucl = _limits(k[used].astype(float), n[used], levels, where.shape, effect)
+            center, lcl, ucl = _limits(k, n, levels, where.shape, effect)
     return table(
         {
             **frame,
-            "metric": [name] * len(used),
+            "metric": pd.array(np.full(len(used), name, dtype=object), dtype="str"),
             "value": value,
-            "numerator": k[used],
-            "denominator": n[used],
+            "numerator": k,
+            "denominator": n,
             "low": low,
             "high": high,
             "center": center,
@@ -198,8 +233,48 @@ def cells_of(name: str, rows: Rows, where: Cut, effect: float) -> pd.DataFrame |
     )
 
 
+def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats, Floats, Floats]:
+    """The cells that have rows, and their value, numerator and denominator."""
+    cell, above = code[mine], np.asarray(rows.above, dtype=float)[mine]
+    n = np.bincount(cell, minlength=size).astype(float)
+    used = np.flatnonzero(n)
+    k = np.bincount(cell, above, size)
+    if rows.statistic == "formula" and rows.formula is not None:
+        parts = [np.bincount(cell, np.asarray(p, float)[mine], size)[used] for p in rows.parts]
+        return used, *rows.formula(*parts)
+    if rows.statistic == "median":
+        return used, _medians(cell, above, used), np.full(len(used), np.nan), n[used]
+    if rows.key is not None:
+        span = int(rows.key.max(initial=0)) + 1
+        place, pairs = pd.factorize(cell * span + rows.key[mine])
+        of = np.asarray(pairs, dtype=np.int64) // span
+        hits = np.bincount(place, above, len(pairs))
+        if rows.statistic == "worst":
+            weight = None if rows.weight is None else rows.weight[mine]
+            return _worst(of, hits, np.bincount(place, weight, len(pairs)),
+                          np.bincount(place, minlength=len(pairs)) >= rows.least)  # fmt: skip
+        n = np.bincount(of, minlength=size).astype(float)
+        if rows.statistic == "distinct":
+            k = np.bincount(of, hits > 0, size)
+    elif rows.weight is not None:
+        n = np.bincount(cell, rows.weight[mine], size)
+    return used, ratio(k[used], n[used]), k[used], n[used]
+
+
+def _worst(
+    cell: Ints, reached: Floats, meant: Floats, judged: Mask
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Of each cell the key that reached the least of what was meant, among those that are judged."""
+    rows = np.flatnonzero(judged & (meant > 0))
+    kept = reached[rows] / meant[rows]
+    rows = rows[np.lexsort((kept, cell[rows]))]
+    first = np.flatnonzero(np.diff(cell[rows], prepend=-1))
+    rows = rows[first]
+    return cell[rows], reached[rows] / meant[rows], reached[rows], meant[rows]
+
+
 def _limits(
-    k: Floats, n: Ints, levels: tuple[np.ndarray, ...], shape: tuple[int, ...], effect: float
+    k: Floats, n: Floats, levels: tuple[np.ndarray, ...], shape: tuple[int, ...], effect: float
 ) -> tuple[Floats, Floats, Floats]:
     """Center and control limits of each period in its own series (Shewhart's p chart)."""
     series = (
@@ -234,10 +309,7 @@ def rows_in(where: Cut, unit: str, wanted: dict[str, str]) -> Mask:
         place = where.names.index(name)
         if level not in where.labels[place]:
             raise ConfigError(f"{name}={level!r} is in no cell")
-        part = parts[place]
-        if part is None:
-            raise ConfigError(f"leads have no {name}")
-        mine = part == where.labels[place].index(level)
+        mine = parts[place] == where.labels[place].index(level)
         inside = mine if inside is None else inside & mine
-    size = len(parts[0]) if parts and parts[0] is not None else 0
+    size = len(parts[0]) if parts else 0
     return np.ones(size, dtype=bool) if inside is None else inside

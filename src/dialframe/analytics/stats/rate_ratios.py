@@ -81,7 +81,8 @@ class Effects:
         if len(effects) < 2:
             return 0.0, 0, float("nan")
         if len(effects) == 2:
-            p = float(self.rest_p()[np.flatnonzero(self.compared)[0]])
+            smaller = np.flatnonzero(self.compared)[np.argmin(self.trials[self.compared])]
+            p = float(self.rest_p()[smaller])
             return (0.0, 0, p) if np.isnan(p) else (chi2_limit(1, max(p, 1e-300)), 1, p)
         variance, axes = np.linalg.eigh(self.covariance)
         keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
