@@ -121,7 +121,9 @@ def presence_lift(inputs: Inputs) -> Measure:
                    rows if value is not None else None)  # fmt: skip
 
 
-def _lift(near_hits: Floats, near: Floats, hits: Floats, other: Floats) -> tuple[Floats, ...]:
+def _lift(
+    near_hits: Floats, near: Floats, hits: Floats, other: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Inside a cell: the rate with a local caller ID less the rate with another, and the two."""
     with_it, without = ratio(near_hits, near), ratio(hits, other)
     return with_it - without, with_it, without

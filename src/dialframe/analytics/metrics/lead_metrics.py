@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.arrays import (
@@ -77,9 +78,8 @@ def phone_penetration(inputs: Inputs) -> Measure:
     found = pc.unique(pc.index_in(dialed, value_set=loaded).drop_null())
     missing = int((leads["phone"].isna() & inputs.loaded).sum())
     code, names = numbered(leads["phone"])
-    tried = np.append(
-        np.isin(np.array(names, dtype=object), loaded.take(found).to_pylist()), False
-    )
+    reached = pc.is_in(pa.array(names, loaded.type), value_set=loaded.take(found))
+    tried = np.append(np.asarray(reached, dtype=bool), False)
     rows = Rows(
         "lead", tried[code], inputs.loaded & (code >= 0), "distinct", key=np.maximum(code, 0)
     )

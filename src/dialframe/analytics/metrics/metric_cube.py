@@ -237,8 +237,8 @@ def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats
     """The cells that have rows, and their value, numerator and denominator."""
     cell, above = code[mine], np.asarray(rows.above, dtype=float)[mine]
     n = np.bincount(cell, minlength=size).astype(float)
-    used = np.flatnonzero(n)
-    k = np.bincount(cell, above, size)
+    used = np.flatnonzero(n).astype(np.int64)
+    k: Floats = np.bincount(cell, above, size).astype(float)
     if rows.statistic == "formula" and rows.formula is not None:
         parts = [np.bincount(cell, np.asarray(p, float)[mine], size)[used] for p in rows.parts]
         return used, *rows.formula(*parts)
@@ -248,16 +248,16 @@ def _summed(rows: Rows, code: Ints, mine: Mask, size: int) -> tuple[Ints, Floats
         span = int(rows.key.max(initial=0)) + 1
         place, pairs = pd.factorize(cell * span + rows.key[mine])
         of = np.asarray(pairs, dtype=np.int64) // span
-        hits = np.bincount(place, above, len(pairs))
+        hits: Floats = np.bincount(place, above, len(pairs)).astype(float)
         if rows.statistic == "worst":
             weight = None if rows.weight is None else rows.weight[mine]
-            return _worst(of, hits, np.bincount(place, weight, len(pairs)),
+            return _worst(of, hits, np.bincount(place, weight, len(pairs)).astype(float),
                           np.bincount(place, minlength=len(pairs)) >= rows.least)  # fmt: skip
         n = np.bincount(of, minlength=size).astype(float)
         if rows.statistic == "distinct":
-            k = np.bincount(of, hits > 0, size)
+            k = np.bincount(of, hits > 0, size).astype(float)
     elif rows.weight is not None:
-        n = np.bincount(cell, rows.weight[mine], size)
+        n = np.bincount(cell, rows.weight[mine], size).astype(float)
     return used, ratio(k[used], n[used]), k[used], n[used]
 
 

@@ -70,7 +70,7 @@ def rated_kinds(
     each = []
     for hit in hits:
         above = hit[mine].astype(float)
-        k = np.bincount(code, above, size)
+        k: Floats = np.bincount(code, above, size).astype(float)
         rate = k / np.maximum(n, 1)
         off = np.bincount(place, above - rate[code], len(pairs))
         spread = np.bincount(of, off**2, size) * clusters / np.maximum(clusters - 1, 1)

@@ -390,5 +390,6 @@ def _errors(
         meat += summed.T @ summed
         begin = end
     # Levels that were fitted take residuals away, as many as they are (Stata's correction).
-    n, levels = float(len(hit)), sum(size - 1 for size in cells.sizes.values())
-    return meat * clusters / max(clusters - 1, 1) * n / max(n - levels, 0.5 * n), clusters
+    count, levels = float(len(hit)), sum(size - 1 for size in cells.sizes.values())
+    spare = count / max(count - levels, 0.5 * count, 1.0)
+    return meat * clusters / max(clusters - 1, 1) * spare, clusters
