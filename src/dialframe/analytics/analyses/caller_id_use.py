@@ -14,13 +14,11 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     judged,
     people_by,
-    usual_factors,
 )
 from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, numbered
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
-    area,
     count_attempts,
     local_match,
 )
@@ -32,8 +30,6 @@ from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
 from dialframe.instants import When
 
-#: Caller IDs and area codes that are held still one by one.
-_MOST_LEVELS: Final = 60
 _DAY_US: Final = 86_400_000_000
 #: Hours after a dial at which a new band of lag begins.
 LAGS_H: Final = (0, 1, 4, 12, 24, 72)
@@ -88,8 +84,7 @@ def local_presence(
 
 #: What local presence is adjusted for.
 LOCAL_ADJUSTED_FOR: Final = (
-    "campaign", "week", "source", "attempt", "hour", "weekday", "caller ID", "called area code",
-    "caller IDs that lost their answers",
+    "campaign", "week", "source", "attempt", "hour", "weekday", "caller IDs that lost their answers",
 )  # fmt: skip
 
 
@@ -135,10 +130,7 @@ def _adjusted(
     nothing = (*counts, *[np.nan] * 5, 0.0)
     if not len(found) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(found):
         return None, nothing
-    # A sick number that nobody has noticed, or a place that answers more, is no local presence.
-    places = {"caller": found.text("from_number")[0], "area": area(found, "to_number")}
-    factors = {name: _frequent(code) for name, code in places.items()}
-    model = people_by(found, "local", level, factors={**usual_factors(found), **factors})
+    model = people_by(found, "local", level)
     effects = model.effects["local"]
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
@@ -148,15 +140,6 @@ def _adjusted(
     lift, low, high = (other * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
     both = np.bincount(model.stratum, level) * np.bincount(model.stratum, 1 - level) > 0
     return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))
-
-
-def _frequent(code: Ints) -> Ints:
-    """The codes that most calls have as levels of their own, and one more for the others."""
-    place, distinct = pd.factorize(code)
-    order = np.argsort(-np.bincount(place, minlength=len(distinct)), kind="stable")
-    level = np.full(len(distinct), _MOST_LEVELS)
-    level[order[:_MOST_LEVELS]] = np.arange(min(len(order), _MOST_LEVELS))
-    return np.asarray(level[place], dtype=np.int64)
 
 
 def _lift_claims(verdict: Judged | None, row: tuple[float, ...]) -> tuple[Claim, ...]:
