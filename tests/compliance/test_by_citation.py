@@ -135,7 +135,7 @@ def test_ten_business_days_go_around_thanksgiving() -> None:
         hand.call(at=_at("2026-12-08 09:00", EAST), id="late"),
     ]
     assert _audit(rows, rules=["us"]).listed["grade"].tolist() == [
-        "clear",
+        "not evaluable",
         "indeterminate",
         "proven",
     ]

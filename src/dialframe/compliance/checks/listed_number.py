@@ -32,6 +32,7 @@ COLUMNS: Final = (
     Column("reason", "text", "why this grade"),
 )
 NO_RECORD: Final = "a recent Do-Not-Call check before the call, or soon after it,"
+NO_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
 _FLAGS: Final = (
     "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
@@ -68,12 +69,13 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 def frame_of(told: pd.DataFrame) -> pd.DataFrame:
     """Rows of calls to numbers that something speaks against, columns `COLUMNS`."""
-    grade = [
-        {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE}.get(int(s), CLEAR)
-        if i is None or pd.isna(i)
-        else NOT_EVALUABLE
-        for s, i in zip(told["severity"], told["missing_input"], strict=True)
-    ]
+    # Where no rule is asked a record that says not listed is all that can clear a call.
+    shown = told["at_check_at"].notna() & ~told["by_check"]
+    shown |= told["following_at"].notna() & ~told["following_listed"]
+    shown &= told["missing"] == NO_RULE
+    severity = told["severity"].mask((told["severity"] == _OPEN) & shown, _PASSED)
+    names = {_VIOLATION: PROVEN, _UNCERTAIN: INDETERMINATE, _OPEN: NOT_EVALUABLE}
+    grade = [names.get(int(each), CLEAR) for each in severity]
     later = told["requested_at"].where(told["requested_at"] < told["created_at"])
     # A listing after a request is the request's doing: the service lists who asked.
     explained = (told["following_at"] > told["requested_at"]) & told["following_listed"]
@@ -85,7 +87,7 @@ def frame_of(told: pd.DataFrame) -> pd.DataFrame:
             None if pd.isna(asked) else weekdays(asked, at)
             for asked, at in zip(later, told["created_at"], strict=True)
         ],
-        missing=told["missing_input"],
+        missing=told["missing_input"].fillna(told["missing"].where(severity == _OPEN)),
     )
 
 
