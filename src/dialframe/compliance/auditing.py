@@ -473,6 +473,10 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     merged = table.rename(columns={"id": "rule_id"}).merge(told, on="rule_id", how="left")
     for name in RULES:
         merged[name] = merged[name].astype("Int64")
+    # What rests on no source that was read passes nothing for certain.
+    weak = (merged["confidence"] == "low") & merged["pass"].notna()
+    merged.loc[weak, "uncertain"] += merged.loc[weak, "pass"]
+    merged.loc[weak, "pass"] = 0
     return merged
 
 

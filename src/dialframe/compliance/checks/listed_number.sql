@@ -59,6 +59,7 @@ create or replace table listed_asked as
 -- Calls that need a look: to such a number, or without a fresh check that said not listed.
 select l.* from last_checks l cross join settings s
 where s.every_row or l.phone in (select phone from spoken)
+  or l.case_id in (select case_id from weak_cases where check_name = 'listed_number')
   or l.call not in (select call from scrub_settled where not listed)
   or l.case_id not in (select case_id from listing_law where declared and not exempt);
 

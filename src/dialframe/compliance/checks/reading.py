@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Grades in order of severity: what a query says as a number.
 GRADES: Final = (PASSED, NOT_ASKED, NOT_EVALUABLE, UNCERTAIN, VIOLATION)
+#: Severity of an uncertain row.
+UNCERTAIN_AT: Final = GRADES.index(UNCERTAIN)
 #: Inputs without which a call cannot be placed at all, in words.
 BASIC: Final[Mapping[str, str]] = {
     "to_number": "to_number is missing or no number",
@@ -116,20 +118,40 @@ class Check:
     whole: tuple[str, ...] = ()
 
     def settle(self, view: View) -> None:
-        """Run the query, and say of calls that it does not ask whether a rule was left out of the audit."""
+        """Run the query, and settle what passes nothing for certain."""
         view.run(self.name)
-        if self.by_call:
-            view.con.execute(self.settling())
+        view.con.execute(self.settling())
 
     def settling(self) -> str:
-        """The query that makes a pass `not asked` where a rule that would reach the call was left out."""
+        """The query that takes a pass back: `uncertain` by a rule without a source, `not asked` where a rule was left out."""
+        if not self.by_call:
+            weak = (
+                "severity = 0 and list_has_any(rules, (select list(rule) from rules where weak))"
+            )
+            return f"""
+            create or replace table {self.name} as
+            select * replace (case when {weak} then 3 else severity end as severity), severity as by_query from {self.name};"""
         return f"""
+            insert into {self.name} by name
+            select c.call, 0 as severity, d.rules, null as missing
+            from calls c join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}'
+            join {self.name}_default d on d.case_id = c.case_id and d.severity = 0
+            where c.graded {self._only} and c.call not in (select call from {self.name});
             create or replace table {self.name}_graded as
-            select t.call, c.case_id, t.rules, t.missing,
-              case when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
+            select t.call, c.case_id, t.missing,
+              t.severity = 0 and k.case_id is not null as is_weak,
+              case when is_weak then k.rules else t.rules end as rules,
+              case when is_weak then 3
+                when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
                 then 1 else t.severity end as severity
             from {self.name} t join calls c using (call)
-            left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}';"""
+            left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}'
+            left join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}';"""
+
+    @property
+    def _only(self) -> str:
+        """The condition on calls that the check counts."""
+        return "and attempt" if self.attempts_only else ""
 
     def counts(self, view: View) -> pd.DataFrame:
         """Calls, numbers or whatever it counts, by `severity` and `missing`."""
@@ -137,11 +159,10 @@ class Check:
             return view.frame(
                 f"select severity, missing, count(*) as calls, min(row_) as first from (select severity, missing, row_number() over () as row_ from {self.name}) group by all"
             )
-        only = "and attempt" if self.attempts_only else ""
         return view.frame(f"""
             with of_case as (
               select case_id, count(*) as calls, min(call) as first from calls
-              where graded and missing_input is null {only} group by case_id
+              where graded and missing_input is null {self._only} group by case_id
             ), looked_at as (
               select case_id, count(*) as calls from {self.name}_graded where case_id is not null group by case_id
             ), others as (
@@ -182,7 +203,7 @@ class Check:
             with chosen as (
               select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}
             ), times as ({_LOCAL_TIMES})
-            select t.* exclude (severity, call), g.call, g.severity, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
+            select t.* exclude (severity, call), g.call, g.severity, g.is_weak, g.rules as weak_rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
               c.reached_network, c.phone as phone_key, p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason,
               p.regions, w.local_times, l.lead_id, u.lifted
             from chosen k join {self.name} t using (call) join {self.name}_graded g using (call) join calls c using (call)
@@ -196,13 +217,37 @@ def graded(
     found: pd.DataFrame, view: View, words: Callable[[pd.DataFrame, View], pd.DataFrame]
 ) -> pd.DataFrame:
     """Rows with their grade, rules and words."""
-    found = found.assign(grade=[GRADES[int(n)] for n in found["severity"]])
+    weak = _weak(found)
+    found = found.assign(severity=found["severity"].mask(weak, 0))
+    found["grade"] = [GRADES[int(n)] for n in found["severity"]]
     found["missing"] = found["missing"].where(found["severity"] == 2).astype("str")
     told = view.named(found)
     for name in ("evidence", "detail", "reason"):
         if name not in told.columns:
             told[name] = pd.Series(None, index=told.index, dtype="str")
-    return words(told, view) if len(told) else told
+    told = words(told, view) if len(told) else told
+    return _taken_back(told, weak, view) if weak.any() else told
+
+
+def _weak(found: pd.DataFrame) -> pd.Series:
+    """Rows that pass by their query and are uncertain because nobody read the source of a rule."""
+    if "is_weak" in found:
+        return found["is_weak"].fillna(value=False).astype(bool)
+    if "by_query" in found:
+        return (found["severity"] == UNCERTAIN_AT) & (found["by_query"] == 0)
+    return pd.Series(data=False, index=found.index)
+
+
+def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame:
+    """The words of a pass, and why it is uncertain nevertheless."""
+    numbers = told["weak_rules" if "weak_rules" in told else "rules"]
+    for row in told.index[weak]:
+        rules = [r for r in view.rules(numbers[row]) if r.confidence == "low"]
+        doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
+        told.loc[row, "reason"] = f"{told.loc[row, 'reason']}; {doubts}"
+        told.loc[row, "rule_id"], told.loc[row, "citation"] = ids(rules), citations(rules)
+    told.loc[weak, "grade"], told.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
+    return told
 
 
 #: Columns of a check that gives each call a grade by what is said of it, and nothing more.

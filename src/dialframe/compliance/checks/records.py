@@ -21,6 +21,8 @@ COLUMNS: Final = (
     Column("missing", "text", "the input that is missing when not evaluable"),
     Column("reason", "text", "why this grade"),
 )
+#: What is said of a record that has them all.
+WHOLE: Final = "the stored record has every field"
 NO_RULE: Final = "a rule on records for the place of the number"
 
 
@@ -28,7 +30,8 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """Which fields are empty."""
     del view
     absent = pd.Series([", ".join(n) for n in rows["absent"]], index=rows.index, dtype="object")
-    return rows.assign(absent=absent, evidence=absent, reason="the stored record has no " + absent)
+    reason = ("the stored record has no " + absent).where(absent != "", WHOLE)
+    return rows.assign(absent=absent, evidence=absent, reason=reason)
 
 
 CHECK: Final = Check(

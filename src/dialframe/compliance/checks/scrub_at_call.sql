@@ -33,7 +33,8 @@ where l.at_utc - l.check_at <= n.max_age and l.check_at >= n.since
 
 create or replace table scrub_doubtful as
 select l.* from last_checks l cross join settings s
-where s.every_row or l.call not in (select call from scrub_settled);
+where s.every_row or l.call not in (select call from scrub_settled)
+  or l.case_id in (select case_id from weak_cases where check_name = 'scrub_at_call');
 
 create or replace table next_checks as
 select l.call, k.at_utc as next_at, k.listed as next_listed, k.ref as next_ref

@@ -26,6 +26,7 @@ TABLES: Final = (
     "request_rules", "deadlines", "abandonment_rules", "known_outcomes", "consent_rules",
     "consent_given", "consents", "look_ups", "inputs", "retention_rules", "emergency_rules", "words",
     "conduct", "caller_numbers", "recording_rules", "caller_id_rules", "voice_rules",
+    "weak_cases",
 )  # fmt: skip
 #: Columns that hold a number as an integer, and those that hold it as text.
 _KEYS: Final = ("phone",)
@@ -61,7 +62,7 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
             order.append("abandonment_days")
             _text(folder / "checks" / "abandonment_days.sql", query_of("abandonment_days"))
         order.append(check.name)
-        text = query_of(check.name) + (check.settling() if check.by_call else "")
+        text = query_of(check.name) + check.settling()
         _text(folder / "checks" / f"{check.name}.sql", text)
         _text(folder / "checks" / f"{check.name}.result.sql", result_query(check))
         result = result_query(check)

@@ -150,7 +150,7 @@ class Law:
             (
                 each.rule, each.law.id, each.law.kind, each.check, each.law.jurisdiction,
                 each.law.citation, each.asked, is_regional(each.law),
-                each.law.effective_from, each.law.effective_to,
+                each.law.effective_from, each.law.effective_to, each.law.confidence == "low",
             )
             for each in self.rules
         ]  # fmt: skip

@@ -16,3 +16,9 @@ create or replace table not_asked as
 select k.case_id, a.check_name, list(distinct r.jurisdiction order by r.jurisdiction) as jurisdictions
 from case_rules k join rules r using (rule) join asked_by a using (rule)
 where not r.asked and not k.lifted group by all;
+
+create or replace table weak_cases as
+-- Rules that rest on no source that was read: a call that such a rule reaches passes nothing for certain.
+select k.case_id, a.check_name, list(k.rule order by k.rule) as rules
+from case_rules k join rules r using (rule) join asked_by a using (rule)
+where r.asked and r.weak and not k.lifted group by all;

@@ -284,7 +284,8 @@ def _law(con: duckdb.DuckDBPyConnection, law: Law) -> None:
     """The tables of rules that do not depend on the calls."""
     load(con, "rules",
          {"rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
-          "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day"},
+          "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day",
+          "weak": "flag"},
          law.rows())  # fmt: skip
     load(con, "asked_by", {"rule": "int", "check_name": "text"}, law.asked_by())
     load(con, "windows", {"rule": "int", "weekday": "int", "spans": "spans"}, law.windows())

@@ -1,0 +1,89 @@
+"""A rule whose source nobody read is uncertain at best, in the engine and not in its examples alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import timedelta
+
+import pytest
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance.rules import rulebook
+from dialframe.compliance.rules.rulebook import RuleBook
+
+NOON = hand.utc("2026-06-15T16:00")
+NOW = hand.utc("2026-12-01")
+#: One rule of each check that passes a call at noon with a fresh check, an answer and a full record.
+RULES = {
+    "calling_hours": "us-tsr-hours", "scrub_at_call": "us-tsr-dnc-31",
+    "listed_number": "us-tsr-dnc-31", "scrub_coverage": "us-tsr-dnc-31",
+    "attempt_caps": "us-fl-cap", "internal_dnc": "us-tcpa-internal-dnc", "records": "us-tsr-retention",
+    "retention": "us-tsr-retention", "abandonment": "us-tsr-abandonment",
+}  # fmt: skip
+
+
+def _weak(names: set[str]) -> RuleBook:
+    """The book as if nobody had read the sources of some rules."""
+    book = rulebook.load()
+    doubt = {"confidence": "low", "confidence_reason": "nobody read it", "conflicts": ()}
+    rules = tuple(r.model_copy(update=doubt) if r.id in names else r for r in book.rules)
+    return dataclasses.replace(book, rules=rules)
+
+
+@pytest.fixture(scope="module")
+def audits() -> tuple[compliance.Audit, compliance.Audit]:
+    """The same calls by the rules as they are, and by rules of which nobody read the source."""
+    phone = "+13055550142"
+    asked = NOW - timedelta(days=90)
+    rows = [
+        hand.call(phone, NOON, id="a", answered_at=NOON, disposition="SALE", duration_seconds=60),
+        hand.call(hand.NEW_YORK, asked, id="b", answered_at=asked, disposition="DNC"),
+    ]
+    told = [
+        hand.check(NOON - timedelta(days=1), phone=phone),
+        hand.check(NOW - timedelta(days=1), phone=phone),
+        hand.check(asked + timedelta(days=1), listed=True),
+    ]
+    names = sorted(set(RULES.values()))
+    return tuple(  # type: ignore[return-value]
+        hand.audit(
+            hand.leads(hand.lead(phone)), hand.calls(*rows), hand.checks(*told), now=NOW, book=book,
+            rules=names, outcomes={"a": "live", "b": "dropped"}, since=NOON,
+            began_at=NOON,
+        )
+        for book in (hand.trusted(rulebook.load()), _weak(set(names)))
+    )  # fmt: skip
+
+
+def test_what_passed_is_uncertain(audits: tuple[compliance.Audit, compliance.Audit]) -> None:
+    """Each check passes something by the rules as they are, and nothing by rules that nobody read."""
+    sure, weak = (each.checks.set_index("check") for each in audits)
+    passing = set(sure.index[sure["pass"] > 0])
+    assert {"calling_hours", "scrub_at_call", "listed_number"} <= passing
+    assert (weak["pass"] == 0).all()
+    assert (weak.loc[list(passing), "uncertain"] > 0).all()
+
+
+def test_a_finding_says_which_rule_nobody_read(
+    audits: tuple[compliance.Audit, compliance.Audit],
+) -> None:
+    """Every uncertain call is listed, with the words of a pass and the doubt behind them."""
+    weak = audits[1]
+    counts = weak.checks.set_index("check")["uncertain"]
+    listed = weak.findings[weak.findings["grade"] == "uncertain"].groupby("check").size()
+    assert {name: int(n) for name, n in counts.items() if n} == listed.to_dict()
+    hours = weak.findings[weak.findings["check"] == "calling_hours"].iloc[0]
+    assert "inside 08:00-21:00" in hours["reason"]
+    assert "us-tsr-hours: confidence in the rule is low (nobody read it)" in hours["reason"]
+    rules = weak.parts["rules"]
+    assert (rules["pass"].fillna(0) == 0).all()
+
+
+def test_every_call_in_full_says_the_same(
+    audits: tuple[compliance.Audit, compliance.Audit],
+) -> None:
+    """The table of all calls has the grades that were counted."""
+    weak = audits[1]
+    assert set(weak.hours["grade"]) == {"uncertain"}
+    assert set(weak.coverage.calls["grade"]) <= {"uncertain", "not evaluable"}
