@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import stat
 import subprocess
@@ -208,3 +209,25 @@ def test_times_compare_as_text(tmp_path: Path) -> None:
 
     found: list[datetime] = [write.created_at for write in journal.unsettled()]
     assert found == sorted(moments)
+
+
+def test_a_wish_and_a_consent_stay_as_evidence_when_their_write_is_settled(tmp_path: Path) -> None:
+    """Who asked not to be called is known after the write is long gone, until the number is forgotten."""
+    journal = Journal(tmp_path, "a")
+    for key, operation in (("k1", "dnc.add"), ("k2", "consents.record"), ("k3", "sms.send")):
+        body = json.dumps({"phone": "+12025550123", "reason": "by letter"}).encode()
+        write = replace(REQUEST, operation=operation, headers={"Idempotency-Key": key}, body=body)
+        journal.begin(write, START)
+        journal.finish(key, "answered", status=201, code=None, request_id=None)
+    journal.begin(replace(REQUEST, headers={"Idempotency-Key": "k4"}), START + timedelta(days=90))
+
+    kept = journal.evidence()
+
+    assert [(each.operation, each.key, each.at) for each in kept] == [
+        ("dnc.add", "k1", START), ("consents.record", "k2", START),
+    ]  # fmt: skip
+    assert kept[0].fields["reason"] == "by letter"
+    assert "+12025550123" not in repr(kept)
+    assert Journal(tmp_path, "another").evidence() == []
+    journal.forget("+12025550123")
+    assert journal.evidence() == []

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
 import pandas as pd
 
 from dialframe import frames
 from dialframe.analytics import DEFAULT
-from dialframe.flows.audit_inputs import outcomes
+from dialframe.client.journal import Evidence
+from dialframe.flows.audit_inputs import outcomes, recorded_consents, told_to_the_service
 
 AT = "2026-10-05T15:00:00Z"
 
@@ -40,3 +45,39 @@ def test_outcomes_are_told_where_none_says_that_a_call_was_dropped() -> None:
 def test_codes_that_mean_none_of_the_three_tell_nothing() -> None:
     """No answer and busy are outcomes of calls that nobody took."""
     assert outcomes(_calls(("call_1", "NA", None), ("call_2", None, AT)), DEFAULT) is None
+
+
+def _account(*kept: Evidence) -> Any:
+    return SimpleNamespace(
+        client=SimpleNamespace(writes=SimpleNamespace(evidence=lambda: list(kept)))
+    )
+
+
+def test_what_was_told_to_the_service_is_evidence_with_who_and_when() -> None:
+    """A number given to `dnc.add` asked not to be called; a later one is none of this audit."""
+    at = datetime(2026, 10, 5, 15, tzinfo=UTC)
+    wish = Evidence(
+        operation="dnc.add", key="k1", at=at, fields={"phone": "+12025550123", "reason": "letter"}
+    )
+    consent = Evidence(
+        operation="consents.record", key="k2", at=at,
+        fields={"phone": "+12025550123", "source": "web form", "obtained_at": AT},
+    )  # fmt: skip
+    later = Evidence(
+        operation="dnc.add", key="k3", at=datetime(2027, 1, 1, tzinfo=UTC), fields=wish.fields
+    )
+    account = _account(wish, consent, later)
+
+    requests = told_to_the_service(account, None, datetime(2026, 12, 1, tzinfo=UTC))
+    assert requests is not None
+    assert requests.to_numpy().tolist() == [["+12025550123", at, "k1", "letter", "dnc.add"]]
+
+    given = pd.DataFrame(
+        {"phone": ["+12025550124"], "kind": ["written"], "granted_at": [pd.Timestamp(AT)]}
+    )
+    consents, recorded = recorded_consents(account, given, datetime(2026, 12, 1, tzinfo=UTC))
+    assert (recorded, len(given)) == (1, 1)
+    assert consents is not None
+    assert consents["kind"].tolist() == ["written", "any"]
+    assert consents["granted_at"].tolist() == [pd.Timestamp(AT)] * 2
+    assert recorded_consents(account, None, at) == (None, 1)

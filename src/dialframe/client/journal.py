@@ -3,7 +3,8 @@
 A write whose answer never came may have happened. Its idempotency key shows whether it did, sent again with
 the same bytes within 24 hours; so both are on disk, synced, before anything is sent, and survive the
 process. The bytes go as soon as the write is settled, and after 24 hours in any case: they hold
-personal data. Answers are not kept: they may hold signing secrets.
+personal data. Answers are not kept: they may hold signing secrets. What a wish not to be called
+(`dnc.add`) or a consent (`consents.record`) said stays, as evidence of who and when, until it is forgotten.
 
 States: `pending` (sent or about to be, no answer that stays), `answered`, `outcome_unknown` (the
 service itself does not know), `failed` (refused, or never sent: it did not happen).
@@ -65,6 +66,14 @@ CREATE TABLE IF NOT EXISTS writes (
     PRIMARY KEY (account, key)
 )
 """
+#: What somebody wished or permitted is evidence, and outlives the write that carried it.
+_EVIDENCE: Final = ("dnc.add", "consents.record")
+_KEPT: Final = """
+CREATE TABLE IF NOT EXISTS evidence (
+    account TEXT NOT NULL, key TEXT NOT NULL, operation TEXT NOT NULL, at TEXT NOT NULL,
+    fields TEXT NOT NULL, PRIMARY KEY (account, key)
+)
+"""
 #: Enough for tidying and for the list of open writes, so that neither reads the table through.
 _INDEX: Final = "CREATE INDEX IF NOT EXISTS writes_by_state ON writes (state, created_at, query)"
 
@@ -110,6 +119,26 @@ def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None
         scheduled_at = datetime.fromisoformat(fields["scheduled_at"])
         late_at, due = max(late_at, scheduled_at), f" at {scheduled_at:%Y-%m-%d %H:%M} UTC"
     return Reach(f"{verb} {whom}{due}", whom, late_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Evidence:
+    """A wish or a consent that was given to the service.
+
+    Attributes:
+        operation: `dnc.add` or `consents.record`.
+        key: Idempotency key of the write.
+        at: When it was first about to be sent, UTC.
+        fields: What the request said.
+    """
+
+    operation: str
+    key: str
+    at: datetime
+    fields: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.operation} of {self.at:%Y-%m-%d %H:%M} UTC, {mask(str(self.fields.get('phone')))})"
 
 
 def _fields(request: PlannedRequest) -> dict[str, Any]:
@@ -316,6 +345,7 @@ class Journal:
             return 0
         digits = phone.lstrip("+")
         with self._transaction() as database:
+            database.execute("DELETE FROM evidence WHERE instr(fields, ?)", (digits,))
             return database.execute(
                 "UPDATE writes SET body = NULL, query = NULL WHERE query IS NOT NULL "
                 "AND (instr(CAST(body AS TEXT), ?) OR instr(query, ?))",
@@ -358,6 +388,26 @@ class Journal:
             )
             return [write_of(row) for row in rows]
 
+    def evidence(self) -> list[Evidence]:
+        """Wishes not to be called and consents that were given to the service, oldest first.
+
+        Raises:
+            StoreError: The journal cannot be read.
+        """
+        if not self.file.exists():
+            return []
+        with self._transaction() as database:
+            rows = database.execute(
+                "SELECT * FROM evidence WHERE account = ? ORDER BY at, key", (self._account,)
+            )
+            return [
+                Evidence(
+                    operation=row["operation"], key=row["key"],
+                    at=datetime.fromisoformat(row["at"]), fields=json.loads(row["fields"]),
+                )
+                for row in rows
+            ]  # fmt: skip
+
     def _find(self, database: sqlite3.Connection, key: str) -> Write | None:
         row = database.execute(
             "SELECT * FROM writes WHERE account = ? AND key = ?", (self._account, key)
@@ -379,6 +429,12 @@ class Journal:
              state, request.method, request.path, request.query, json.dumps(dict(request.headers)),
              request.body),
         )  # fmt: skip
+        if request.operation in _EVIDENCE:
+            database.execute(
+                "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)",
+                (self._account, request.key, request.operation, stamp(created_at),
+                 json.dumps(_fields(request))),
+            )  # fmt: skip
 
     def _set(
         self,
@@ -420,6 +476,7 @@ class Journal:
                 with database:
                     database.execute(_SCHEMA)
                     database.execute(_INDEX)
+                    database.execute(_KEPT)
                     yield database
         except (OSError, sqlite3.Error) as error:
             if is_full(error):

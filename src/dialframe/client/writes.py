@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dialframe.client.answers import Answered
-from dialframe.client.journal import Write, too_late, too_old
+from dialframe.client.journal import Evidence, Write, too_late, too_old
 from dialframe.client.options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.steps import OnDisk, Steps
@@ -75,6 +75,19 @@ class Writes(Resource[ShellT]):
             raise too_late(write, "late=True")
         chosen = replace(options or DEFAULTS, late=late)
         return (yield from self._sender.resend(write, chosen))
+
+    @operation
+    def evidence(self) -> Steps[list[Evidence]]:
+        """List the wishes not to be called and the consents that went to the service from here.
+
+        Returns:
+            What each request said and when, oldest first.
+
+        Raises:
+            StoreError: The journal cannot be read.
+        """
+        kept: list[Evidence] = yield OnDisk(self._sender.journal.evidence)
+        return kept
 
     @operation
     def dismiss(self, key: str) -> Steps[None]:

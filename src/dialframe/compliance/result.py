@@ -5,7 +5,7 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
@@ -129,14 +129,17 @@ class Audit:
         parts = self.parts if isinstance(self.parts, Parts) else Parts(self.parts)
         return self._like(parts=parts.joined(more))
 
-    def with_inputs(self, gaps: tuple[str, ...], inputs: Mapping[str, str]) -> Audit:
-        """The same audit with why it says less than it seems to, and the files that it was given.
+    def with_inputs(
+        self, gaps: tuple[str, ...], inputs: Mapping[str, str], notes: Sequence[str] = ()
+    ) -> Audit:
+        """The same audit with why it says less than it seems to, the files that it was given, and further notes.
 
         Args:
             gaps: Sentences on what was missing.
             inputs: Name of a file to its SHA-256.
+            notes: What must be read with the counts besides.
         """
-        return self._like(gaps=gaps, inputs=dict(inputs))
+        return self._like(gaps=gaps, inputs=dict(inputs), notes=(*self.notes, *notes))
 
     def with_findings(self, findings: pd.DataFrame) -> Audit:
         """The same audit with other findings.

@@ -28,8 +28,10 @@ from dialframe.flows.audit_inputs import (
     known_states,
     outcomes,
     own_list,
+    recorded_consents,
     request_codes,
     requests_of,
+    told_to_the_service,
     worth_checking,
 )
 from dialframe.reports import audit_answers, audit_page, render
@@ -143,6 +145,8 @@ def audit(
         "campaigns": campaigns, "events": events,
     }  # fmt: skip
     began = campaigns["created_at"].min()
+    consents, recorded = recorded_consents(account, scope.consents, at)
+    requests = own_list(account, requests_of(events, taxonomy), at)
     result = compliance.audit(
         leads,
         calls,
@@ -159,16 +163,22 @@ def audit(
         practice=dialed(scope.practice, campaigns),
         exemptions=scope.exemptions,
         declared=scope.declared,
-        consents=scope.consents,
+        consents=consents,
         look_ups=scope.look_ups,
         outcomes=outcomes(calls, taxonomy),
-        events=own_list(account, requests_of(events, taxonomy), at),
+        events=told_to_the_service(account, requests, at),
         began_at=None if pd.isna(began) else began.to_pydatetime(),
         taxonomy=taxonomy.version,
         data_version=_fingerprint(read),
     )
     gaps = (*result.gaps, *_short(scope, read, at))
-    result = result.with_inputs(gaps, scope.inputs)
+    notes = []
+    if recorded and consents is None:
+        notes = [
+            f"Consents that were recorded with the service ({recorded:,}) count only beside a table "
+            "of the firm's other consents (`--consents`), and none was given."
+        ]
+    result = result.with_inputs(gaps, scope.inputs, notes)
     return _with_dashboard(result, leads, calls, campaigns)
 
 

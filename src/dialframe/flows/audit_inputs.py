@@ -79,6 +79,50 @@ def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> p
         and entry.added_at <= at
         and entry.reason in _WISHES
     ]
+    return _with_requests(requests, rows)
+
+
+def told_to_the_service(
+    account: Account, requests: pd.DataFrame | None, at: datetime
+) -> pd.DataFrame | None:
+    """The same requests with those that went to the service (`dnc.add`), by the reason that they gave."""
+    rows = [
+        (
+            each.fields["phone"],
+            each.at,
+            each.key,
+            each.fields.get("reason") or "dnc.add",
+            "dnc.add",
+        )
+        for each in account.client.writes.evidence()
+        if each.operation == "dnc.add" and each.at <= at and each.fields.get("phone")
+    ]
+    return _with_requests(requests, rows)
+
+
+def recorded_consents(
+    account: Account, consents: pd.DataFrame | None, at: datetime
+) -> tuple[pd.DataFrame | None, int]:
+    """The table of consents with those that went to the service (`consents.record`), and how many those are.
+
+    They are no table of their own: a firm that gives none may keep others elsewhere.
+    """
+    rows = [
+        (each.fields["phone"], "any", each.fields["obtained_at"],
+         f"consents.record {each.key}: {each.fields.get('source', '')}")
+        for each in account.client.writes.evidence()
+        if each.operation == "consents.record" and each.at <= at and each.fields.get("phone")
+    ]  # fmt: skip
+    if consents is None or not rows:
+        return consents, len(rows)
+    own = pd.DataFrame(rows, columns=["phone", "kind", "granted_at", "record"])
+    own["granted_at"] = pd.to_datetime(own["granted_at"], utc=True).astype("datetime64[us, UTC]")
+    return pd.concat([consents, own], ignore_index=True), len(rows)
+
+
+def _with_requests(
+    requests: pd.DataFrame | None, rows: Sequence[tuple[object, ...]]
+) -> pd.DataFrame | None:
     if not rows:
         return requests
     own = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
