@@ -21,8 +21,25 @@ LISTS = ("scrub_at_call", "listed_number", "scrub_coverage")
 #: Wordings of a refusal that agents log, in five languages; none is a code that anybody mapped.
 REFUSALS = (
     "Do Not Call List", "Opted Out", "Removed", "NI - DNC", "NO LLAMAR", "do not call again",
-    "Take me off your list", "Remove from list", "Unsubscribed", "Stop calling", "No llamar más",
-    "Ne plus appeler", "Nicht mehr anrufen", "Non chiamare più", "No volver a llamar",
+    "Take me off your list", "Remove from list", "Unsubscribed", "Stop calling", "DNC Request",
+    "Do Not Contact", "Don't call back", "Opt-out", "Never call again", "No more calls",
+    "Remove me", "Unsubscribe", "Asked to be removed", "Wants to be removed from list",
+    "Customer requested DNC", "Added to DNC", "Stop contacting me", "Lose my number",
+    "Cease and desist", "Do not phone", "Not to be called", "Suppress number",
+    "Put on do not call list", "DNC - internal", "Requested no further contact", "Blacklist",
+    "No llamar más", "No volver a llamar", "No me llamen más", "Quitar de la lista",
+    "Darse de baja", "Baja de la lista", "Lista Robinson", "No contactar",
+    "Solicita no ser llamado", "Dejar de llamar", "Eliminar de la lista",
+    "No desea ser contactado", "Ne plus appeler", "Ne pas rappeler", "Ne plus contacter",
+    "Retirer de la liste", "Se désinscrire", "Désabonné", "Opposition au démarchage",
+    "Liste rouge", "Ne souhaite plus être appelé", "Ne m'appelez plus",
+    "Supprimer mes coordonnées", "Arrêtez d'appeler", "Refus d'appel", "Nicht mehr anrufen",
+    "Nicht anrufen", "Kein Anruf mehr", "Keine Anrufe mehr", "Von der Liste streichen",
+    "Aus der Liste entfernen", "Abgemeldet", "Werbesperre", "Widerspruch gegen Werbung",
+    "Kontaktsperre", "Robinsonliste", "Nicht kontaktieren", "Möchte nicht mehr angerufen werden",
+    "Anrufsperre", "Non chiamare più", "Non chiamare", "Non richiamare", "Non contattare",
+    "Rimuovere dalla lista", "Togliere dalla lista", "Cancellazione dalla lista",
+    "Registro delle opposizioni", "Non vuole essere contattato", "Basta chiamate",
 )  # fmt: skip
 
 
@@ -130,23 +147,48 @@ def test_the_age_of_the_services_copy_counts_with_the_age_of_the_check() -> None
         assert _counts(audit, "scrub_at_call") == counts
 
 
-@pytest.mark.parametrize("words", REFUSALS)
-def test_no_wording_of_a_refusal_is_silent(words: str) -> None:
-    """Nobody mapped it: it is in the table of unmapped dispositions, and later calls are uncertain."""
+@pytest.fixture(scope="module")
+def refusals() -> tuple[compliance.Audit, compliance.Audit]:
+    """Every wording on a number of its own with a later call to it: unmapped, and mapped."""
+    phones = [f"+1212555{1000 + n}" for n in range(len(REFUSALS))]
     rows = [
-        hand.call(at=NOON, id="asked", disposition=words),
-        hand.call(at=NOON + 30 * DAY, id="later"),
+        hand.call(phone, NOON, id=f"asked {words}", disposition=words)
+        for phone, words in zip(phones, REFUSALS, strict=True)
     ]
-    audit = _audit(rows, hand.check(NOON + 29 * DAY), practice=hand.declared())
-    unmapped = audit.parts["unmapped"]
-    assert unmapped[["disposition", "like_refusal"]].to_numpy().tolist() == [[words, True]]
+    rows += [
+        hand.call(phone, NOON + 30 * DAY, id=words)
+        for phone, words in zip(phones, REFUSALS, strict=True)
+    ]
+    checks = [hand.check(NOON + 29 * DAY, phone=phone) for phone in phones]
+    return tuple(  # type: ignore[return-value]
+        _audit(rows, *checks, practice=hand.declared(), known_codes=lambda _, is_known=known: is_known)
+        for known in (False, True)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_no_wording_of_a_refusal_is_silent(
+    words: str, refusals: tuple[compliance.Audit, compliance.Audit]
+) -> None:
+    """Nobody mapped it: later calls are uncertain, unless a request among the known codes makes them worse."""
+    audit = refusals[0]
     found = audit.findings[audit.findings["check"] == "listed_number"].set_index("call_id")
-    assert found.loc["later", "grade"] == "uncertain"
-    assert "--codes" in " ".join(audit.notes)
-    mapped = _audit(
-        rows, hand.check(NOON + 29 * DAY), practice=hand.declared(), known_codes=lambda _: True
-    )
-    assert mapped.parts["unmapped"].empty
+    unmapped = audit.parts["unmapped"].set_index("disposition")["like_refusal"]
+    if words in unmapped.index:
+        assert unmapped[words]
+        assert found.loc[words, "grade"] == "uncertain"
+    else:
+        assert found.loc[words, "grade"] in ("violation", "uncertain")
+        assert "request" in found.loc[words, "reason"]
+
+
+def test_a_wording_that_somebody_mapped_is_no_unmapped_one(
+    refusals: tuple[compliance.Audit, compliance.Audit],
+) -> None:
+    """The notes of the other say which option takes a file of codes."""
+    assert "--codes" in " ".join(refusals[0].notes)
+    assert len(refusals[0].parts["unmapped"]) >= 75
+    assert refusals[1].parts["unmapped"].empty
 
 
 def test_entries_of_the_firms_own_list_are_requests_with_who_and_when() -> None:
