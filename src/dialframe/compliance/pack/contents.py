@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,6 +29,8 @@ TABLES: Final = (
     "conduct", "caller_numbers", "recording_rules", "caller_id_rules", "voice_rules",
     "weak_cases",
 )  # fmt: skip
+#: Every rule behind the numbers of the tables, whole, the firm's own among them.
+HELD: Final = "in_this_audit.json"
 #: Columns that hold a number as an integer, and those that hold it as text.
 _KEYS: Final = ("phone",)
 _TEXTS: Final = ("to_number", "from_number", "number")
@@ -75,6 +78,11 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         )
     _text(folder / "checks" / "order.txt", "\n".join(order) + "\n")
     _rules(folder / "rules")
+    held = [
+        {"rule": each.rule, "asked": each.asked, **each.law.model_dump(mode="json")}
+        for each in engine.asked.law.rules
+    ]
+    _text(folder / "rules" / HELD, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
     source = resources.files("dialframe.compliance.pack") / "verify.py"
     _text(folder / "verify.py", source.read_text(encoding="utf-8"))
 
