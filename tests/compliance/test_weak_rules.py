@@ -9,6 +9,7 @@ import pytest
 
 from compliance import hand
 from dialframe import compliance
+from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules import rulebook
 from dialframe.compliance.rules.rulebook import RuleBook
 
@@ -87,3 +88,22 @@ def test_every_call_in_full_says_the_same(
     weak = audits[1]
     assert set(weak.hours["grade"]) == {"uncertain"}
     assert set(weak.coverage.calls["grade"]) <= {"uncertain", "not evaluable"}
+
+
+def test_a_violation_of_a_rule_that_nobody_read_is_uncertain() -> None:
+    """Calls and shares of dropped calls alike; another rule that was read decides by itself."""
+    late = hand.utc("2026-06-16T03:30")
+    rows = [hand.call(at=late, id=f"c{n}") for n in range(10)]
+    said = {row["id"]: "dropped" if n < 5 else "live" for n, row in enumerate(rows)}
+    for names, grades in (
+        ({"us-tsr-hours", "us-tsr-abandonment"}, {"uncertain"}),
+        ({"us-tsr-abandonment"}, {"uncertain", "violation"}),
+    ):
+        audit = hand.audit(
+            hand.leads(), hand.calls(*rows), hand.checks(), now=NOW, book=_weak(names),
+            rules=["us-tsr-hours", "us-tsr-abandonment"], outcomes=said,
+            practice=Practice(dialing="predictive"),
+        )  # fmt: skip
+        counts = audit.checks.set_index("check").loc[["calling_hours", "abandonment"]]
+        assert {n for n in ("pass", "violation", "uncertain") if counts[n].sum()} == grades
+        assert "nobody read it" in " ".join(audit.findings["reason"])

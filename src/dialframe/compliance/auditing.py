@@ -475,8 +475,8 @@ def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         merged[name] = merged[name].astype("Int64")
     # What rests on no source that was read passes nothing for certain.
     weak = (merged["confidence"] == "low") & merged["pass"].notna()
-    merged.loc[weak, "uncertain"] += merged.loc[weak, "pass"]
-    merged.loc[weak, "pass"] = 0
+    merged.loc[weak, "uncertain"] += merged.loc[weak, "pass"] + merged.loc[weak, "violation"]
+    merged.loc[weak, ["pass", "violation"]] = 0
     return merged
 
 

@@ -123,11 +123,10 @@ class Check:
         view.con.execute(self.settling())
 
     def settling(self) -> str:
-        """The query that takes a pass back: `uncertain` by a rule without a source, `not asked` where a rule was left out."""
+        """The query that takes a grade back: `uncertain` by a rule without a source, `not asked` where a rule was left out."""
         if not self.by_call:
-            weak = (
-                "severity = 0 and list_has_any(rules, (select list(rule) from rules where weak))"
-            )
+            every = "(select coalesce(list(rule), []) from rules where weak)"
+            weak = f"(severity = 0 and list_has_any(rules, {every})) or (severity = 4 and list_has_all({every}, rules))"
             return f"""
             create or replace table {self.name} as
             select * replace (case when {weak} then 3 else severity end as severity), severity as by_query from {self.name};"""
@@ -139,9 +138,10 @@ class Check:
             where c.graded {self._only} and c.call not in (select call from {self.name});
             create or replace table {self.name}_graded as
             select t.call, c.case_id, t.missing,
-              t.severity = 0 and k.case_id is not null as is_weak,
-              case when is_weak then k.rules else t.rules end as rules,
-              case when is_weak then 3
+              t.severity as by_query,
+              case when t.severity = 0 and k.case_id is not null then k.rules else t.rules end as rules,
+              case when t.severity = 0 and k.case_id is not null then 3
+                when t.severity = 4 and t.rules <> [] and list_has_all(k.rules, t.rules) then 3
                 when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
                 then 1 else t.severity end as severity
             from {self.name} t join calls c using (call)
@@ -203,7 +203,7 @@ class Check:
             with chosen as (
               select g.call, c.place, c.at_utc from {self.name}_graded g join calls c using (call) where {where}
             ), times as ({_LOCAL_TIMES})
-            select t.* exclude (severity, call), g.call, g.severity, g.is_weak, g.rules as weak_rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
+            select t.* exclude (severity, call), g.call, g.severity, g.by_query, g.rules as weak_rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at, c.missing_input,
               c.reached_network, c.phone as phone_key, p.zones, p.source as zone_source, p.confidence as zone_confidence, p.reason as place_reason,
               p.regions, w.local_times, l.lead_id, u.lifted
             from chosen k join {self.name} t using (call) join {self.name}_graded g using (call) join calls c using (call)
@@ -218,8 +218,9 @@ def graded(
 ) -> pd.DataFrame:
     """Rows with their grade, rules and words."""
     weak = _weak(found)
-    found = found.assign(severity=found["severity"].mask(weak, 0))
-    found["grade"] = [GRADES[int(n)] for n in found["severity"]]
+    if weak.any():
+        found = found.assign(severity=found["severity"].mask(weak, found["by_query"]))
+    found = found.assign(grade=[GRADES[int(n)] for n in found["severity"]])
     found["missing"] = found["missing"].where(found["severity"] == 2).astype("str")
     told = view.named(found)
     for name in ("evidence", "detail", "reason"):
@@ -230,16 +231,15 @@ def graded(
 
 
 def _weak(found: pd.DataFrame) -> pd.Series:
-    """Rows that pass by their query and are uncertain because nobody read the source of a rule."""
-    if "is_weak" in found:
-        return found["is_weak"].fillna(value=False).astype(bool)
+    """Rows that pass or break a rule by their query and are uncertain because nobody read its source."""
     if "by_query" in found:
-        return (found["severity"] == UNCERTAIN_AT) & (found["by_query"] == 0)
+        decided = found["by_query"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
+        return (found["severity"] == UNCERTAIN_AT) & decided
     return pd.Series(data=False, index=found.index)
 
 
 def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame:
-    """The words of a pass, and why it is uncertain nevertheless."""
+    """The words of the query's own grade, and why it is uncertain nevertheless."""
     numbers = told["weak_rules" if "weak_rules" in told else "rules"]
     for row in told.index[weak]:
         rules = [r for r in view.rules(numbers[row]) if r.confidence == "low"]
