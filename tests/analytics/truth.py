@@ -28,7 +28,7 @@ from dialframe.sandbox.seed import (
     population,
 )
 from dialframe.sandbox.seed.account_tables import SIZES, VOICEMAIL_AS_COMPLETED
-from dialframe.sandbox.seed.planted_faults import History
+from dialframe.sandbox.seed.answer_sheet import History
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 NOW = int(dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC).timestamp()) * 1_000
