@@ -141,6 +141,23 @@ def test_a_changed_letter_of_a_column_s_name_is_noticed(folder: Path) -> None:
         assert faults.shown(folder) == before
 
 
+@pytest.mark.parametrize("text", [b"55501", b"req_1", b".parquet"])
+def test_bytes_that_are_no_text_are_damage(folder: Path, text: bytes) -> None:
+    """One flipped bit that ends UTF-8 is said and mended, in rows as in names of parts."""
+    before = faults.shown(folder)
+    content = (folder / FILE).read_bytes()
+    assert text in content
+    (folder / FILE).write_bytes(content.replace(text, bytes([text[0] | 0x80]) + text[1:]))
+
+    with pytest.raises(StoreError, match="run dialframe store repair"):
+        faults.shown(folder)
+
+    assert any(problem.file == FILE for problem in recovery.verify(folder))
+    recovery.repair(folder, NOW)
+    assert not recovery.verify(folder)
+    assert faults.shown(folder) == before
+
+
 @pytest.mark.parametrize("place", ["parts", "copy/parts"])
 def test_one_damaged_copy_of_a_part_is_mended_from_the_other(folder: Path, place: str) -> None:
     """No row is missing while either copy lives, whoever reads first."""

@@ -272,7 +272,7 @@ def _fill(connection: sqlite3.Connection, old: Path, transactions: Sequence[Reco
             try:
                 wrong = differing(salvaged, [table])
                 rows = salvaged.execute(f"SELECT * FROM {table}").fetchall()
-            except sqlite3.Error:
+            except (sqlite3.Error, UnicodeDecodeError):
                 wrong, rows = [table], []
             if wrong:
                 words.append(f"{FILE}: rows of {table} are lost")

@@ -147,7 +147,20 @@ def differing(connection: sqlite3.Connection, tables: Iterable[str]) -> list[str
         name: (rows, digest)
         for name, rows, digest in connection.execute("SELECT name, rows, digest FROM checksum")
     }
-    return [table for table in tables if _counted(connection, table) != known.get(table)]
+    return [table for table in tables if _counted_or_none(connection, table) != known.get(table)]
+
+
+def _counted_or_none(connection: sqlite3.Connection, table: str) -> tuple[int, int] | None:
+    """The count and digest of a table's rows; None where one of them holds bytes that are no text."""
+    try:
+        return _counted(connection, table)
+    except UnicodeDecodeError:
+        return None
+    except sqlite3.OperationalError as error:
+        # Python says so of text that it cannot decode; what SQLite itself says has a code.
+        if getattr(error, "sqlite_errorcode", None) is not None:
+            raise
+        return None
 
 
 def _counted(connection: sqlite3.Connection, table: str) -> tuple[int, int]:
