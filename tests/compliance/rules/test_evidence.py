@@ -59,6 +59,7 @@ def test_a_rule_without_a_source_that_was_read_is_uncertain_at_best() -> None:
         ("us-ok-hours-pre2022", "us-ok-hours", "2022-11-01"),
         ("us-wa-hours-pre2022", "us-wa-hours", "2022-06-09"),
         ("us-pa-hours-pre2026", "us-pa-hours", "2026-10-18"),
+        ("us-or-hours-adad-pre2026", "us-or-hours-adad", "2026-01-01"),
         ("us-tcpa-internal-dnc-pre2025", "us-tcpa-internal-dnc", "2025-04-11"),
         ("us-tsr-retention-pre2024", "us-tsr-retention", "2024-05-16"),
         ("fr-refusal-60d", "fr-objection-2026", "2026-08-11"),
