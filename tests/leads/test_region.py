@@ -61,6 +61,25 @@ def test_a_list_that_speaks_against_the_given_region_is_refused(lists, wrong):
         assert decision.settled(force=True) == wrong
 
 
+def test_the_library_refuses_what_the_command_refuses(lists, tmp_path):
+    """`clean` and `clean_files` say why, write nothing, and take the region of who insists."""
+    file, columns = lists["CO"]
+    said = decide_region(file, "US", columns).why()
+    out = tmp_path / "out"
+
+    with pytest.raises(LeadFileError) as of_frames:
+        leads.clean(file, region="US")
+    with pytest.raises(LeadFileError) as of_paths:
+        leads.clean_files([file.path], out, region="US")
+
+    assert str(of_frames.value) == str(of_paths.value) == said
+    assert not out.exists() or not list(out.iterdir())
+    assert leads.clean(file, region="CO").counts["clean"] > 0
+    assert leads.clean(file, region="US", force_region=True).region == "US"
+    forced = leads.clean_files([file.path], out, region="US", force_region=True)
+    assert forced.files[0].region_decision.against == said
+
+
 def test_the_right_region_is_taken_without_a_word(lists, lead_file):
     """Whatever else the list holds, and of names and numbers alone."""
     for region, (file, columns) in lists.items():

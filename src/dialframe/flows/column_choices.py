@@ -65,7 +65,6 @@ class Chooser:
         memory: What is remembered, or None.
         ask: Asks a person; None to refuse what nobody can know and to take the likeliest otherwise.
         ask_region: Asks a person for a country; None to refuse.
-        force_region: Whether the region counts although the list speaks against it.
         settled: Columns by the file's hash and name.
     """
 
@@ -74,7 +73,6 @@ class Chooser:
     memory: Memory | None = None
     ask: Ask | None = None
     ask_region: AskRegion | None = None
-    force_region: bool = False
     settled: dict[tuple[str, str], ColumnMap] = field(default_factory=dict)
 
     def __call__(self, file: LeadFile) -> ColumnMap:
@@ -91,19 +89,13 @@ class Chooser:
     def silent(self) -> Chooser:
         """The same for another process: it asks nobody and writes nothing."""
         memory = None if self.memory is None else replace(self.memory, folder=None)
-        return Chooser(self.region, self.told, memory, force_region=self.force_region)
+        return Chooser(self.region, self.told, memory)
 
     def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision:
-        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for.
-
-        Raises:
-            LeadFileError: Nobody knows and nobody can be asked, or the list plainly speaks against
-                the region that was told.
-        """
+        """The region of a file's national numbers: as told, inferred beyond doubt, or asked for."""
         decision = leads.decide_region(file, self.region, columns)
         if decision.is_open and self.ask_region is not None:
             decision = leads.decide_region(file, self.ask_region(decision), columns)
-        decision.settled(force=self.force_region)
         return decision
 
     def _choose(self, file: LeadFile) -> ColumnMap:

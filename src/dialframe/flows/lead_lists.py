@@ -80,9 +80,7 @@ class Recipe:
 
     def chooser(self) -> Chooser:
         """What says the columns and the region of each file."""
-        return Chooser(
-            self.region, self.mapping, self.memory, self.ask, self.ask_region, self.force_region
-        )
+        return Chooser(self.region, self.mapping, self.memory, self.ask, self.ask_region)
 
     def choices(self, chooser: Chooser) -> leads.Choices:
         """The same in the words of the pipeline."""
@@ -90,6 +88,7 @@ class Recipe:
             region=self.region,
             mapping=chooser,
             choose_region=chooser.region_of,
+            force_region=self.force_region,
             policy=self.rules.policy,
             blocked_countries=self.rules.blocked_countries,
             field_rules=self.rules.field_rules,

@@ -21,7 +21,7 @@ from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.decide import map_columns
-from dialframe.leads.columns.region import RegionDecision
+from dialframe.leads.columns.region import RegionDecision, decide_region
 from dialframe.leads.dedupe.compare import Compared, Found
 from dialframe.leads.dedupe.preference import ages, filled_cells, newest_column
 from dialframe.leads.judging import phone_columns
@@ -126,6 +126,7 @@ class Choices:
     Attributes:
         region: ISO 3166 region of national numbers, or None to take numbers alone that say their
             own country.
+        force_region: Whether the region counts although a file speaks against it.
         choose_region: Decides the region of each file instead, from its sample and its columns.
         mapping: Columns by field, as for `map_columns`, for all files; or what says them of each.
         policy: Decisions that are not the contract's.
@@ -141,6 +142,26 @@ class Choices:
     field_rules: Sequence[FieldRule] = ()
     told: ReadOptions = field(default_factory=ReadOptions)
     choose_region: ChooseRegion | None = None
+    force_region: bool = False
+
+    def region_of(self, file: LeadFile, columns: ColumnMap) -> RegionDecision | None:
+        """The region of a file's national numbers, settled; None where none is given or chosen.
+
+        Args:
+            file: The file, or a sample of its rows.
+            columns: The columns of the file.
+
+        Raises:
+            LeadFileError: No region is known, or the file plainly speaks against the given one.
+        """
+        if self.choose_region is not None:
+            decision = self.choose_region(file, columns)
+        elif self.region is not None:
+            decision = decide_region(file, self.region, columns)
+        else:
+            return None
+        decision.settled(force=self.force_region)
+        return decision
 
     def judging(self, columns: ColumnMap, region: str | None, *, turned: bool = False) -> Judging:
         """By what the records of a file are judged.
@@ -210,10 +231,9 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
     if origin is not None:
         # Numbers of a clean list are E.164, or none.
         return JudgedFile(taken, choices.judging(columns, None, turned=turned))
-    if choices.choose_region is None:
-        return JudgedFile(taken, choices.judging(columns, choices.region, turned=turned))
-    region = choices.choose_region(taken.file, columns)
-    return JudgedFile(taken, choices.judging(columns, region.region, turned=turned), region)
+    decision = choices.region_of(taken.file, columns)
+    region = None if decision is None else decision.region
+    return JudgedFile(taken, choices.judging(columns, region, turned=turned), decision)
 
 
 def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:

@@ -422,6 +422,7 @@ def clean(
     field_rules: Sequence[FieldRule] = (),
     do_not_call: Iterable[str] = (),
     suppressed: Barring | None = None,
+    force_region: bool = False,
     on_progress: OnProgress = silent,
 ) -> Cleaned:
     """Put every record of the files into exactly one of five outcomes.
@@ -442,20 +443,28 @@ def clean(
         field_rules: Further rules of the account.
         do_not_call: Numbers that must not be called, in any form.
         suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
+        force_region: Take the region although a file plainly speaks against it.
         on_progress: Told of records.
 
     Returns:
         The outcomes as frames.
 
     Raises:
-        LeadFileError: A file has no phone column.
+        LeadFileError: A file has no phone column, or plainly speaks against the given region.
         ConfigError: A region, a country or a field is unknown.
     """
     listed = [files] if isinstance(files, LeadFile) else list(files)
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
     mappings = _each(mapping, len(listed))
-    choices = Choices(region, None, policy or Policy(), blocked_countries, field_rules)
+    choices = Choices(
+        region,
+        None,
+        policy or Policy(),
+        blocked_countries,
+        field_rules,
+        force_region=force_region,
+    )
     with Pipeline(choices, memory_bytes=None, on_progress=on_progress) as pipeline:
         pipeline.take(listed, mappings)
         pipeline.compare(do_not_call, suppressed=suppressed)
@@ -473,6 +482,7 @@ def clean_files(
     field_rules: Sequence[FieldRule] = (),
     do_not_call: Iterable[str] = (),
     suppressed: Barring | None = None,
+    force_region: bool = False,
     told: ReadOptions | None = None,
     stem: str | None = None,
     form: Form = "csv",
@@ -501,6 +511,7 @@ def clean_files(
         field_rules: Further rules of the account.
         do_not_call: Numbers that must not be called, in any form.
         suppressed: Numbers of the firm's own lists, such as `SuppressionList.barred()`.
+        force_region: Take the region although a file plainly speaks against it.
         told: What is known of the files; the rest is found out.
         stem: Beginning of the names; without it the first file's name without endings.
         form: Format of the five outcomes.
@@ -518,14 +529,20 @@ def clean_files(
         Counts, reasons and paths.
 
     Raises:
-        LeadFileError: A file cannot be read, changed while it was read, or has no phone column;
-            the folder cannot be written.
+        LeadFileError: A file cannot be read, changed while it was read, has no phone column, or
+            plainly speaks against the given region; the folder cannot be written.
         ConfigError: A region, a country or a field is unknown.
     """
     if not paths:
         raise LeadFileError("there is no file to clean; pass at least one")
     choices = Choices(
-        region, mapping, policy or Policy(), blocked_countries, field_rules, told or ReadOptions()
+        region,
+        mapping,
+        policy or Policy(),
+        blocked_countries,
+        field_rules,
+        told or ReadOptions(),
+        force_region=force_region,
     )
     target = (
         None
