@@ -24,6 +24,7 @@ class Fake:
             anything happens, `lose` after it happened, a status and code refuse it, None is well.
         told: Status and body of what is asked with GET, by path; all else is no route.
         answered_for: The campaign that answers to imports name.
+        twist: Makes another answer of the answer to each import request, or a page of HTML.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,7 @@ class Fake:
         self.trouble: Callable[[int], str | tuple[int, str] | None] = lambda _: None
         self.told: dict[str, tuple[int, Json]] = {}
         self.answered_for = CAMPAIGN
+        self.twist: Callable[[Json], Json | str] = lambda answer: answer
         self._answers: dict[str, tuple[bytes, Json]] = {}
         self._guard = threading.Lock()
         handler = type("Handler", (_Handler,), {"fake": self})
@@ -64,7 +66,7 @@ class Fake:
         self.checked += phones
         return 200, {"data": [{"phone": one, "listed": one in self.listed} for one in phones]}
 
-    def import_(self, key: str, body: bytes) -> tuple[int, Json] | None:
+    def import_(self, key: str, body: bytes) -> tuple[int, Json | str] | None:
         """One import; None cuts the line."""
         with self._guard:
             self.imports.append((key, body))
@@ -78,7 +80,9 @@ class Fake:
             known, answer = self._answers[key]
             if trouble == "lose":
                 return None
-            return (200, answer) if known == body else (409, {"code": "idempotency_conflict"})
+            if known != body:
+                return 409, {"code": "idempotency_conflict"}
+            return 200, self.twist(answer)
 
     def _import(self, leads: list[Json]) -> Json:
         data = []
@@ -127,10 +131,15 @@ class _Handler(BaseHTTPRequestHandler):
         told = self.fake.told.get(urlsplit(self.path).path)
         self._send(*(told or (404, {"code": "route_not_available"})))
 
-    def _send(self, status: int, value: Json) -> None:
-        content = json.dumps({"status": status, **value} if status >= 400 else value).encode()
+    def _send(self, status: int, value: Json | str) -> None:
+        if isinstance(value, str):
+            content, kind = value.encode(), "text/html"
+        elif status >= 400:
+            content = json.dumps({"status": status, **value}).encode()
+            kind = "application/problem+json"
+        else:
+            content, kind = json.dumps(value).encode(), "application/json"
         self.send_response(status)
-        kind = "application/problem+json" if status >= 400 else "application/json"
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("X-Request-ID", "req_01ARZ3NDEKTSV4RRFFQ69G5FAV")

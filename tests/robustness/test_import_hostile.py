@@ -15,6 +15,7 @@ from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
 
 Go = Callable[..., tuple[int, dict[str, Any], str]]
+Twist = Callable[[dict[str, Any]], Any]
 
 
 @pytest.fixture
@@ -138,6 +139,52 @@ def test_refused_batch_is_a_file_to_send_again(fake: Fake, go: Go, tmp_path: Pat
     assert len(fake.leads) == 450
     assert fake.leads["+12125550142"]["custom_fields"] == {"City": "Berlin"}
     assert fake.leads["+13125550150"]["full_name"] == "Ada Lane"
+
+
+def rows_as(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Twist:
+    """An answer with other results."""
+    return lambda answer: {**answer, "data": change([dict(row) for row in answer["data"]])}
+
+
+LIES: dict[str, Twist] = {
+    "a result missing": rows_as(lambda rows: rows[:-1]),
+    "a result too many": rows_as(lambda rows: [*rows, {**rows[0], "index": len(rows)}]),
+    "no results": rows_as(lambda _: []),
+    "another index": rows_as(lambda rows: [{**rows[0], "index": 7_000}, *rows[1:]]),
+    "an index below 0": rows_as(lambda rows: [{**rows[0], "index": -1}, *rows[1:]]),
+    "an index twice": rows_as(lambda rows: [{**rows[0], "index": 1}, *rows[1:]]),
+    "another lead": rows_as(lambda rows: [{**rows[0], "external_id": "B-1"}, *rows[1:]]),
+    "an outcome nobody knows": rows_as(lambda rows: [{**rows[0], "status": "queued"}, *rows[1:]]),
+    "an empty outcome": rows_as(lambda rows: [{**rows[0], "status": ""}, *rows[1:]]),
+    "no outcome": rows_as(lambda rows: [{**rows[0], "status": None}, *rows[1:]]),
+    "another campaign": lambda answer: {**answer, "campaign_id": CAMPAIGN.replace("3", "4")},
+    "a page of HTML": lambda _: "<html><body>Sign in to the network</body></html>",
+    "no JSON": lambda _: "{",
+    "a list": lambda answer: answer["data"],
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_answer_that_cannot_be_is_no_success(
+    fake: Fake, go: Go, tmp_path: Path, lead_list: Path, lie: str
+) -> None:
+    """What nobody can know is unknown in the ledger, and the next run doubles nothing."""
+    five = "".join(lead_list.read_text().splitlines(keepends=True)[:6])
+    lead_list.write_text(five.replace("Berlin", "New York"))
+    fake.twist = LIES[lie]
+    status, _, _ = go()
+    first = ledger(tmp_path)
+    fake.twist = lambda answer: answer
+    again, facts, _ = go()
+
+    assert status in (1, 3)
+    assert first[0]["outcome"] == "unknown"
+    assert {row["outcome"] for row in first} <= {"accepted", "unknown"}
+    assert len(fake.leads) == 5
+    assert len(fake.keys) == 1
+    assert all(len(bodies) == 1 for bodies in fake.keys.values())
+    assert facts["accepted"] + facts["unknown"] == 5
+    assert again == (3 if facts["unknown"] else 0)
 
 
 def test_key_that_the_service_says_is_anothers_is_never_replaced(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import pandas as pd
 
+from dialframe.contract.models.lead_models import ImportStatus
 from dialframe.flows.import_journal import Entry, Journal, Standing
 
 #: Columns of a ledger, one row per lead that was meant to be imported.
@@ -35,6 +36,9 @@ MENDABLE: Final = frozenset(
 )  # fmt: skip
 #: Rows of a ledger that are made at once.
 _ROWS: Final = 20_000
+
+#: Outcomes of a lead that the contract has (contract, Endpoints: Leads).
+_STATUSES: Final = frozenset(get_args(ImportStatus))
 
 _FIELDS: Final = ("external_id", "phone", "first_name", "last_name", "full_name", "email")
 _META: Final = ("_file", "_line", "_row", "_outcome", "_reason", "_field", "_value")
@@ -186,7 +190,8 @@ def results(batch: Sequence[Entry], facts: Mapping[str, Any]) -> list[dict[str, 
     """What a closing line says of each lead sent, in order; of whom it says nothing, why not.
 
     The contract promises exactly one result per lead, by its index; a result that is missing, comes
-    twice or names another lead's `external_id` says nothing.
+    twice, names another lead's `external_id` or an outcome that the contract does not have says
+    nothing.
     """
     told: dict[int, list[dict[str, Any]]] = {}
     for result in facts.get("results", ()):
@@ -205,6 +210,8 @@ def _one(
         return {"why": "two_results"}
     if told[0].get("external_id") not in (None, lead["body"].get("external_id")):
         return {"why": "result_of_another_lead"}
+    if told[0].get("status") not in _STATUSES:
+        return {"why": "unknown_outcome"}
     return told[0]
 
 
