@@ -20,6 +20,7 @@ from dialframe.assistant.exposure import Exposure
 from dialframe.assistant.tool_server import build
 from dialframe.errors import ConfigError, DialframeError, LeadFileError, StoreError
 from dialframe.sandbox import Sandbox
+from dialframe.suppression import Entry, SuppressionList
 
 NOW = datetime.now(UTC)
 CHECKED = 30
@@ -138,6 +139,22 @@ def test_list_check_accounts_for_every_row(account: Account) -> None:
     assert (made["records"], made["clean"], made["duplicates"], made["rejected"]) == (3, 1, 1, 1)
     assert {row["reason"] for row in made["reasons"]} == {"phone_too_short", "duplicate_in_file"}
     assert "555" not in json.dumps(made)
+
+
+def test_list_check_honors_the_suppression_list(account: Account) -> None:
+    """A number of the firm's own list beside the store is held back, in this process and in its own."""
+    content = "Name,Phone\nAnn,212-555-0142\nBob,212-555-0187\n"
+    own = SuppressionList.beside(account.store.folder.parent)
+    own.add([Entry("+12125550187", "opt_out", "test", NOW.date())], NOW)
+    made = ask(account, "check_lead_list", content=content, region="US")
+    through = through_the_server(
+        account, "check_lead_list", Exposure(), content=content, region="US"
+    )
+
+    assert (made["clean"], made["do_not_call"]) == (1, 1)
+    assert [row["reason"] for row in made["reasons"]] == ["suppressed"]
+    assert json.loads(through)["do_not_call"] == 1
+    assert "0187" not in through
 
 
 def test_list_check_guesses_no_country(account: Account) -> None:

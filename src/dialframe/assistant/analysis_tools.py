@@ -51,6 +51,11 @@ class Asked:
     now: datetime
     on_progress: OnProgress = silent
 
+    @property
+    def stores(self) -> Path:
+        """The folder of all accounts' stores, in which the firm's own list is."""
+        return self.account.store.folder.parent
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -63,7 +68,8 @@ class Analysis:
         run: What was asked to the answer.
         required: Arguments that have to be given.
         scopes: Scopes that the key needs, since the store holds what they let read.
-        apart: The same from the arguments alone, for a process of its own that can be ended.
+        apart: The same from the arguments and the folder of all stores, for a process of its own that
+            can be ended.
     """
 
     name: str
@@ -72,7 +78,7 @@ class Analysis:
     run: Callable[[Asked], dict[str, Any]]
     required: tuple[str, ...] = ()
     scopes: frozenset[str] = frozenset()
-    apart: Callable[[Arguments], dict[str, Any]] | None = None
+    apart: Callable[[Arguments, Path], dict[str, Any]] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -164,12 +170,13 @@ def call_audit(asked: Asked) -> dict[str, Any]:
 
 def check_lead_list(asked: Asked) -> dict[str, Any]:
     """What would become of every row of a lead list; nothing is kept and nobody is asked."""
-    return checked_list(asked.arguments)
+    return checked_list(asked.arguments, asked.stores)
 
 
-def checked_list(arguments: Arguments) -> dict[str, Any]:
-    """What would become of the list in a call's arguments."""
+def checked_list(arguments: Arguments, stores: Path) -> dict[str, Any]:
+    """What would become of the list in a call's arguments, by the suppression list beside the stores."""
     from dialframe.flows import lead_lists, lead_tables
+    from dialframe.flows.suppress import own_list
 
     content = str(arguments["content"])
     if len(content) > LIST_CHARS:
@@ -182,12 +189,16 @@ def checked_list(arguments: Arguments) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="dialframe-list-") as folder:
         path = Path(folder) / "list.csv"
         path.write_bytes(content.encode("utf-8", "replace"))
-        recipe = lead_lists.Recipe(region=region, mapping=arguments.get("mapping") or None)
+        recipe = lead_lists.Recipe(
+            region=region,
+            mapping=arguments.get("mapping") or None,
+            suppressed=own_list({}, stores).barred(),
+        )
         prepared = lead_lists.prepare([path], recipe)
     cleaned = prepared.cleaned
     return {
-        "units": f"rows of the list; numbers without a country code read as of {cleaned.region}; the account's"
-        " Do-Not-Call list was not asked (dnc_check does)",
+        "units": f"rows of the list; numbers without a country code read as of {cleaned.region}; the firm's"
+        " own suppression list was honored, the account's Do-Not-Call list was not asked (dnc_check does)",
         **cleaned.counts,
         "columns": _rows(lead_tables.columns(cleaned).drop(columns="file")),
         "reasons": _rows(lead_tables.reasons(cleaned)),

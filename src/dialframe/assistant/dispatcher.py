@@ -207,7 +207,7 @@ class Dispatcher:
         """Run an analysis where it can be stopped: what reads text of strangers in a process of its own."""
         if row.apart is not None:
             made: dict[str, Any] = await anyio.to_process.run_sync(
-                row.apart, dict(asked.arguments), cancellable=True
+                row.apart, dict(asked.arguments), asked.stores, cancellable=True
             )
             return made
         return await anyio.to_thread.run_sync(row.run, asked, abandon_on_cancel=True)
