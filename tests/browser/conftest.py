@@ -93,7 +93,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, folder: Path) -> Iterator[S
         told = json.loads(process.stdout.readline())
         yield Served(told["url"], told["address"], box, folder)
         process.terminate()
-        assert process.wait(90) == OK
+        assert process.wait(20) == OK
         process.stdout.close()
         with pytest.raises(httpx.ConnectError):
             httpx.get(told["url"])
