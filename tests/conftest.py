@@ -47,3 +47,5 @@ def nobody_s_home(
     """Data and settings of a user who has none: no test sees what another kept, or the developer."""
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
+    # What one test writes is noted in no other one's register.
+    monkeypatch.setattr("dialframe.files._CLOCK", [])

@@ -8,6 +8,7 @@ renamed in the same way. Everything is readable by its owner alone.
 from __future__ import annotations
 
 import glob
+import json
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -25,10 +26,11 @@ __all__ = [
     "FILE_MODE",
     "FOLDER_MODE",
     "LOCK",
+    "Outputs",
     "alone",
     "exclusive",
     "folder",
-    "noting_outputs",
+    "note_outputs",
     "publish",
     "shared",
     "stage",
@@ -42,8 +44,8 @@ __all__ = [
 FILE_MODE: Final = 0o600
 FOLDER_MODE: Final = 0o700
 _SUFFIX: Final = ".tmp"
-#: Where the outputs of a command are noted; None where nobody asked.
-_NOTED: Final[ContextVar[list[Path] | None]] = ContextVar("dialframe_outputs", default=None)
+#: The clock of the face that asked for the outputs of this process to be noted; empty where none did.
+_CLOCK: Final[list[Callable[[], datetime]]] = []
 
 #: Name of the lock of a whole folder.
 LOCK: Final = ".dialframe.lock"
@@ -204,25 +206,70 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     _tell_written([target])
 
 
-@contextmanager
-def noting_outputs() -> Iterator[list[Path]]:
-    """Note every file and folder that gets its final name while the block runs, in this context.
+class Outputs:
+    """The register of files that were written for people: one line of JSON for each, paths only."""
 
-    Yields:
-        The list that they are added to.
+    def __init__(self, path: Path) -> None:
+        """The register in a file; nothing is made yet."""
+        self.path = path
+
+    @classmethod
+    def of_this_user(cls) -> Outputs:
+        """The register of who runs this process, whatever store the files were made from."""
+        from platformdirs import user_data_path
+
+        return cls(user_data_path("dialframe", appauthor=False) / "outputs.jsonl")
+
+    def add(self, paths: Iterable[Path], now: datetime) -> None:
+        """Note files and folders that were written.
+
+        Raises:
+            OSError: The register cannot be written.
+        """
+        lines = [json.dumps({"path": str(path), "at": now.isoformat()}) + "\n" for path in paths]
+        if not lines:
+            return
+        folder(self.path.parent)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+        with os.fdopen(descriptor, "ab") as file:
+            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+
+    def paths(self) -> list[Path]:
+        """Every file and folder that was noted and is still there, once."""
+        found: dict[Path, None] = {}
+        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
+        for line in lines:
+            try:
+                found[Path(json.loads(line)["path"])] = None
+            except (ValueError, KeyError, TypeError):
+                continue  # a line that was cut off: the file it names was not finished either
+        return [path for path in found if path.exists()]
+
+
+def note_outputs(clock: Callable[[], datetime]) -> None:
+    """Note in the user's register, from now on, what gets its final name in this process.
+
+    Faces ask for it: the command line, and `dialframe.connect`.
+
+    Args:
+        clock: Tells the instant, with a zone.
     """
-    written: list[Path] = []
-    token = _NOTED.set(written)
-    try:
-        yield written
-    finally:
-        _NOTED.reset(token)
+    _CLOCK[:] = [clock]
 
 
 def _tell_written(paths: Iterable[Path]) -> None:
-    noted = _NOTED.get()
-    if noted is not None:
-        noted.extend(path.absolute() for path in paths)
+    """Note outputs; a disk that takes no more does not spoil what was done."""
+    if not _CLOCK:
+        return
+    with suppress(OSError):
+        outputs = [path.absolute() for path in paths if not path.name.startswith(".")]
+        # What lies in a folder that is still being built is told of with that folder.
+        done = [path for path in outputs if not any(map(_is_staged, path.parent.parts))]
+        Outputs.of_this_user().add(done, _CLOCK[0]())
+
+
+def _is_staged(name: str) -> bool:
+    return name.startswith(".") and name.endswith(_SUFFIX)
 
 
 def _swap(new: Path, target: Path) -> None:

@@ -17,7 +17,11 @@ import dialframe
 from dialframe.account import Account
 from dialframe.account.opening import keys_folder
 from dialframe.cli.run import run
-from dialframe.flows.erasing import Outputs, forget, holds
+from dialframe.files import Outputs
+from dialframe.flows import audit as auditing
+from dialframe.flows import exporting
+from dialframe.flows.erasing import forget, holds
+from dialframe.store import backups
 from dialframe.suppression import Entry, SuppressionList, forget_key
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -163,17 +167,45 @@ def test_the_report_names_every_file_that_a_command_wrote(
     assert (
         run(["leads", "clean", str(other), "--out", str(tmp_path / "out"), "--region", "US"]) == 0
     )
-    from dialframe.cli.terminal import outputs_file
-
-    register = Outputs(outputs_file())
+    register = Outputs.of_this_user()
     assert register.path.stat().st_mode & 0o777 == 0o600
     assert phone[1:] not in register.path.read_text()
     assert all(json.loads(line)["path"] for line in register.path.read_text().splitlines())
 
-    erasure = forget(account, phone, NOW, outputs=register)
+    erasure = forget(account, phone, NOW)
 
     named = {one.path.name for one in erasure.remaining}
     assert any(name.startswith("autumn") for name in named)
     assert not any(name.startswith("other") for name in named)
     assert all("yours" in one.why for one in erasure.remaining)
     assert phone not in json.dumps(erasure.as_dict())
+
+
+def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_path: Path) -> None:
+    """Exports, lists, packs, backups: whatever holds the number afterwards is in the report, or in the store."""
+    phone = somebody(account)
+    out = tmp_path / "out"
+    out.mkdir()
+    leads = tmp_path / "autumn.csv"
+    leads.write_text(f"name,phone\nAda,{phone}\nBob,+12025550177\n")
+    dialframe.leads.clean_files([leads], out / "lists", region="US")
+    exporting.write(exporting.current(account, "leads"), out / "leads.parquet")
+    exporting.write(account.calls(), out / "calls.csv")
+    result = dialframe.audit(account, rules=["us"])
+    auditing.write_pack(result, out / "pack", zipped=True)
+    auditing.write_pack(result, out / "alone.zip")
+    backups.backup(account.store.folder, out / "backup")
+    leads.unlink()
+
+    erasure = forget(account, phone, NOW)
+
+    named = {left.path for left in erasure.remaining}
+    holding = {path for path in out.rglob("*") if path.is_file() and holds(path, phone)}
+    assert {path.relative_to(out).parts[0] for path in holding} >= {"lists", "leads.parquet"}
+    assert holding <= named
+    outside = {path for path in tmp_path.rglob("*") if path.is_file() and holds(path, phone)}
+    assert outside == holding
+    assert out / "alone.zip" in Outputs.of_this_user().paths()
+    noted = Outputs.of_this_user().path.read_text()
+    assert phone[1:] not in noted
+    assert ".tmp" not in noted

@@ -13,6 +13,7 @@ from platformdirs import user_config_path, user_data_path
 from dialframe.account.account import Account
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
+from dialframe.files import note_outputs
 from dialframe.store import Identity, Store, locate, partitions
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def connect(
     What is not given comes from `DIALFRAME_BASE_URL`, `DIALFRAME_API_KEY` and `DIALFRAME_STORE`. Data
     is kept apart by service, API client and live or test key, each in a sub-folder of the store. No
     request is sent, unless the key is new and the store may hold its client's data already.
+    From then on the paths of files that this process writes are noted, for `dialframe store forget`.
 
     Args:
         base_url: The service's base address.
@@ -77,6 +79,7 @@ def connect(
     except BaseException:
         client.close()
         raise
+    note_outputs(lambda: datetime.now(UTC))
     return Account(client, opened, now=lambda: datetime.now(UTC))
 
 

@@ -11,7 +11,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,7 +23,7 @@ from dialframe import extras
 from dialframe.cli import progress
 from dialframe.cli.statuses import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
 from dialframe.errors import ApiError, ConfigError, DialframeError
-from dialframe.files import noting_outputs
+from dialframe.files import note_outputs
 from dialframe.privacy import redact, terminal_safe
 
 __all__ = ["FAILURE", "FINDINGS", "INTERRUPTED", "OK", "PROGRAM", "USAGE", "main", "run"]
@@ -131,24 +130,8 @@ def run(arguments: Sequence[str]) -> int:
         asked to fail on findings and there are some, 130 when it was interrupted.
     """
     progress.begin(arguments)
-    with noting_outputs() as written:
-        status = _reported(arguments)
-    _register(written)
-    return status
-
-
-def _register(written: Sequence[Path]) -> None:
-    """Note what the command wrote for its user; a disk that takes no more does not spoil what was done."""
-    kept = [
-        path for path in dict.fromkeys(written) if not path.name.startswith(".") and path.exists()
-    ]
-    if not kept:
-        return
-    from dialframe.cli.terminal import outputs_file
-    from dialframe.flows.erasing import Outputs
-
-    with suppress(OSError):
-        Outputs(outputs_file()).add(kept, datetime.now(UTC))
+    note_outputs(lambda: datetime.now(UTC))
+    return _reported(arguments)
 
 
 def _reported(arguments: Sequence[str]) -> int:

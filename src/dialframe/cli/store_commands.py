@@ -20,7 +20,6 @@ from dialframe.cli.terminal import (
     StoreFolder,
     answer,
     connect,
-    outputs_file,
     progress,
     say,
     show,
@@ -78,7 +77,6 @@ def forget(
             phone,
             now,
             suppressed=suppression_list(store, forgetting=True),
-            outputs=erasing.Outputs(outputs_file()),
         )
     if as_json:
         # The older name of the first count stays.

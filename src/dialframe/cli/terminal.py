@@ -74,13 +74,6 @@ def connect(base_url: str | None, store: Path | None) -> Account:
     return account
 
 
-def outputs_file() -> Path:
-    """The register of files that commands wrote, so that an erasure can look through them."""
-    from platformdirs import user_data_path
-
-    return user_data_path("dialframe", appauthor=False) / "outputs.jsonl"
-
-
 def in_options(text: str) -> str:
     """What the library says of its arguments, in the words of the command line."""
     for theirs, ours in _WORDS:

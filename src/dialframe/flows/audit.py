@@ -22,6 +22,7 @@ from dialframe.compliance import Audit, Declared, Practice, RuleBook
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
+from dialframe.files import publish
 from dialframe.flows import pack, printing
 from dialframe.flows.audit_inputs import (
     dialed,
@@ -320,13 +321,14 @@ def write_pack(
             f"{path} exists already; choose another name, or replace it with --replace"
         )
     make_folder(path.parent)
-    with tempfile.TemporaryDirectory(dir=path.parent) as room:
+    with tempfile.TemporaryDirectory(".tmp", f".{path.name}.", path.parent) as room:
         inner = Path(room) / path.stem
         written = pack.write(
             result, inner, summary=facts(result), further=report, key=key,
             pseudonyms=pseudonyms, zipped=True,
         )  # fmt: skip
-        return {"zip": written["zip"].replace(path)}
+        publish({path: written["zip"]})
+    return {"zip": path}
 
 
 def compare(before: Path, after: Path) -> pd.DataFrame:

@@ -2,14 +2,12 @@
 
 The store, its replaced copies, the write journal, the suppression list and published tables are erased from.
 Files that people asked for (lists, ledgers, exports, packs, reports, backups) belong to them: each of those
-that still holds the number is named, found through the register of outputs that the command line keeps.
+that still holds the number is named, found through the register of outputs (`dialframe.files.Outputs`).
 """
 
 from __future__ import annotations
 
 import gzip
-import json
-import os
 import re
 import sqlite3
 import zipfile
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.errors import ConfigError, StoreError
+from dialframe.files import Outputs
 
 if TYPE_CHECKING:
     from dialframe.account import Account
@@ -76,39 +75,6 @@ class Erasure:
         }
 
 
-class Outputs:
-    """The register of files that commands wrote for people: one line of JSON for each, paths only."""
-
-    def __init__(self, path: Path) -> None:
-        """The register in a file; nothing is made yet."""
-        self.path = path
-
-    def add(self, paths: Iterable[Path], now: datetime) -> None:
-        """Note files and folders that were written.
-
-        Raises:
-            OSError: The register cannot be written.
-        """
-        lines = [json.dumps({"path": str(path), "at": now.isoformat()}) + "\n" for path in paths]
-        if not lines:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
-
-    def paths(self) -> list[Path]:
-        """Every file and folder that was noted and is still there, once."""
-        found: dict[Path, None] = {}
-        lines = self.path.read_bytes().splitlines() if self.path.exists() else []
-        for line in lines:
-            try:
-                found[Path(json.loads(line)["path"])] = None
-            except (ValueError, KeyError, TypeError):
-                continue  # a line that was cut off: the file it names was not finished either
-        return [path for path in found if path.exists()]
-
-
 def forget(
     account: Account,
     phone: str,
@@ -124,7 +90,7 @@ def forget(
         phone: E.164.
         now: The instant, with a zone.
         suppressed: The suppression list; a number on it stays suppressed by a keyed mark alone.
-        outputs: The register of files that commands wrote.
+        outputs: The register of files that were written for people; None for that of this user.
 
     Returns:
         What was done, what remains, and whose it is.
@@ -136,7 +102,6 @@ def forget(
     Example:
         forget(account, "+12125550142", datetime.now(UTC))
     """
-    # Loaded here: the register alone is used after every command.
     from dialframe.store import E164, Store, backups
 
     if E164.fullmatch(phone) is None:
@@ -161,7 +126,8 @@ def forget(
             )
     writes = account.client.writes.forget(phone)
     rows = 0 if suppressed is None else suppressed.forget(phone, now)
-    files = list(_files([] if outputs is None else outputs.paths(), store.folder.parent))
+    register = Outputs.of_this_user() if outputs is None else outputs
+    files = list(_files(register.paths(), store.folder.parent))
     remaining += [one for path in files if (one := _left(path, phone)) is not None]
     return Erasure(versions, writes, rows, tuple(published), len(files), tuple(remaining))
 

@@ -14,13 +14,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
-import secrets
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -34,7 +33,7 @@ from dialframe.compliance import Audit
 from dialframe.compliance import pack as contents
 from dialframe.compliance.pack.contents import versions
 from dialframe.errors import ConfigError
-from dialframe.files import staged_folder, write_bytes
+from dialframe.files import publish, stage, staged_folder, write_bytes
 from dialframe.privacy import PHONE, mask
 
 MANIFEST: Final = "manifest.json"
@@ -139,7 +138,7 @@ def write(
     if zipped:
         target = folder.with_name(folder.name + ".zip")
         with folder_files(folder) as files:
-            _zip(files, target)
+            publish({target: stage(target, partial(_zip, files))})
         written["zip"] = target
     return written
 
@@ -532,27 +531,22 @@ def _opened(
         # The same contents give the same bytes: built again beside it, so that every byte is accounted for.
         with tempfile.TemporaryDirectory() as room:
             again = Path(room) / "again.zip"
-            _zip(opened, again)
+            with again.open("wb") as file:
+                _zip(opened, file)
             if _hash(lambda: again.open("rb")) != _hash(lambda: path.open("rb")):
                 faults.append("the zip file was changed")
         yield opened, faults
 
 
-def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: Path) -> None:
+def _zip(files: Mapping[str, Callable[[], IO[bytes]]], target: IO[bytes]) -> None:
     """The same contents give the same bytes: sorted, dated 1980, without compression, a piece at a time."""
-    staged = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with zipfile.ZipFile(staged, "w", zipfile.ZIP_STORED) as archive:
-            for name in sorted(files):
-                entry = zipfile.ZipInfo(name, _ZIP_DATE)
-                entry.external_attr = 0o600 << 16
-                with files[name]() as content, archive.open(entry, "w", force_zip64=True) as out:
-                    while chunk := content.read(_CHUNK):
-                        out.write(chunk)
-        staged.chmod(0o600)
-        os.replace(staged, target)  # noqa: PTH105 - as pathlib does
-    finally:
-        staged.unlink(missing_ok=True)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, _ZIP_DATE)
+            entry.external_attr = 0o600 << 16
+            with files[name]() as content, archive.open(entry, "w", force_zip64=True) as out:
+                while chunk := content.read(_CHUNK):
+                    out.write(chunk)
 
 
 def _known_as(path: Path) -> str:
