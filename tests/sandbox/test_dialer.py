@@ -322,6 +322,24 @@ def test_pace_mode_and_attempts_are_kept(make: Callable[..., Account]) -> None:
     assert most == {fast: 2, slow: 1}
 
 
+def test_a_dialer_switched_off_in_the_middle_of_a_minute_dials_nobody(
+    make: Callable[..., Account],
+) -> None:
+    """Calls, outbox and attempts stand still at once; switched on again, the same leads are dialed."""
+    account = make().dialing(max_attempts=1)
+    account.campaign(numbers(60))
+    account.advance(20)
+    before = account.dialed()
+    assert 10 < len(before) < 40
+    account.console.update_account({"dialer": {"enabled": False}})
+    account.advance(WEEK_S)
+    callbacks = len(account.rows("SELECT 1 FROM callbacks WHERE status = 'completed'"))
+    assert len(account.dialed()) == len(before) + callbacks
+    account.dialing(max_attempts=1)
+    account.advance(86_400)
+    assert set(account.dialed()) == set(numbers(60))
+
+
 def test_attempts_on_a_lead_keep_their_distance(make: Callable[..., Account]) -> None:
     """Three within 24 hours at most, and never sooner than the campaign's gap."""
     account = make().dialing(max_attempts=30, answer_rate=0)

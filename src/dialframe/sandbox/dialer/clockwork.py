@@ -333,7 +333,7 @@ class _Playback:
         )
 
     def _dial(self, context: DialContext, due: Due) -> None:
-        """Dial a lead whose instant has come, if its campaign still runs and every check passes."""
+        """Dial a lead whose instant has come, if dialer and campaign still run and every check passes."""
         client, lead_id = due.client, due.about
         row = self._db.execute(
             "SELECT campaigns.status, leads.status FROM leads LEFT JOIN campaigns"
@@ -343,7 +343,8 @@ class _Playback:
         ).fetchone()
         if row is None:
             return
-        if row[0] != "running" or row[1] not in ("new", "contacted"):
+        stopped = row[0] != "running" or not context.dialer.enabled
+        if stopped or row[1] not in ("new", "contacted"):
             self._change_lead(client, lead_id, slot_at=None)
             return
         called = call_life.lead_called(self._db, client, lead_id)
