@@ -363,7 +363,7 @@ def _records(view: View, *, ran: bool) -> pd.DataFrame:
             "create table records as select call, 3 as severity, []::integer[] as rules, null::varchar as missing, []::varchar[] as absent from calls where false"
         )
         view.con.execute(
-            "create table records_graded as select call, null::bigint as case_id, rules, missing, severity from records"
+            "create table records_graded as select call, null::bigint as case_id, rules, missing, severity as by_query, severity from records"
         )
         view.con.execute(
             "create table records_default as select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false"
