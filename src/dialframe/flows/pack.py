@@ -293,8 +293,10 @@ def _signed(
     try:
         told = json.loads(raw)
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(told["public_key"]))
-        public.verify(bytes.fromhex(told["signature"]), head.encode())
-        same = json.dumps(told, sort_keys=True).encode() + b"\n" == raw
+        signature = bytes.fromhex(told["signature"])
+        public.verify(signature, head.encode())
+        # Every byte counts: another word for the algorithm, capitals among the digits.
+        same = _signature_file(public, signature) == raw
     except (*_MANGLED, InvalidSignature):
         faults.append("the signature was changed, or is of another pack")
         return "no", "nothing of its author", ""
@@ -468,9 +470,12 @@ def _public(key: Ed25519PublicKey) -> str:
 
 
 def _signature(head: str, key: Ed25519PrivateKey) -> bytes:
+    return _signature_file(key.public_key(), key.sign(head.encode()))
+
+
+def _signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
     told = {
-        "algorithm": "ed25519", "public_key": _public(key.public_key()),
-        "signature": key.sign(head.encode()).hex(),
+        "algorithm": "ed25519", "public_key": _public(public), "signature": signature.hex(),
     }  # fmt: skip
     return json.dumps(told, sort_keys=True).encode() + b"\n"
 
