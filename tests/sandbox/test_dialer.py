@@ -340,6 +340,18 @@ def test_a_dialer_switched_off_in_the_middle_of_a_minute_dials_nobody(
     assert set(account.dialed()) == set(numbers(60))
 
 
+def test_campaigns_without_leads_take_no_part_of_the_pace(make: Callable[..., Account]) -> None:
+    """The whole pace of the account goes to the one campaign that has somebody to call."""
+    account = make().dialing(calls_per_minute=6)
+    account.campaign([])
+    account.campaign([])
+    busy = account.campaign(numbers(100))
+    account.campaign([], dialer_mode="preview")
+    account.advance(599)
+    placed = account.rows("SELECT campaign_id FROM calls")
+    assert placed == [(busy,)] * 60
+
+
 def test_attempts_on_a_lead_keep_their_distance(make: Callable[..., Account]) -> None:
     """Three within 24 hours at most, and never sooner than the campaign's gap."""
     account = make().dialing(max_attempts=30, answer_rate=0)

@@ -265,14 +265,26 @@ class _Playback:
         """Leads that are dialed in this minute, the campaigns taking turns in who comes first."""
         campaigns = _running(self._db, context.sender.client)
         turn = context.sender.now_us // _MINUTE_US % max(len(campaigns), 1)
-        chosen: list[str] = []
-        for place, campaign in enumerate((*campaigns[turn:], *campaigns[:turn])):
-            left = room - len(chosen)
-            fair = -(-left // (len(campaigns) - place))
+        in_turn = (*campaigns[turn:], *campaigns[:turn])
+        chosen: dict[str, list[str]] = {}
+        filled: list[tuple[Campaign, int]] = []
+        left = room
+        for place, campaign in enumerate(in_turn):
+            fair = -(-left // (len(in_turn) - place))
             pace = campaign.calls_per_minute or room * MODE_SHARE.get(campaign.mode, 1.0)
             most = max(1, _calls_until_next_minute(pace, context.sender.now_us))
-            chosen += self._callable(context, campaign, min(fair, most, left))
-        return chosen
+            wanted = min(fair, most, left)
+            chosen[campaign.id] = self._callable(context, campaign, wanted)
+            left -= len(chosen[campaign.id])
+            if len(chosen[campaign.id]) == wanted < most:
+                filled.append((campaign, most))
+        # What the others leave over goes to whoever has more leads.
+        for campaign, most in filled:
+            if left:
+                before = len(chosen[campaign.id])
+                chosen[campaign.id] = self._callable(context, campaign, min(before + left, most))
+                left -= len(chosen[campaign.id]) - before
+        return [lead_id for leads in chosen.values() for lead_id in leads]
 
     def _callable(self, context: DialContext, campaign: Campaign, wanted: int) -> list[str]:
         """Leads of one campaign whose turn it is and whose hours are open; others are put off."""
