@@ -87,6 +87,8 @@ def allowed(code: str, at: datetime, wanted: str) -> set[str]:
         return {wanted, DOUBT}  # the state's own hours were not read in a source
     if code == "US-MS" and wanted == OPEN and local.date() < date(2024, 6, 4):
         return {OPEN, CLOSED}  # holidays were closed until the repeal; their list was not read
+    if code == "US-WA" and local.date() < date(2022, 6, 9):
+        return {wanted, DOUBT}  # the state's own hours before the Act of 2022 were not read
     if code == "ES" and wanted == OPEN:
         return {OPEN, DOUBT} | ({CLOSED} if (local.month, local.day) == (1, 6) else set())
         # Holidays of communities and cities are uncertain; Epiphany is kept by all of them.
