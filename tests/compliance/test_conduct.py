@@ -175,6 +175,27 @@ def test_an_artificial_voice_is_disclosed_or_agreed_to(kept: bool) -> None:
     assert grades(found, "voices") == {name: case[4] for name, case in cases.items()}
 
 
+@pytest.mark.parametrize("dialing", ["predictive", "manual", None])
+@pytest.mark.parametrize("of_the_campaign", [YES, NO])
+def test_an_artificial_voice_is_a_recorded_one_however_it_was_dialed(
+    dialing: str | None, *, of_the_campaign: bool
+) -> None:
+    """47 CFR 64.1200(a)(1) asks what the called person hears, FCC 24-17, and not how the call was placed."""
+    speaks = Conduct(artificial_voice=YES, voice_announced=YES)
+    firm = (
+        Practice(dialing=dialing, conducts={"cmp_1": speaks})
+        if of_the_campaign
+        else Practice(dialing=dialing, conduct=speaks)
+    )
+    none = pd.DataFrame({
+        "phone": [LOS_ANGELES], "kind": ["written"], "granted_at": [hand.utc("2026-08-01")], "record": ["form"],
+    })  # fmt: skip
+    found = run(
+        hand.calls(hand.call(NEW_YORK, AT, id="one")), firm, rules=["us-ai-voice"], consents=none
+    )
+    assert grades(found, "voices") == {"one": "violation"}
+
+
 def test_a_rule_that_rests_on_little_says_uncertain_and_why() -> None:
     """Germany's rule on recording, which is graded as it is trusted."""
     firm = Practice(conduct=Conduct(recorded=YES, recording_announced=NO))

@@ -68,10 +68,11 @@ _BY_PURPOSE: Final = {
 }
 
 _AUTOMATIC: Final = frozenset({"autodialer", "predictive"})
+_RECORDED: Final = "prerecorded"
 _REACHED_BY: Final = {
-    "prerecorded": frozenset({"prerecorded"}),
+    "prerecorded": frozenset({_RECORDED}),
     "autodialer": _AUTOMATIC,
-    "autodialer_or_prerecorded": _AUTOMATIC | {"prerecorded"},
+    "autodialer_or_prerecorded": _AUTOMATIC | {_RECORDED},
     "predictive": frozenset({"predictive"}),
 }
 
@@ -181,6 +182,8 @@ class Setting:
         lifted: Codes of exemptions that a record shows for the call.
         sectors: What is sold, of `SELLING`, beside the purpose.
         campaign_names_sector: Whether the campaign says so, and not the firm as a whole.
+        artificial_voice: Whether an artificial voice is known to speak, which the laws on recorded
+            messages hold equal to one, however the number was dialed (47 CFR 64.1200(a)(1)).
     """
 
     purpose: str = SALES
@@ -189,6 +192,7 @@ class Setting:
     lifted: frozenset[str] = frozenset()
     sectors: tuple[str, ...] = ()
     campaign_names_sector: bool = False
+    artificial_voice: bool = False
 
 
 def speaks_artificially(mode: object) -> bool:
@@ -228,7 +232,9 @@ def reach(rule: Rule, setting: Setting) -> tuple[bool, str]:
         setting.campaign_names_sector or purposes >= set(setting.sectors)
     ):
         missing.append(SECTOR)
-    if rule.dialing != "any":
+    if rule.dialing != "any" and not (
+        setting.artificial_voice and _RECORDED in _REACHED_BY[rule.dialing]
+    ):
         if setting.dialing is None:
             missing.append(DIALING_MODE)
         elif setting.dialing not in _REACHED_BY[rule.dialing]:

@@ -358,11 +358,18 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     """Where each number may be, under which circumstances it was called, and which rules reach that."""
     kinds = _places(con, asked.states)
     practice = asked.law.practice
-    campaigns = sorted({*practice.purposes, *practice.dialings, *practice.campaign_sectors})
-    settings = [(practice.purpose, practice.dialing, practice.sectors, False)]
+    voices = {
+        c: own.over(practice.conduct).artificial_voice for c, own in practice.conducts.items()
+    }
+    campaigns = sorted(
+        {*practice.purposes, *practice.dialings, *practice.campaign_sectors, *voices}
+    )
+    speaks = practice.conduct.artificial_voice
+    settings = [(practice.purpose, practice.dialing, practice.sectors, False, bool(speaks))]
     settings += [
         (practice.purposes.get(c, practice.purpose), practice.dialings.get(c, practice.dialing),
-         practice.campaign_sectors.get(c, practice.sectors), c in practice.campaign_sectors)
+         practice.campaign_sectors.get(c, practice.sectors), c in practice.campaign_sectors,
+         bool(voices.get(c, speaks)))
         for c in campaigns
     ]  # fmt: skip
     load(con, "campaign_settings", {"campaign_id": "text", "setting": "int"},
@@ -390,9 +397,11 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         rest, line = divmod(rest, len(_LINES))
         place_, setting = divmod(rest, width)
         zones = kinds[place_]
-        purpose, dialing, sectors, named = settings[setting]
+        purpose, dialing, sectors, named, voice = settings[setting]
         known = _LINES[line] or ("wireless" if zones.line_type == MOBILE else None)
-        circumstances = Setting(purpose, dialing, known, frozenset(lifted[which]), sectors, named)
+        circumstances = Setting(
+            purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
+        )
         rows.append(
             (situation, place_, purpose, dialing, known, list(lifted[which]), list(sectors))
         )
