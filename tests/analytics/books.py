@@ -50,7 +50,6 @@ class Books:
     world: World
     ask: Ask
     imports: list[dict[str, Any]]
-    checks: list[dict[str, Any]]
     report: list[dict[str, Any]]
 
     @property

@@ -19,7 +19,6 @@ class Account:
     leads: pd.DataFrame
     callbacks: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.CALLBACKS))
     appointments: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.APPOINTMENTS))
-    dnc_checks: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.DNC_CHECKS))
     events: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.EVENTS))
     report: pd.DataFrame = field(default_factory=lambda: frames.empty(frames.DISPOSITIONS))
     imports: pd.DataFrame = field(
@@ -82,7 +81,7 @@ EVERYTHING: dict[str, Ask] = {
     "match": lambda a: analytics.match(a.calls, a.leads, events=a.events),
     "metrics": lambda a: analytics.metrics.compute(
         a.calls, a.leads, appointments=a.appointments, callbacks=a.callbacks,
-        dnc_checks=a.dnc_checks, report=a.report, imports=a.imports,
+        report=a.report, imports=a.imports,
     ),
     "missing_dispositions": lambda a: analytics.missing_dispositions(a.calls),
     "outcome_flows": lambda a: analytics.outcome_flows(a.calls, a.leads),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import statistics
 from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 
-from analytics.books import Ask, Books, Counted, clock, source, stratum, zones
-from analytics.truth import DAY, HOUR, MINUTE, SECOND, local
+from analytics.books import Ask, Books, Counted, clock, source, stratum
+from analytics.truth import DAY, HOUR, MINUTE, SECOND
 
 
 def expected_people(b: Books) -> list[float]:
@@ -88,129 +87,6 @@ def local_presence_lift(b: Books) -> Counted:
     return Counted(near / total, far / total, (near - far) / total, b.excluded())
 
 
-def dnc_coverage(b: Books) -> Counted:
-    """Callable and lately called numbers that have a fresh check."""
-    since = b.as_of - b.choice("dnc_check_days", 31) * DAY
-    rows = [b.world.leads[i] for i in b.leads]
-    wanted = {r["phone"] for r in rows if r["status"] not in ("dnc", "completed")}
-    wanted |= {c.theirs for c in b.calls if (c.created or 0) > since}
-    last: dict[str, int] = {}
-    for check in b.checks:
-        last[check["phone"]] = max(check["at"], last.get(check["phone"], 0))
-    fresh = sum(last.get(p, 0) > since for p in wanted)
-    never = sum(p not in last for p in wanted)
-    return b.share(fresh, len(wanted), check_too_old=len(wanted) - fresh - never,
-                   never_checked=never)  # fmt: skip
-
-
-def after_business_days(instant: int, days: int) -> int:
-    """So many business days later, at the same time of day; a weekend's request is a Monday's."""
-    day = dt.date(1970, 1, 1) + dt.timedelta(days=instant // DAY)
-    while day.weekday() > 4:
-        day += dt.timedelta(days=1)
-    for _ in range(days):
-        day += dt.timedelta(days=1)
-        while day.weekday() > 4:
-            day += dt.timedelta(days=1)
-    return (day - dt.date(1970, 1, 1)).days * DAY + instant % DAY
-
-
-def _requests(b: Books) -> dict[str, int]:
-    asked: dict[str, int] = {}
-    for c in b.calls:
-        if c.readable and c.code == "DNC":
-            asked.setdefault(c.theirs, c.created or 0)
-    return asked
-
-
-def _seen(b: Books) -> tuple[dict[str, int], dict[str, int]]:
-    """First positive check of each number, and the last negative one before it."""
-    positive: dict[str, int] = {}
-    negative: dict[str, int] = {}
-    for check in sorted(b.checks, key=lambda c: c["at"]):
-        if check["listed"]:
-            positive.setdefault(check["phone"], check["at"])
-        elif check["phone"] not in positive:
-            negative[check["phone"]] = check["at"]
-    return positive, negative
-
-
-def grades(b: Books) -> list[str]:
-    """What can be said of each counted call and the Do-Not-Call list."""
-    positive, negative = _seen(b)
-    grace = b.choice("dnc_grace_days", 10)
-    asked = {p: after_business_days(t, grace) for p, t in _requests(b).items()}
-    found = []
-    for c in b.calls:
-        at, number = c.created or 0, c.theirs
-        known = min(positive.get(number, 2**60), asked.get(number, 2**60))
-        if at > known:
-            found.append("proven")
-        elif number in negative and at <= negative[number]:
-            found.append("clear")
-        else:
-            found.append("indeterminate" if number in positive else "unchecked")
-    return found
-
-
-def dnc_risk_calls(b: Books) -> Counted:
-    """Calls after it was known, of attempts."""
-    n = Counter(grades(b))
-    return b.share(n["proven"], len(b.calls), indeterminate=n["indeterminate"],
-                   unchecked=n["unchecked"])  # fmt: skip
-
-
-def dnc_honour(b: Books) -> Counted:
-    """Requests seen on the list in time, of those due."""
-    positive, _ = _seen(b)
-    kept = due = waiting = 0
-    for number, at in _requests(b).items():
-        limit = after_business_days(at, b.choice("dnc_grace_days", 10))
-        if number not in positive and limit > b.as_of:
-            waiting += 1
-            continue
-        due += 1
-        kept += number in positive and positive[number] <= limit
-    return b.share(kept, due, not_due_yet=waiting)
-
-
-def calling_hours_breach(b: Books) -> Counted:
-    """Attempts outside the hours in every zone of the number, of attempts with a zone."""
-    opens, closes = b.choice("opens_h", 8), b.choice("closes_h", 21)
-    outside = some = placed = 0
-    for c in b.calls:
-        clocks = [local(c.created or 0, zone) for zone in zones(b, c)]
-        out = [not opens * 60 <= t.hour * 60 + t.minute < closes * 60 for t in clocks]
-        placed += bool(out)
-        outside += bool(out) and all(out)
-        some += any(out) and not all(out)
-    return b.share(outside, placed, no_zone=len(b.calls) - placed, outside_in_some_zones=some)
-
-
-def beyond(b: Books) -> dict[str, int]:
-    """Calls to each number that came when the limit of the window was used up."""
-    most, window = b.choice("most_calls", 3), b.choice("window_h", 24) * HOUR
-    found = {}
-    for number, calls in b.by_number.items():
-        at = [c.created or 0 for c in calls]
-        found[number] = sum(
-            sum(t - window < other <= t for other in at[: n + 1]) > most for n, t in enumerate(at)
-        )
-    return found
-
-
-def frequency_breach(b: Books) -> Counted:
-    """Numbers dialed beyond the limit, of numbers dialed."""
-    over = beyond(b)
-    return b.share(sum(n > 0 for n in over.values()), len(over), calls_beyond=sum(over.values()))
-
-
-def frequency_breach_calls(b: Books) -> Counted:
-    """Attempts beyond the limit, per number dialed."""
-    over = beyond(b)
-    return b.share(sum(over.values()), len(over), numbers_beyond=sum(n > 0 for n in over.values()))
-
-
 def abandon_rate_ftc(b: Books) -> Counted:
     """Drops of people who answered, in the last days."""
     since = b.as_of - b.choice("abandon_days", 30) * DAY
@@ -237,7 +113,7 @@ def callback_kept(b: Books) -> Counted:
     """Callbacks dialed about their time, of those due and not cancelled; any campaign's call counts."""
     early = b.choice("callback_early_min", 15) * MINUTE
     late = b.choice("callback_late_min", 60) * MINUTE
-    everywhere = Books(b.world, Ask(no_campaign=True, as_of=b.ask.as_of), [], [], [])
+    everywhere = Books(b.world, Ask(no_campaign=True, as_of=b.ask.as_of), [], [])
     fates = Counter[str]()
     at = {row["id"]: i for i, row in enumerate(b.world.leads)}
     read = everywhere.as_of

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from analytics.everything import EVERYTHING, Account, as_table
-from analytics.made import START, appointment, appointments, call, calls, lead, leads
+from analytics.made import START, call, calls, lead, leads
 from dialframe import analytics, frames, plots
 from dialframe.analytics import metrics
 from dialframe.errors import DialframeError
@@ -116,29 +116,6 @@ ACCOUNTS: dict[str, Account] = {
         calls(*(call(i, i / 5, to_number=None, from_number=None) for i in range(5)),
               call(7, 1, answered=True, disposition="DNC"), call(7, 700)),
         leads(lead(7)),
-        dnc_checks=frames.from_records(frames.DNC_CHECKS, [
-            {"phone": "+12125550107", "listed": True, "checked_at": START}]),
-    ),
-    "leads without calls": Account(calls(), leads(*(lead(i) for i in range(5)))),
-    "calls without leads": Account(calls(*(call(i, i) for i in range(5))), leads()),
-    "only inbound": Account(calls(call(1, direction="inbound")), leads(lead(1))),
-    "odd numbers": Account(
-        calls(call(1, to_number="anonymous", from_number=None), call(2, to_number="+442079460001"),
-              call(3, to_number="")),
-        leads(lead(1, phone="anonymous"), lead(2, phone=None)),
-    ),
-    "broken events": Account(
-        calls(call(1, answered=True)), leads(lead(1)), _callbacks(),
-        appointments(appointment(1, 1), {"id": "appt_x"}),
-        events=frames.from_records(frames.EVENTS, [
-            {"id": "evt_1", "type": "disposition.logged", "data": json.dumps({"call_id": None})},
-            {"id": "evt_2", "type": "ai_call.completed", "data": "not json"},
-            {"id": "evt_3", "type": None, "data": None},
-        ]),
-        dnc_checks=frames.from_records(frames.DNC_CHECKS, [
-            {"phone": None, "listed": None, "checked_at": None},
-            {"phone": "+12125550101", "listed": True, "checked_at": START},
-        ]),
         report=frames.from_records(frames.DISPOSITIONS, [
             {"date": None, "campaign_id": None, "disposition": None, "calls": None},
             {"date": "2026-03-02", "campaign_id": "cmp_spring", "disposition": "NI", "calls": 3},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -49,13 +50,34 @@ CALLS = calls(
 )
 N = 10
 
-CHECKS = frames.from_records(
-    frames.DNC_CHECKS,
-    [
-        {"phone": phone(i), "listed": i == 5, "checked_at": START + timedelta(hours=1.5)}
-        for i in (3, 5, 7)
-    ],
-)
+
+def audited(coverage: tuple[int, int, int, int, int], **counts: tuple[int, ...]) -> Any:
+    """What an audit gives: numbers, fresh, screened, stale, never; and the grades of each check."""
+    grades = ["pass", "violation", "uncertain", "not_evaluable", "not_asked"]
+    rows = [{"check": name, "unit": "calls", "checked": sum(some), **dict(zip(grades, some, strict=True))}
+            for name, some in counts.items()]  # fmt: skip
+    names = ["numbers", "fresh", "screened", "stale", "never"]
+    summary = [{"population": "callable", **dict.fromkeys(names, 99)},
+               {"population": "callable or called", **dict(zip(names, coverage, strict=True))}]  # fmt: skip
+    return SimpleNamespace(
+        checks=pd.DataFrame(rows, columns=["check", "unit", "checked", *grades]),
+        coverage=SimpleNamespace(summary=pd.DataFrame(summary)),
+        as_of=START + timedelta(days=2),
+    )
+
+
+AUDIT = audited(
+    (10, 3, 4, 2, 1), listed_number=(1, 1, 2, 5, 1), internal_dnc=(3, 1, 0, 2, 0),
+    calling_hours=(7, 2, 1, 0, 0), attempt_caps=(5, 4, 0, 0, 1),
+)  # fmt: skip
+#: Metrics that read an audit, each with what its counts leave open.
+OF_AUDIT = {
+    "dnc_coverage": {"screened_at_import": 4, "check_too_old": 2, "never_checked": 1},
+    "dnc_risk_calls": {"uncertain": 2, "not_evaluable": 5, "not_asked": 1},
+    "dnc_honour": {"uncertain": 0, "not_evaluable": 2, "not_asked": 0},
+    "calling_hours_breach": {"uncertain": 1, "not_evaluable": 0, "not_asked": 0},
+    "frequency_breach": {"uncertain": 0, "not_evaluable": 0, "not_asked": 1},
+}
 REPORT = frames.from_records(
     frames.DISPOSITIONS,
     [
@@ -81,7 +103,7 @@ IMPORTS = pd.DataFrame({"status": ["accepted", "accepted", "on_dnc", "unknown"]}
 
 FRAMES: dict[str, Any] = {
     "imports": IMPORTS, "appointments": APPOINTMENTS, "callbacks": CALLBACKS,
-    "dnc_checks": CHECKS, "report": REPORT, "as_of": START + timedelta(days=2),
+    "audit": AUDIT, "report": REPORT, "as_of": START + timedelta(days=2),
 }  # fmt: skip
 
 #: Name, numerator, denominator; the value is their quotient.
@@ -113,11 +135,11 @@ SHARES = [
     ("ring_time", 6 * 9 + 4 * 40, N),
     ("bad_number_ratio", 1, N),
     ("bad_number_ratio_numbers", 1, 6),
-    ("dnc_coverage", 3, 10),  # callable 0 to 3 and 6 to 9; called 4 and 5 too; checked 3, 5, 7
-    ("dnc_risk_calls", 1, N),
-    ("calling_hours_breach", 0, N),
-    ("frequency_breach", 0, 6),
-    ("frequency_breach_calls", 0, 6),
+    ("dnc_coverage", 3, 10),
+    ("dnc_risk_calls", 1, 10),
+    ("dnc_honour", 3, 6),
+    ("calling_hours_breach", 2, 10),
+    ("frequency_breach", 4, 10),
     ("callback_kept", 2, 3),
     ("quick_first_dial", 0, 10),
     ("appointment_show", 1, 2),
@@ -134,8 +156,11 @@ def test_by_hand(name: str, numerator: float, denominator: float) -> None:
     assert found.value == pytest.approx(numerator / denominator)
     if found.low is not None and found.high is not None:
         assert found.low <= found.value <= found.high
-    assert "unmapped" in found.excluded
-    assert found.excluded["inbound"] == 1
+    if name in OF_AUDIT:
+        assert (found.excluded, found.interval, found.low) == (OF_AUDIT[name], "none", None)
+    else:
+        assert "unmapped" in found.excluded
+        assert found.excluded["inbound"] == 1
     assert found.taxonomy_version == found.taxonomy.version
     assert found.definition.words["numerator"]
 
@@ -169,9 +194,6 @@ PRESENT = calls(*(
     for n in range(size)
 ))  # fmt: skip
 
-#: 22:00 in New York, five times within half an hour; once more the next noon.
-LATE = calls(*(call(1, 12 + k / 10) for k in range(5)), call(2, 26))
-
 #: One drop, three people who were served, one machine.
 ABANDONED = calls(*(call(i, answered=True, disposition=d)
                     for i, d in enumerate(("DROP", "NI", "NI", "SALE", "A"))))  # fmt: skip
@@ -183,34 +205,17 @@ TALKS = calls(*(
     for i, (at_h, seconds, code) in enumerate([(0, 3, "A"), (0, 6, "NI"), (0, 31, None), (6, 90, None)])
 ))  # fmt: skip
 
-#: Asked on a Monday: seen on the list three days later, five weeks later, never.
-ASKED = calls(*(call(i, answered=True, disposition="DNC") for i in range(3)))
-SEEN = frames.from_records(frames.DNC_CHECKS, [
-    {"phone": phone(i), "listed": True, "checked_at": START + timedelta(days=days)}
-    for i, days in ((0, 3), (1, 35))])  # fmt: skip
-
-#: Asked on a Saturday: ten business days from the Monday after it are over on Monday, 23 March.
-SATURDAY = calls(call(0, 120, answered=True, disposition="DNC"))
-MONDAY = frames.from_records(frames.DNC_CHECKS, [
-    {"phone": phone(0), "listed": True, "checked_at": START + timedelta(days=21)}])  # fmt: skip
-
 #: Name, calls, what else is passed, numerator, denominator, value.
 EXAMPLES: list[tuple[str, pd.DataFrame, dict[str, Any], float | None, float | None, float]] = [
     ("attempts_to_contact", CALLS, {"leads": LEADS}, None, 4, 1.5),  # attempts 2, 1, 3, 1
     ("speed_to_lead", CALLS, {"leads": LEADS}, None, 6, 86_400),
     ("abandon_rate_ftc", ABANDONED, {}, 1, 4, 0.25),
     ("abandon_rate_ofcom", ABANDONED, {}, 0.75, 3.75, 0.2),  # 1 x (1 - 1/4), of 3 + 0.75
-    ("dnc_honour", ASKED, {"dnc_checks": SEEN, "as_of": START + timedelta(days=60)}, 1, 3, 1 / 3),
-    ("dnc_honour", ASKED, {"dnc_checks": SEEN, "as_of": START + timedelta(days=4)}, 1, 2, 0.5),
-    ("dnc_honour", SATURDAY, {"dnc_checks": MONDAY, "as_of": START + timedelta(days=60)}, 1, 1, 1.0),
     ("duration_meaning", TALKS, {}, 3, 4, 0.75),
     ("short_call_share", TALKS, {}, 2, 4, 0.5),
     ("talk_time", TALKS, {}, 130, 4, 32.5),
     ("missing_disposition", TALKS, {"as_of": START + timedelta(hours=6.5)}, 1, 4, 0.25),
     ("missing_disposition", TALKS, {"as_of": START + timedelta(hours=7.5)}, 2, 4, 0.5),
-    ("calling_hours_breach", LATE, {}, 5, 6, 5 / 6),
-    ("frequency_breach", LATE, {}, 1, 2, 0.5),
-    ("frequency_breach_calls", LATE, {}, 2, 2, 1.0),  # the fourth and the fifth call
     ("quick_first_dial", CALLS, {"leads": LEADS, "choices": Choices(quick_min=1_441)}, 6, 10, 0.6),
     ("caller_id_answer_drop", DROPPED,
      {"as_of": START + timedelta(days=1), "choices": Choices(min_calls=10)}, 2, 5, 0.4),
@@ -284,7 +289,8 @@ def test_calls_of_one_lead_are_one_cluster() -> None:
 def test_nothing_to_divide_by_is_null() -> None:
     """No denominator gives None, never 0."""
     for row in metrics.METRICS:
-        empty = {name: FRAMES[name][:0] for name in row.needs if name != "leads"}
+        empty = {name: FRAMES[name][:0] for name in row.needs if name not in ("leads", "audit")}
+        empty |= {"audit": audited((0, 0, 0, 0, 0))} if "audit" in row.needs else {}
         found = row(calls(), leads(), **empty)
         assert found.value is None, row.name
 
@@ -328,13 +334,41 @@ def test_abandonment_needs_a_code_that_means_it() -> None:
     assert ofcom.value == pytest.approx(0.75 / 3.75)
 
 
-def test_a_request_has_its_days_of_grace() -> None:
-    """A call after the ten business days of a request is proven, one within them is not."""
-    asked = call(1, 0, answered=True, disposition="DNC")
-    checks = CHECKS[:0]
-    for days, proven in ((11, 0), (15, 1)):
-        found = metrics.dnc_risk_calls(calls(asked, call(1, 24 * days)), dnc_checks=checks)
-        assert found.numerator == proven
+def test_an_audit_that_could_judge_nothing_gives_no_share() -> None:
+    """No violation among calls that nobody could judge is not 0 %; a check not asked for has no counts."""
+    blind = audited((0, 0, 0, 0, 0), calling_hours=(0, 0, 0, 8, 2))
+    found = metrics.calling_hours_breach(CALLS, audit=blind)
+    assert (found.value, found.denominator) == (None, 10)
+    assert "could judge none of 10 calls" in found.why_null
+    assert metrics.dnc_coverage(CALLS, audit=blind).value is None
+    caps = metrics.frequency_breach(CALLS, audit=blind)
+    assert caps.value is None
+    assert "no check attempt_caps" in caps.why_null
+
+
+def test_an_audit_answers_for_its_own_account_and_period() -> None:
+    """Asked of one campaign or of another period it gives no number, and says whom to ask."""
+    for more, words in (
+        ({"campaign": CAMPAIGN}, "not one campaign"),
+        ({"since": START}, "period of its own"),
+    ):
+        found = metrics.compute(CALLS, LEADS, names=list(OF_AUDIT), audit=AUDIT, **more)  # type: ignore[arg-type]
+        for one in found.metrics:
+            assert one.value is None
+            assert words in one.why_null
+
+
+def test_without_an_audit_the_law_is_not_judged() -> None:
+    """The words name what to pass, asked for by name or among all."""
+    found = metrics.compute(CALLS, LEADS)
+    for name in OF_AUDIT:
+        assert "pass audit=dialframe.audit(account)" in found.not_computed[name]
+        with pytest.raises(ConfigError, match=r"pass audit=dialframe\.audit\(account\)"):
+            metrics.metric(name)(CALLS, LEADS)
+    cut = metrics.compute(CALLS, LEADS, period="week", audit=AUDIT)
+    assert cut.not_computed["dnc_coverage"].startswith(
+        "a question of numbers that the audit answers"
+    )
 
 
 def test_duration_is_told_from_the_talk() -> None:

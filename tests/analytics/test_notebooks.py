@@ -28,7 +28,7 @@ OCTOBER = [int(dt.datetime(2026, m, 1, tzinfo=dt.UTC).timestamp()) * 1_000 for m
 def counts() -> dict[str, int]:
     """The account's totals by name, counted in what really happened."""
     made = world(7, "small", odd=False, ends_on=ENDS_ON)
-    b, everywhere = (Books(made, Ask(no_campaign=more, as_of=ENDS), [], [], [])
+    b, everywhere = (Books(made, Ask(no_campaign=more, as_of=ENDS), [], [])
                      for more in (False, True))  # fmt: skip
     odd = sum(c.logged == "ZZTOP" for c in b.calls)
     october = [c for c in everywhere.calls if OCTOBER[0] <= (c.created or 0) < OCTOBER[1]]

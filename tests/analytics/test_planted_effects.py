@@ -72,7 +72,7 @@ def accounts() -> Iterator[tuple[int, World, pd.DataFrame, pd.DataFrame]]:
 def true_lift(made: World) -> float:
     """What a local caller ID changes in the strata that have both, weighed as they are."""
     cells: dict[object, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    books = Books(made, Ask(), [], [], [])
+    books = Books(made, Ask(), [], [])
     for calls in books.tries:
         for n, call in enumerate(calls, 1):
             local, other = (part * made.reach[call.lead] for part in made.chance[call.row])

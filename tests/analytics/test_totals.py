@@ -37,7 +37,7 @@ ACCOUNTS = {"as generated": (11, False), "with odd rows": (12, True)}
 def books(name: str, *, no_campaign: bool = False) -> Books:
     """What really happened."""
     seed, odd = ACCOUNTS[name]
-    return Books(world(seed, "tiny", odd=odd), Ask(no_campaign=no_campaign), [], [], [])
+    return Books(world(seed, "tiny", odd=odd), Ask(no_campaign=no_campaign), [], [])
 
 
 @cache
@@ -300,8 +300,7 @@ def _match(t: Totals, found: Any) -> Pairs:
 
 def _metrics(t: Totals, found: Any) -> Pairs:
     per_attempt = ("connection_rate", "network_effectiveness", "human_contact_rate",
-                   "right_party_rate", "conversion_per_dial", "machine_share", "bad_number_ratio",
-                   "dnc_risk_calls")  # fmt: skip
+                   "right_party_rate", "conversion_per_dial", "machine_share", "bad_number_ratio")  # fmt: skip
     per_lead = ("list_penetration", "list_saturation", "inventory_penetration",
                 "completed_penetration", "contact_rate", "right_party_per_lead",
                 "conversion_per_lead", "pass_contact_rate")  # fmt: skip

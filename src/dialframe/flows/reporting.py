@@ -59,7 +59,6 @@ class Tables:
     callbacks: pd.DataFrame
     appointments: pd.DataFrame
     dispositions: pd.DataFrame
-    dnc_checks: pd.DataFrame
     events: pd.DataFrame
 
 
@@ -239,7 +238,6 @@ def _tables(account: Account, scope: Scope) -> Tables:
         callbacks=account.callbacks(),
         appointments=account.appointments(),
         dispositions=account.dispositions(since=scope.since, until=scope.until),
-        dnc_checks=account.dnc_checks(),
         events=account.events(),
     )
 
@@ -247,7 +245,7 @@ def _tables(account: Account, scope: Scope) -> Tables:
 def _metrics(t: Tables, scope: Scope) -> analytics.metrics.Metrics:
     return analytics.metrics.compute(
         t.calls, t.leads, appointments=t.appointments, callbacks=t.callbacks,
-        dnc_checks=t.dnc_checks, report=t.dispositions, events=t.events, campaign=scope.campaign,
+        report=t.dispositions, events=t.events, campaign=scope.campaign,
         taxonomy=scope.taxonomy,
     )  # fmt: skip
 
@@ -275,7 +273,7 @@ def _facts(
     def bound(at: datetime | None) -> str:
         return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
-    frames = (tables.calls, tables.leads, tables.dnc_checks, tables.events)
+    frames = (tables.calls, tables.leads, tables.events)
     missing = [words for frame in frames for words in frame.attrs["dialframe"]["missing"]]
     return {
         "As of": bound(whole.as_of),

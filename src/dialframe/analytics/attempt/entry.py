@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 _FRAMES: Final = frozenset({
     "calls", "leads", "appointments", "callbacks", "imports", "events", "campaigns", "report",
-    "dnc_checks", "earlier", "started",
+    "earlier", "started",
 })  # fmt: skip
 _TIMES: Final = ("as_of", "since", "until")
 _SPANS: Final = frozenset({"window", "recent", "within", "early", "late"})

@@ -15,6 +15,7 @@ import pandas as pd
 
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric import (
+    Audited,
     Choices,
     Definition,
     Inputs,
@@ -24,6 +25,7 @@ from dialframe.analytics.metrics.metric import (
     measured,
     measured_rows,
     metrics_table,
+    without,
 )
 from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
 from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
@@ -113,7 +115,7 @@ def compute(
     imports: pd.DataFrame | None = None,
     appointments: pd.DataFrame | None = None,
     callbacks: pd.DataFrame | None = None,
-    dnc_checks: pd.DataFrame | None = None,
+    audit: Audited | None = None,
     report: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
     taxonomy: Taxonomy = DEFAULT,
@@ -136,7 +138,7 @@ def compute(
         imports: The import ledger.
         appointments: Frame of the appointments table.
         callbacks: Frame of the callbacks table.
-        dnc_checks: Our ledger of Do-Not-Call checks.
+        audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
         report: The service's disposition report.
         events: Frame of the events table, for ids.
         taxonomy: What the codes mean.
@@ -152,7 +154,7 @@ def compute(
             named metric needs is missing, or the campaign is unknown.
     """
     inputs = Inputs(
-        calls, leads, imports, appointments, callbacks, dnc_checks, report, events, taxonomy,
+        calls, leads, imports, appointments, callbacks, audit, report, events, taxonomy,
         as_of, campaign, since, until, include_no_campaign, choices,
     )  # fmt: skip
     if by or period is not None:
@@ -174,7 +176,7 @@ def _cut(
     for row in definitions_:
         missing = lacking(row, inputs)
         if missing:
-            left_out[row.name] = f"needs {', '.join(missing)}"
+            left_out[row.name] = without(missing)
             continue
         value, rows = measured_rows(row, inputs)
         if rows is None:
@@ -212,10 +214,10 @@ def of_calls(
 
 def every(inputs: Inputs) -> Metrics:
     """All metrics whose frames are there."""
-    without = {row.name: lacking(row, inputs) for row in METRICS}
+    needed = {row.name: lacking(row, inputs) for row in METRICS}
     return Metrics(
-        tuple(measured(row, inputs) for row in METRICS if not without[row.name]),
-        {name: f"needs {', '.join(frames)}" for name, frames in without.items() if frames},
+        tuple(measured(row, inputs) for row in METRICS if not needed[row.name]),
+        {name: without(frames) for name, frames in needed.items() if frames},
     )
 
 
@@ -300,7 +302,6 @@ dnc_risk_calls: Final = BY_NAME["dnc_risk_calls"]
 dnc_honour: Final = BY_NAME["dnc_honour"]
 calling_hours_breach: Final = BY_NAME["calling_hours_breach"]
 frequency_breach: Final = BY_NAME["frequency_breach"]
-frequency_breach_calls: Final = BY_NAME["frequency_breach_calls"]
 abandon_rate_ftc: Final = BY_NAME["abandon_rate_ftc"]
 abandon_rate_ofcom: Final = BY_NAME["abandon_rate_ofcom"]
 callback_kept: Final = BY_NAME["callback_kept"]
@@ -320,6 +321,7 @@ __all__ = [
     "BY_NAME",
     "METRICS",
     "NOT_AVAILABLE",
+    "Audited",
     "Choices",
     "Definition",
     "Measure",
@@ -349,7 +351,6 @@ __all__ = [
     "dnc_risk_calls",
     "duration_meaning",
     "frequency_breach",
-    "frequency_breach_calls",
     "human_contact_rate",
     "human_contact_rate_valid",
     "import_acceptance",

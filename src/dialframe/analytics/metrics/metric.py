@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -37,12 +37,6 @@ class Choices:
         disposition_due_h: Hours after which a disposition is missing.
         recent_days: Days that are compared with the time before, for caller IDs.
         min_calls: Attempts below which a caller ID is not judged.
-        dnc_check_days: Days that a Do-Not-Call check is good for.
-        dnc_grace_days: Business days that a Do-Not-Call request may take.
-        opens_h: First local hour of calling.
-        closes_h: Local hour at which calling ends.
-        most_calls: Calls to one number allowed in `window_h`.
-        window_h: Hours of the frequency window.
         abandon_days: Days of the abandonment measure.
         callback_early_min: Minutes before its time at which a callback is kept.
         callback_late_min: Minutes after its time until which it is kept.
@@ -58,16 +52,34 @@ class Choices:
     disposition_due_h: float = 1.0
     recent_days: float = 7.0
     min_calls: int = 200
-    dnc_check_days: float = 31.0
-    dnc_grace_days: int = 10
-    opens_h: float = 8.0
-    closes_h: float = 21.0
-    most_calls: int = 3
-    window_h: float = 24.0
     abandon_days: float = 30.0
     callback_early_min: float = 15.0
     callback_late_min: float = 60.0
     quick_min: float = 5.0
+
+
+class Covered(Protocol):
+    """How far Do-Not-Call checks reach, as an audit says it."""
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Numbers by the age of their newest check: `population`, `numbers`, `fresh` and the rest."""
+
+
+class Audited(Protocol):
+    """What metrics of the law read in an audit."""
+
+    @property
+    def checks(self) -> pd.DataFrame:
+        """Counts of each check: `check`, `checked`, `pass`, `violation` and the other grades."""
+
+    @property
+    def coverage(self) -> Covered:
+        """How far Do-Not-Call checks reach."""
+
+    @property
+    def as_of(self) -> datetime:
+        """The moment of the audit, UTC."""
 
 
 #: What `Attempts` works out once from calls and leads alone, and what from the classes.
@@ -84,7 +96,7 @@ class Inputs:
     imports: pd.DataFrame | None
     appointments: pd.DataFrame | None
     callbacks: pd.DataFrame | None
-    dnc_checks: pd.DataFrame | None
+    audit: Audited | None
     report: pd.DataFrame | None
     events: pd.DataFrame | None
     taxonomy: Taxonomy
@@ -97,7 +109,7 @@ class Inputs:
 
     def __post_init__(self) -> None:
         """Frames of polars and Arrow become pandas, and texts of times instants."""
-        for name in ("calls", "leads", *get_args(Needed), "events"):
+        for name in ("calls", "leads", *(n for n in get_args(Needed) if n != "audit"), "events"):
             value = getattr(self, name)
             if name == "calls" or value is not None:
                 object.__setattr__(self, name, as_frame(name, value))
@@ -153,7 +165,10 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a metric's function hands back: counts, interval, and what it left out."""
+    """What a metric's function hands back: counts, interval, and what it left out.
+
+    `audited_at` is the moment of the audit that counted, where no call was counted here.
+    """
 
     value: float | None
     numerator: float | None
@@ -166,6 +181,7 @@ class Measure:
     used: tuple[str, ...] = ()
     why_null: str = ""
     rows: Rows | None = None
+    audited_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,8 +266,8 @@ def call_mean(
     )
 
 
-Unit = Literal["share", "per lead", "per number", "seconds", "attempts", "ratio", "difference"]
-Needed = Literal["leads", "imports", "appointments", "callbacks", "dnc_checks", "report"]
+Unit = Literal["share", "per lead", "seconds", "attempts", "ratio", "difference"]
+Needed = Literal["leads", "imports", "appointments", "callbacks", "audit", "report"]
 
 
 _CHOICES: Final = Choices()
@@ -268,12 +284,13 @@ class Metric:
         denominator: What is below.
         low: Lower bound of the 95 % interval.
         high: Upper bound.
-        interval: `wilson`, `lead-clustered`, `mean over leads`, `mean over numbers`,
-            `stratified`, `simultaneous` (for all caller IDs together), or `none`.
-        excluded: Counts by reason; `unmapped` is always there.
+        interval: `wilson`, `lead-clustered`, `mean over leads`, `stratified`, `simultaneous` (for
+            all caller IDs together), or `none`, as for the counts of an audit, which is a census.
+        excluded: Counts by reason; `unmapped` is always there where calls were counted, and an
+            audit's counts have the audit's reasons alone.
         choices: The thresholds that were used.
         taxonomy: What classed the calls.
-        as_of: The latest instant in the data, UTC.
+        as_of: The latest instant in the data, UTC, or the moment of the audit.
         detail: Further numbers, or None.
         why_null: Why there is no value, or empty.
         warnings: What must be known first.
@@ -366,7 +383,7 @@ class Definition:
         exclusions: What is left out, and why.
         source: Where the definition is from.
         measure: The function.
-        needs: Frames that it cannot do without, beside calls.
+        needs: Frames, or an audit, that it cannot do without, beside calls.
     """
 
     number: int
@@ -397,7 +414,7 @@ class Definition:
         imports: pd.DataFrame | None = None,
         appointments: pd.DataFrame | None = None,
         callbacks: pd.DataFrame | None = None,
-        dnc_checks: pd.DataFrame | None = None,
+        audit: Audited | None = None,
         report: pd.DataFrame | None = None,
         events: pd.DataFrame | None = None,
         taxonomy: Taxonomy = DEFAULT,
@@ -416,7 +433,7 @@ class Definition:
             imports: The import ledger.
             appointments: Frame of the appointments table.
             callbacks: Frame of the callbacks table.
-            dnc_checks: Our ledger of Do-Not-Call checks.
+            audit: What `dialframe.audit(account)` gave; metrics of the law read their counts in it.
             report: The service's disposition report.
             events: Frame of the events table, for ids.
             taxonomy: What the codes mean.
@@ -431,7 +448,7 @@ class Definition:
             ConfigError: A frame or column that it needs is missing, or the campaign is unknown.
         """
         inputs = Inputs(
-            calls, leads, imports, appointments, callbacks, dnc_checks, report, events,
+            calls, leads, imports, appointments, callbacks, audit, report, events,
             taxonomy, as_of, campaign, since, until, include_no_campaign, choices,
         )  # fmt: skip
         return measured(self, inputs)
@@ -444,6 +461,8 @@ def measured(definition: Definition, inputs: Inputs) -> Metric:
         ConfigError: A frame or column that it needs is missing.
     """
     missing = lacking(definition, inputs)
+    if missing == ["audit"]:
+        raise ConfigError(f"{definition.name} {without(missing)}")
     if missing:
         raise ConfigError(
             f"{definition.name} needs the {missing[0]} frame; pass {missing[0]}=, as the account "
@@ -455,6 +474,8 @@ def measured(definition: Definition, inputs: Inputs) -> Metric:
 def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
     """The same with what it is the sum of, where it is one."""
     found, counted = definition.measure(inputs), inputs.attempts
+    unmapped = {"unmapped": counted.notes()["unmapped", "calls"]}
+    aside = {} if found.audited_at else {**counted.scope.set_aside, **unmapped}
     value = Metric(
         definition,
         found.value,
@@ -463,11 +484,10 @@ def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows 
         found.low,
         found.high,
         found.interval,
-        {**counted.scope.set_aside, "unmapped": counted.notes()["unmapped", "calls"],
-         **found.excluded},
+        {**aside, **found.excluded},
         {name: getattr(inputs.choices, name) for name in found.used},
         inputs.taxonomy,
-        counted.as_of,
+        found.audited_at or counted.as_of,
         found.detail,
         found.why_null,
         counted.warnings,
@@ -476,8 +496,15 @@ def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows 
 
 
 def lacking(definition: Definition, inputs: Inputs) -> list[str]:
-    """Frames that a metric needs and that were not passed."""
+    """Frames, or the audit, that a metric needs and that were not passed."""
     return [name for name in definition.needs if getattr(inputs, name) is None]
+
+
+def without(missing: list[str]) -> str:
+    """What a metric lacks, in words that name what to pass."""
+    if missing == ["audit"]:
+        return "reads the answer of an audit: pass audit=dialframe.audit(account)"
+    return f"needs {', '.join(missing)}"
 
 
 def metrics_table(found: list[Metric]) -> pd.DataFrame:

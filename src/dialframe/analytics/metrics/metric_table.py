@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from dialframe.analytics.metrics import account_metrics, call_metrics, lead_metrics, obeying
+from dialframe.analytics.metrics import account_metrics, audit_counts, call_metrics, lead_metrics
 from dialframe.analytics.metrics.metric import Definition
 
 _OUT: Final = "inbound, unfinished and screened calls, calls outside campaigns unless asked for"
+_GRADED: Final = "uncertain, not evaluable and not asked: below the line, and counted apart"
 _LEADS: Final = "calls of no lead or of several are given to none"
 
 #: Every metric. Names are attributes of `dialframe.analytics.metrics`.
@@ -103,27 +104,21 @@ METRICS: Final[tuple[Definition, ...]] = (
     Definition(22, "local_presence_lift", "difference", "rate with a local caller ID",
                "rate with another (subtracted)", "strata without both kinds of calls",
                "Mantel and Haenszel; an area code is not a place", account_metrics.presence_lift),
-    Definition(23, "dnc_coverage", "share", "of these, numbers with a check not older than 31 days",
-               "callable numbers, and numbers called within the days", "none",
-               "own ledger of checks; 31 days of 16 CFR 310.4(b)(3)(iv)", obeying.dnc_coverage,
-               ("leads", "dnc_checks")),
+    Definition(23, "dnc_coverage", "share", "of these, numbers with a recent enough check",
+               "callable numbers, and numbers called", "none", "compliance audit, coverage",
+               audit_counts.dnc_coverage, ("audit",)),
     Definition(24, "dnc_risk_calls", "share",
-               "attempts after a positive check, or a request's days of grace", "attempts",
-               "between the last negative and the first positive check: indeterminate", "own",
-               obeying.dnc_risk, ("dnc_checks",)),
-    Definition(25, "dnc_honour", "share", "requests seen on the list within 10 business days",
-               "requests that are due", "requests not due yet", "47 CFR 64.1200(d)(3)",
-               obeying.dnc_honour, ("dnc_checks",)),
-    Definition(26, "calling_hours_breach", "share",
-               "attempts outside the hours in every candidate zone",
-               "attempts with a candidate zone",
-               "outside in some zones only, and without a zone: counted apart",
-               "47 CFR 64.1200(c)(1), 8:00 to 21:00", obeying.calling_hours),
-    Definition(27, "frequency_breach", "share", "numbers dialed beyond the limit in the window",
-               "numbers dialed", _OUT, "3 in 24 hours of several states' laws", obeying.frequency),
-    Definition(27, "frequency_breach_calls", "per number", "attempts beyond the limit in the window",
-               "numbers dialed", _OUT, "3 in 24 hours of several states' laws",
-               obeying.frequency_calls),
+               "calls to numbers proven to be listed or to have asked", "calls that the audit checked",
+               _GRADED, "compliance audit, listed_number", audit_counts.dnc_risk, ("audit",)),
+    Definition(25, "dnc_honour", "share", "requests shown as honored in time",
+               "requests that the audit checked", _GRADED, "compliance audit, internal_dnc",
+               audit_counts.dnc_honour, ("audit",)),
+    Definition(26, "calling_hours_breach", "share", "calls proven to be outside the hours",
+               "calls that the audit checked", _GRADED, "compliance audit, calling_hours",
+               audit_counts.calling_hours, ("audit",)),
+    Definition(27, "frequency_breach", "share", "calls proven to be beyond a cap",
+               "calls that the audit checked", _GRADED, "compliance audit, attempt_caps",
+               audit_counts.frequency, ("audit",)),
     Definition(28, "abandon_rate_ftc", "share", "calls dropped by us in the last 30 days",
                "calls that a person answered in these days", "machines, bad numbers, no answers",
                "16 CFR 310.4(b)(4)", call_metrics.abandoned_of_people),

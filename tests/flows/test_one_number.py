@@ -1,0 +1,121 @@
+"""One store, one number: how far Do-Not-Call checks reach is the same wherever it is asked."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import dialframe
+from dialframe import analytics, compliance, sandbox
+from dialframe.account import Account, connect
+from dialframe.assistant import analysis_tools
+from dialframe.flows import audit as auditing
+from dialframe.flows import reporting
+from dialframe.widgets.coverage_state import CoverageModel
+
+SEEDS = range(1, 11)
+#: Accounts whose slower faces are asked too: they ask the query of `dnc.coverage` again.
+SOME = (1, 2, 3)
+TABLES = ["leads", "calls", "campaigns"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An account whose numbers were checked in part, its audit, and the moment of it."""
+
+    seed: int
+    account: Account
+    audit: compliance.Audit
+    now: dt.datetime
+    folder: Path
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Asked]:
+    """One synthetic account for each seed, read once and audited once."""
+    folder = tmp_path_factory.mktemp(f"seed_{request.param}")
+    with (
+        sandbox.start(size="tiny", seed=request.param, as_of=dt.date(2026, 10, 30)) as box,
+        connect(base_url=box.base_url, api_key=box.api_key, store=folder / "store") as account,
+    ):
+        account.sync(TABLES)
+        phones = account.leads()["phone"].dropna().unique()
+        account.check_dnc(phones[:: 2 + request.param % 3])
+        now = dt.datetime.now(dt.UTC)
+        yield Asked(request.param, account, dialframe.audit(account, now=lambda: now), now, folder)
+
+
+def test_every_face_gives_one_number(asked: Asked) -> None:
+    """Numbers and fresh ones: audit, coverage, dashboard, groups by campaign, assistant, metric."""
+    account, now = asked.account, asked.now
+    leads, calls = account.leads(), account.calls()
+    covered = compliance.dnc.coverage(leads, calls, account.dnc_checks(), now=now)
+    model = CoverageModel(lambda: account, lambda: now, asked.folder)
+    model.audit, model.dashboard = (
+        asked.audit,
+        compliance.dnc.dashboard(asked.audit.coverage, leads, calls),
+    )
+    metric = analytics.metrics.dnc_coverage(calls, leads, audit=asked.audit)
+
+    said = {
+        "audit": _whole(asked.audit.coverage.summary),
+        "coverage": _whole(covered.summary),
+        "dashboard": _added(model.groups()),
+        "pack": _added(_of_campaigns(asked.audit.parts["coverage_by"])),
+        "metric": (metric.numerator, metric.denominator),
+    }  # fmt: skip
+    if asked.seed in SOME:
+        groups = auditing.coverage_by_campaign(account, now=now)
+        tool = analysis_tools.BY_NAME["dnc_coverage"].run(analysis_tools.Asked(account, {}, now))
+        every = int(groups.drop(columns="group").to_numpy().sum())
+        said["campaigns"] = int(groups["fresh"].sum()), every
+        assert _says_where_the_answer_is(account)
+        said["assistant"] = _added(pd.DataFrame(tool["groups"]))
+    assert len(set(said.values())) == 1, said
+    assert 0 < said["audit"][0] < said["audit"][1]
+
+
+def test_a_metric_of_the_law_is_the_count_of_its_check(asked: Asked) -> None:
+    """Violations and requests honored, of all that the audit looked at."""
+    calls, leads = asked.account.calls(), asked.account.leads()
+    checks = asked.audit.checks.set_index("check")
+    found = analytics.metrics.compute(calls, leads, audit=asked.audit)
+    for name, check, grade in (
+        ("dnc_risk_calls", "listed_number", "violation"),
+        ("dnc_honour", "internal_dnc", "pass"),
+        ("calling_hours_breach", "calling_hours", "violation"),
+        ("frequency_breach", "attempt_caps", "violation"),
+    ):
+        if check in checks.index:
+            row = checks.loc[check]
+            assert (found[name].numerator, found[name].denominator) == (row[grade], row["checked"])
+            assert found[name].as_of == asked.now
+    assert checks.loc["calling_hours", "violation"] > 0
+
+
+def _says_where_the_answer_is(account: Account) -> bool:
+    """The page of analyses has no audit: it gives no number of its own, and names what to pass."""
+    whole = reporting.Scope()
+    shown = reporting._metrics(reporting._tables(account, whole), whole)
+    law = [row.name for row in analytics.metrics.METRICS if "audit" in row.needs]
+    return len(law) == 5 and all("pass audit=" in shown.not_computed[name] for name in law)
+
+
+def _whole(summary: pd.DataFrame) -> tuple[int, int]:
+    row = summary[summary["population"] == "callable or called"].iloc[0]
+    return int(row["fresh"]), int(row["numbers"])
+
+
+def _of_campaigns(groups: pd.DataFrame) -> pd.DataFrame:
+    return groups[groups["view"] == "campaign"]
+
+
+def _added(groups: pd.DataFrame) -> tuple[int, int]:
+    return int(groups["fresh"].sum()), int(groups["numbers"].sum())
