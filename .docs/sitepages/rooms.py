@@ -118,9 +118,12 @@ def homes() -> dict[str, str]:
     """Where each class and function is described, by the module and name under which it is written."""
     found: dict[str, str] = {}
     for room in ROOMS:
-        for name, value in public_names(room).items():
+        names = public_names(room)
+        for name, value in names.items():
             if isinstance(value, type) or inspect.isfunction(value):
-                found.setdefault(f"{value.__module__}.{value.__qualname__}", f"{room}.{name}")
+                own = value.__qualname__
+                first = own if names.get(own) is value else name
+                found.setdefault(f"{value.__module__}.{own}", f"{room}.{first}")
     for name, room in (("Account", "account"), ("connect", "account"), ("Client", "client")):
         found[f"dialframe.{name}"] = f"dialframe.{room}.{name}"
     return found
