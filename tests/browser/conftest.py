@@ -46,7 +46,7 @@ class Served:
     folder: Path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """The browser; where there is none the tests are skipped."""
     if not Path(CHROMIUM).exists():

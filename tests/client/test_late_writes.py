@@ -182,21 +182,37 @@ def on_disk(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
+def _sent(phone: str) -> dict[str, str]:
+    return {
+        "id": "sms_1",
+        "to": phone,
+        "status": "queued",
+        "client_reference": "r",
+        "created_at": "2026-10-01T12:00:00Z",
+    }
+
+
+def _text(client: Client, phone: str) -> None:
+    client.sms.send(to=phone, body="hello", client_reference="r")
+
+
 def test_bytes_leave_the_journal_when_a_write_is_settled(tmp_path: Path) -> None:
     """An answered or refused one at once, an open one after 24 hours."""
     clock = FakeClock()
-    service = Service(answer({}), problem(422, "on_dnc"), CUT, answer({}))
+    service = Service(
+        answer(_sent(PHONE)), problem(422, "on_dnc"), CUT, answer(_sent("+12125550143"))
+    )
     client = connected(service, tmp_path, clock=clock, max_attempts=1)
-    client.dnc.add(PHONE)
+    _text(client, PHONE)
     with pytest.raises(DialframeError):
-        client.dnc.add(PHONE)
+        _text(client, PHONE)
     assert PHONE.encode() not in on_disk(tmp_path)
 
     with pytest.raises(TransportError):
-        client.dnc.add(PHONE)
+        _text(client, PHONE)
     assert PHONE.encode() in on_disk(tmp_path)
     clock.elapsed_s += 24 * 3600
-    client.dnc.add("+12125550143")
+    _text(client, "+12125550143")
     assert PHONE.encode() not in on_disk(tmp_path)
 
 
