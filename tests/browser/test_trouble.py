@@ -90,7 +90,9 @@ def test_a_kernel_that_dies_is_said_in_words(watched: Watched, served: Served) -
     steps.press(face, "Go on")
     steps.says(face, "Gone on as it was decided.")
     expect(face.get_by_label("Phone", exact=True)).to_contain_text("found: Handy")
-    watched.errors[:] = [each for each in watched.errors if "WebSocket" not in each]
+    # The page says that its kernel is gone as often as it looks: the trouble that this test makes.
+    expected = ("WebSocket", "Kernel connection")
+    watched.errors[:] = [text for text in watched.errors if not text.startswith(expected)]
 
 
 def _kernels() -> set[int]:
