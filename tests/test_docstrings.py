@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,22 @@ class Example:
         return f"{self.path.relative_to(SOURCE / 'dialframe')}:{self.owner}"
 
 
-def docstrings(path: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each docstring of a module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text:
-                yield getattr(node, "name", "the module"), text
+@cache
+def docstrings(path: Path) -> list[tuple[str, str]]:
+    """Name and text of each docstring of a module, outer ones first."""
+    texts: list[tuple[str, str]] = []
+    level: list[ast.stmt | ast.Module] = [ast.parse(path.read_text(encoding="utf-8"))]
+    # Definitions stand in statements: nobody need walk the expressions.
+    while level:
+        below: list[ast.stmt | ast.Module] = []
+        for node in level:
+            if isinstance(
+                node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+            ) and (text := ast.get_docstring(node)):
+                texts.append((getattr(node, "name", "the module"), text))
+            below += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        level = below
+    return texts
 
 
 def examples(path: Path) -> Iterator[Example]:
