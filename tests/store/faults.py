@@ -79,9 +79,7 @@ def shown(folder: Path) -> dict[str, Any]:
             numbers[f"{table.name} as of"] = digest(
                 sorted(map(repr, store.arrow(table, as_of=at(75)).to_pylist()))
             )
-            numbers[f"{table.name} history"] = digest(
-                store.history(table).astype(str).to_numpy().tolist()
-            )
+            numbers[f"{table.name} history"] = digest(store.history(table).to_csv())
         numbers["sql"] = store.query("select count(*) as n from calls").to_pylist()
         checks = store.last_checks([phone(number) for number in range(45)])
         numbers["checks"] = digest(sorted(map(repr, checks.values())))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
+import resource
+import signal
 import sys
 import time
 from collections import Counter
@@ -12,29 +14,43 @@ from pathlib import Path
 from typing import Any
 
 from dialframe.errors import StoreError
-from dialframe.frames import CALLS
+from dialframe.frames import CALLS, DNC_CHECKS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.files.database import Database
 from dialframe.store.write.seal import Sizes
-from store.made import START, phone
+from forked import Forked
+from store import faults
+from store.made import START, at, call, phone
 
 PAGE = 50
 SHARED = 10
 FORGOTTEN = 4
+#: A user who owns nothing.
+NOBODY = 65534
 SMALL = Sizes(seal_rows=300, close_rows=50, part_rows=600, small_parts=3, patches=20)
 
 
-def start(role: str, folder: Path, name: str, seconds: float) -> subprocess.Popen[str]:
-    """A process of one role; it prints JSON lines."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "store.racing", role, str(folder), name, str(seconds)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[1],
-    )
+class Bell:
+    """Tells the processes of a folder that they have done enough."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder.with_name("rung")
+
+    def ring(self) -> None:
+        """Let everybody end after what they are at."""
+        self._file.touch()
+
+    def silent(self) -> bool:
+        """Whether to go on."""
+        return not self._file.exists()
 
 
-def tell(fact: dict[str, Any]) -> None:
+def start(role: str, folder: Path, name: str, most: int = 0) -> Forked:
+    """A process of one role, for so many rounds or until the bell is rung; it prints JSON lines."""
+    return Forked(play, role, folder, name, most)
+
+
+def tell(fact: Any) -> None:
     """Say something to the process that started this one."""
     sys.stdout.write(json.dumps(fact) + "\n")
     sys.stdout.flush()
@@ -64,10 +80,10 @@ def page(name: str, number: int) -> list[dict[str, Any]]:
     return fresh + common
 
 
-def write(store: Store, name: str, end: float) -> dict[str, Any]:
-    """Append pages until the time is up, each with its number as the checkpoint."""
+def write(store: Store, name: str, bell: Bell, most: int) -> dict[str, Any]:
+    """Append pages, each with its number as the checkpoint."""
     number = (store.state(name) or {"next": 0})["next"]
-    while time.monotonic() < end:
+    while bell.silent() and (not most or number < most):
         store.append(
             CALLS,
             page(name, number),
@@ -80,16 +96,16 @@ def write(store: Store, name: str, end: float) -> dict[str, Any]:
     return {"pages": number}
 
 
-def read(store: Store, name: str, end: float) -> dict[str, Any]:
+def read(store: Store, name: str, bell: Bell, most: int) -> dict[str, Any]:
     """Read again and again; every answer must be of whole pages, without doubles."""
     reads = pages = 0
-    while time.monotonic() < end:
+    while bell.silent() or not reads:
         pages = max(pages, check(store, read_whole=reads % 2 == 0))
         reads += 1
     return {"reads": reads, "pages": pages}
 
 
-def forget(store: Store, name: str, end: float) -> dict[str, Any]:
+def forget(store: Store, name: str, bell: Bell, most: int) -> dict[str, Any]:
     """Forget one number of each page after another, as soon as nobody reads an old state."""
     tries = 0
     for number in range(FORGOTTEN):
@@ -130,23 +146,77 @@ def check(store: Store, *, read_whole: bool) -> int:
     return len(torn)
 
 
-def compact(store: Store, name: str, end: float) -> dict[str, Any]:
+def compact(store: Store, name: str, bell: Bell, most: int) -> dict[str, Any]:
     """Seal and merge again and again."""
     rounds = 0
-    while time.monotonic() < end:
+    while bell.silent():
         store.compact()
         rounds += 1
-        time.sleep(0.02)
+        time.sleep(0.1)
     return {"rounds": rounds}
 
 
-def main() -> None:
-    """Play a role for some seconds and print what came of it."""
-    role, folder, name, seconds = sys.argv[1:]
-    play = {"write": write, "read": read, "compact": compact, "forget": forget}[role]
+def play(role: str, folder: Path, name: str, most: int) -> None:
+    """Play a role and print what came of it."""
+    roles = {"write": write, "read": read, "compact": compact, "forget": forget}
     with opened(folder) as store:
-        tell(play(store, name, time.monotonic() + float(seconds)))
+        tell(roles[role](store, name, Bell(folder), most))
 
 
-if __name__ == "__main__":
-    main()
+def append_checks(folder: Path) -> None:
+    """Append one Do-Not-Call check after another, each with its number printed once it is stored."""
+    with Store(Database(folder), faults.TENS) as store:
+        for number in range(10_000):
+            check = {
+                "phone": phone(number),
+                "listed": False,
+                "checked_at": at(number),
+                "request_id": None,
+            }
+            store.append(DNC_CHECKS, [check], observed_at=at(number), request_id=None)
+            tell(number + 1)
+
+
+def append_without_room(folder: Path, limit_bytes: int) -> None:
+    """Append pages of a hundred calls until no file may grow any more; what was said, and how many are there."""
+    sizes = Sizes(seal_rows=400, close_rows=1, part_rows=400, small_parts=3, patches=50)
+    with Store(Database(folder), sizes) as store:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+        try:
+            for number in range(400):
+                calls = [call(number * 100 + row) for row in range(100)]
+                store.append(
+                    CALLS, calls, observed_at=at(number), request_id=None,
+                    checkpoint=Checkpoint("calls", {"n": number + 1}),
+                )  # fmt: skip
+                tell(number + 1)
+        except StoreError as error:
+            tell(str(error))
+        try:
+            store.compact()
+        except StoreError as error:
+            tell(str(error))
+        tell(len(store.frame(CALLS)))
+
+
+def read_as_nobody(folder: Path) -> None:
+    """Read a store as a user who may not write to it, and try to change it."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    with Store.open(folder) as store:
+        sys.stdout.write(
+            f"{len(store.frame(CALLS))} {store.state('calls')} {len(list(store.batches(CALLS)))}\n"
+        )
+        for work in (
+            lambda: store.append(CALLS, [], observed_at=START, request_id=None),
+            store.compact,
+            store.vacuum,
+            lambda: store.lock("calls").__enter__(),
+        ):
+            try:
+                sys.stdout.write(f"{work()}\n")
+            except StoreError as error:
+                sys.stdout.write(f"{error}\n")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,9 @@ from dialframe.store import Checkpoint, Store
 from dialframe.store.files.database import Database
 from dialframe.store.files.parts import FOLDER
 from dialframe.store.write.seal import Sizes
+from forked import Forked
 from store.made import at, bytes_of, call, lead, phone
+from store.racing import append_without_room, read_as_nobody
 
 #: Every part holds ten rows, so that one of several can be damaged.
 TENS = Sizes(seal_rows=10, close_rows=1, part_rows=10, small_parts=99, patches=10**6)
@@ -206,79 +207,24 @@ def test_half_written_files_are_swept_away(store: Store) -> None:
         assert len(again.frame(CALLS)) == 30
 
 
-FULL = """
-import resource, sys
-from dialframe.errors import StoreError
-from dialframe.frames import CALLS
-from dialframe.store import Checkpoint, Store
-from dialframe.store.files.database import Database
-from dialframe.store.write.seal import Sizes
-from store.made import at, call
-
-sizes = Sizes(seal_rows=400, close_rows=1, part_rows=400, small_parts=3, patches=50)
-with Store(Database(__import__("pathlib").Path(sys.argv[1])), sizes) as store:
-    number = 0
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-    try:
-        while number < 400:
-            page = [call(number * 100 + row) for row in range(100)]
-            store.append(CALLS, page, observed_at=at(number), request_id=None,
-                         checkpoint=Checkpoint("calls", {"n": number + 1}))
-            number += 1
-            print(number, flush=True)
-    except StoreError as error:
-        print(error, flush=True)
-    try:
-        store.compact()
-    except StoreError as error:
-        print(error, flush=True)
-    print(len(store.frame(CALLS)), flush=True)
-"""
-
-
 @pytest.mark.parametrize("limit", [100_000, 900_000])
 def test_a_disk_that_takes_no_more_leaves_what_was_there(tmp_path: Path, limit: int) -> None:
     """Wherever the room ends, in the file, its log or a part: rows and checkpoint are of one page."""
     folder = tmp_path / "part"
     Store.open(folder).close()
-    told = subprocess.run(
-        [sys.executable, "-c", FULL, str(folder), str(limit)],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[1],
-    ).stdout.splitlines()
+    status, lines = Forked(append_without_room, folder, limit).end()
+    told = [json.loads(line) for line in lines]
 
-    stored = max([0, *(int(line) for line in told[:-1] if line.isdigit())])
-    assert any("full" in line or "disk" in line for line in told)
-    assert int(told[-1]) == stored * 100
+    assert status == 0
+    stored = max([0, *(line for line in told[:-1] if isinstance(line, int))])
+    assert any("full" in str(line) or "disk" in str(line) for line in told)
+    assert told[-1] == stored * 100
     with Store.open(folder) as store:
         assert len(store.frame(CALLS)) == stored * 100
         assert (store.state("calls") or {"n": 0}) == {"n": stored}
         assert store.append(CALLS, [call(99_999)], observed_at=at(9), request_id=None).versions
         store.compact()
         assert len(store.frame(CALLS)) == stored * 100 + 1
-
-
-READER = """
-import os, sys, urllib.parse
-from pathlib import Path
-import dialframe.store.read.reader
-from store import made
-from dialframe.errors import StoreError
-from dialframe.frames import CALLS
-from dialframe.store import Store
-if os.geteuid() == 0:
-    os.setgroups([]); os.setgid(65534); os.setuid(65534)
-with Store.open(Path(sys.argv[1])) as store:
-    print(len(store.frame(CALLS)), store.state("calls"), len(list(store.batches(CALLS))))
-    for work in (lambda: store.append(CALLS, [], observed_at=made.START, request_id=None),
-                 store.compact, store.vacuum, lambda: store.lock("calls").__enter__()):
-        try:
-            print(work())
-        except StoreError as error:
-            print(error)
-"""
 
 
 def test_a_store_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path: Path) -> None:
@@ -299,13 +245,7 @@ def test_a_store_in_a_folder_that_may_not_be_written_to_can_be_read(tmp_path: Pa
             if os.geteuid() == 0:
                 os.chown(path, 65534, 65534)
             path.chmod(0o500 if path.is_dir() else 0o400)
-        told = subprocess.run(
-            [sys.executable, "-c", READER, str(folder)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parents[1],
-        ).stdout.splitlines()
+        _, told = Forked(read_as_nobody, folder).end()
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o700)
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -20,42 +16,6 @@ from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
 from dialframe.store.files.database import FILE, Database
 from store.made import at, call
-
-WRITER = """
-import sys, uuid
-from datetime import UTC, datetime, timedelta
-from dialframe.frames import CALLS
-from dialframe.store import Checkpoint, Store
-
-folder, name, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
-start = datetime(2026, 3, 2, tzinfo=UTC)
-with Store.open(folder) as store:
-    number = (store.state(name) or {"next": 0})["next"]
-    while rounds:
-        rounds -= 1
-        records = [
-            {"id": f"call_{name}_{number}_{row}", "created_at": start + timedelta(minutes=number)}
-            for row in range(50)
-        ]
-        store.append(
-            CALLS,
-            records,
-            observed_at=start + timedelta(minutes=number),
-            request_id=None,
-            checkpoint=Checkpoint(name, {"next": number + 1}),
-        )
-        number += 1
-        print(number, flush=True)
-"""
-
-
-def writer(folder: Path, name: str, rounds: int) -> subprocess.Popen[str]:
-    """A process that appends pages of 50 rows and prints the number of those that are stored."""
-    return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(WRITER), str(folder), name, str(rounds)],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
 
 
 def test_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -158,49 +118,6 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 100
         assert store.state("calls") == {"n": 1}
         assert store.append(CALLS, [call(5000)], observed_at=at(3), request_id=None).versions == 1
-
-
-def test_two_processes_write_at_once(tmp_path: Path) -> None:
-    """Writers wait for each other and readers see whole pages only; nothing is lost or doubled."""
-    writers = [writer(tmp_path / "part", name, 25) for name in ("a", "b")]
-    with Store.open(tmp_path / "part") as store:
-        while any(process.poll() is None for process in writers):
-            assert len(store.frame(CALLS)) % 50 == 0
-            time.sleep(0.02)
-        for process in writers:
-            assert process.stdout is not None
-            assert process.stdout.read().split()[-1] == "25"
-            process.stdout.close()
-        frame = store.frame(CALLS)
-
-    assert [process.returncode for process in writers] == [0, 0]
-    assert len(frame) == 2 * 25 * 50
-    assert frame["id"].is_unique
-
-
-def test_a_killed_writer_loses_nothing_that_was_stored(tmp_path: Path) -> None:
-    """After kill -9 at any moment rows and checkpoint agree, and what was acknowledged is there."""
-    chance = random.Random(3)
-    acknowledged = 0
-    for _ in range(4):
-        process = writer(tmp_path / "part", "a", 100_000)
-        assert process.stdout is not None
-        for _ in range(chance.randint(1, 15)):
-            acknowledged = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        left = process.stdout.read().splitlines()
-        process.stdout.close()
-        acknowledged = max([acknowledged, *(int(line) for line in left if line)])
-
-        with Store.open(tmp_path / "part") as store:
-            frame = store.frame(CALLS)
-            state = store.state("a")
-
-        assert state is not None
-        assert len(frame) == state["next"] * 50
-        assert frame["id"].is_unique
-        assert state["next"] >= acknowledged
 
 
 def test_every_connection_is_durable_and_erases(tmp_path: Path) -> None:

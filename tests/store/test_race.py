@@ -5,31 +5,33 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from dialframe.frames import CALLS
 from store.made import bytes_of, phone
-from store.racing import FORGOTTEN, PAGE, SHARED, check, opened, page, start
+from store.racing import FORGOTTEN, PAGE, SHARED, Bell, check, opened, page, start
 
-#: Longer and more often by hand: `RACE_SECONDS=8 KILLS=20 pytest tests/store/test_race.py`.
-SECONDS = float(os.environ.get("RACE_SECONDS", "1.2"))
+#: Longer and more often by hand: `RACE_PAGES=200 KILLS=20 pytest tests/store/test_race.py`.
+PAGES = int(os.environ.get("RACE_PAGES", "8"))
 KILLS = int(os.environ.get("KILLS", "3"))
 
 
 def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
-    """Two of each for seconds: every answer is of whole pages, every acknowledged page is there once."""
+    """Two of each: every answer is of whole pages, every acknowledged page is there once."""
     folder = tmp_path / "part"
     opened(folder).close()
     roles = [("write", "a"), ("write", "b"), *[("read", "r"), ("compact", "c")] * 2]
-    running = [start(role, folder, name, SECONDS) for role, name in roles]
-    told = [process.communicate(timeout=120)[0].splitlines() for process in running]
+    running = [start(role, folder, name, PAGES) for role, name in roles]
+    ended = [process.end() for process in running[:2]]
+    Bell(folder).ring()
+    ended += [process.end() for process in running[2:]]
+    told = [lines for _, lines in ended]
 
-    assert [process.returncode for process in running] == [0] * len(roles)
+    assert [status for status, _ in ended] == [0] * len(roles)
     written = [json.loads(lines[-1])["pages"] for lines in told[:2]]
-    assert min(written) > 0
+    assert written == [PAGES, PAGES]
     assert all(json.loads(lines[-1]).get("reads", 1) > 0 for lines in told)
     with opened(folder) as store:
         assert check(store, read_whole=True) == sum(written)
@@ -48,12 +50,15 @@ def test_forgetting_among_writers_readers_and_compactors(tmp_path: Path) -> None
     """A number is gone from all pages at one moment, from every byte, and from pages that come later."""
     folder = tmp_path / "part"
     opened(folder).close()
-    roles = [("write", "a"), ("read", "r"), ("compact", "c"), ("forget", "f")]
-    running = [start(role, folder, name, SECONDS) for role, name in roles]
-    told = [process.communicate(timeout=120)[0].splitlines() for process in running]
+    roles = [("forget", "f"), ("write", "a"), ("read", "r"), ("compact", "c")]
+    running = [start(role, folder, name) for role, name in roles]
+    ended = [running[0].end()]
+    Bell(folder).ring()
+    ended += [process.end() for process in running[1:]]
+    told = [lines for _, lines in ended]
 
-    assert [process.returncode for process in running] == [0] * len(roles)
-    pages = json.loads(told[0][-1])["pages"]
+    assert [status for status, _ in ended] == [0] * len(roles)
+    pages = json.loads(told[1][-1])["pages"]
     with opened(folder) as store:
         frame = store.frame(CALLS)
         assert len(frame) == pages * (PAGE - FORGOTTEN) + SHARED
@@ -75,18 +80,14 @@ def test_killed_writers_lose_nothing_that_was_stored(tmp_path: Path) -> None:
     chance = random.Random(11)
     acknowledged = 0
     for _ in range(KILLS):
-        writer = start("write", folder, "a", 60)
-        compactor = start("compact", folder, "c", 60)
-        assert writer.stdout is not None
-        assert compactor.stdout is not None
+        writer = start("write", folder, "a")
+        compactor = start("compact", folder, "c")
         for _ in range(chance.randint(2, 25)):
             acknowledged = json.loads(writer.stdout.readline())["next"]
         for process in (compactor, writer) if chance.random() < 0.5 else (writer, compactor):
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-        left = [json.loads(line)["next"] for line in writer.stdout.read().splitlines() if line]
-        writer.stdout.close()
-        compactor.stdout.close()
+            process.kill()
+        left = [json.loads(line)["next"] for line in writer.end()[1] if line]
+        compactor.end()
         acknowledged = max([acknowledged, *left])
 
         with opened(folder) as store:

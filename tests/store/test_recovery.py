@@ -6,13 +6,11 @@ import json
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,18 +18,34 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.frames import CALLS, DNC_CHECKS
 from dialframe.store import Store, backups, recovery
 from dialframe.store.files.database import FILE, Database
+from forked import Forked
 from store import faults
 from store.faults import NOW, TENS
 from store.made import at, call, phone
+from store.racing import append_checks
 
 #: Faults in the suite; a thousand are run by hand before a release.
-FAULTS = 24
+FAULTS = 16
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of fourteen pages, closed, and with what it was after nine."""
+    room = tmp_path_factory.mktemp("whole")
+    faults.make(room / "part")
+    return room
+
+
+@pytest.fixture(scope="module")
+def before(whole: Path) -> dict[str, Any]:
+    """What that store shows."""
+    return faults.shown(whole / "part")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A store of fourteen pages, closed; what it was after nine stands beside it."""
-    faults.make(tmp_path / "part")
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of that store, to be harmed; what it was after nine pages stands beside it."""
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     return tmp_path / "part"
 
 
@@ -42,9 +56,10 @@ def checks(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("loss", ["moved away", "empty", "empty database", "old copy"])
-def test_no_part_is_deleted_for_a_catalog_that_does_not_name_it(folder: Path, loss: str) -> None:
+def test_no_part_is_deleted_for_a_catalog_that_does_not_name_it(
+    folder: Path, loss: str, before: dict[str, Any]
+) -> None:
     """A lost, empty or old SQLite file is refused; nothing goes, and repair brings everything back."""
-    before = faults.shown(folder)
     if loss == "old copy":
         shutil.copyfile(folder.with_name("old") / FILE, folder / FILE)
     else:
@@ -85,9 +100,10 @@ def test_the_catalog_is_rebuilt_from_the_parts_alone(folder: Path) -> None:
         assert again.versions == 0
 
 
-def test_a_changed_digit_in_the_sqlite_file_is_noticed(folder: Path) -> None:
+def test_a_changed_digit_in_the_sqlite_file_is_noticed(
+    folder: Path, before: dict[str, Any]
+) -> None:
     """Flipped digits of numbers that wait there are an error with a next step, not another number."""
-    before = faults.shown(folder)
     content = (folder / FILE).read_bytes()
     changed = content.replace(b"55501", b"55511")
     assert changed != content
@@ -102,7 +118,7 @@ def test_a_changed_digit_in_the_sqlite_file_is_noticed(folder: Path) -> None:
     assert faults.shown(folder) == before
 
 
-def test_a_lost_row_and_an_added_one_are_noticed(folder: Path) -> None:
+def test_a_lost_row_and_an_added_one_are_noticed(folder: Path, before: dict[str, Any]) -> None:
     """Rows deleted or put in past the store change its digests."""
     for statement in (
         "DELETE FROM row_dnc_checks WHERE seq = (SELECT max(seq) FROM row_dnc_checks)",
@@ -122,13 +138,14 @@ def test_a_lost_row_and_an_added_one_are_noticed(folder: Path) -> None:
 
         assert any(problem.file == FILE for problem in recovery.verify(room))
         recovery.repair(room, NOW)
-        assert faults.shown(room) == faults.shown(folder)
+        assert faults.shown(room) == before
         shutil.rmtree(room)
 
 
-def test_a_changed_letter_of_a_column_s_name_is_noticed(folder: Path) -> None:
+def test_a_changed_letter_of_a_column_s_name_is_noticed(
+    folder: Path, before: dict[str, Any]
+) -> None:
     """No row differs then, and SQLite finds nothing wrong with its pages."""
-    before = faults.shown(folder)
     content = (folder / FILE).read_bytes()
     for name in (b"first_seq INTEGER", b"_until INTEGER", b"seen_at INTEGER", b"misses INTEGER"):
         (folder / FILE).write_bytes(content.replace(name, b"z" + name[1:], 1))
@@ -142,9 +159,10 @@ def test_a_changed_letter_of_a_column_s_name_is_noticed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"55501", b"req_1", b".parquet"])
-def test_bytes_that_are_no_text_are_damage(folder: Path, text: bytes) -> None:
+def test_bytes_that_are_no_text_are_damage(
+    folder: Path, text: bytes, before: dict[str, Any]
+) -> None:
     """One flipped bit that ends UTF-8 is said and mended, in rows as in names of parts."""
-    before = faults.shown(folder)
     content = (folder / FILE).read_bytes()
     assert text in content
     (folder / FILE).write_bytes(content.replace(text, bytes([text[0] | 0x80]) + text[1:]))
@@ -159,9 +177,10 @@ def test_bytes_that_are_no_text_are_damage(folder: Path, text: bytes) -> None:
 
 
 @pytest.mark.parametrize("place", ["parts", "copy/parts"])
-def test_one_damaged_copy_of_a_part_is_mended_from_the_other(folder: Path, place: str) -> None:
+def test_one_damaged_copy_of_a_part_is_mended_from_the_other(
+    folder: Path, place: str, before: dict[str, Any]
+) -> None:
     """No row is missing while either copy lives, whoever reads first."""
-    before = faults.shown(folder)
     for path in sorted((folder / place).iterdir()):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 4
@@ -207,39 +226,16 @@ def test_no_fault_changes_a_number_silently(tmp_path: Path) -> None:
     assert outcomes["repaired"]
 
 
-WRITER = """
-import sys
-from pathlib import Path
-from dialframe.store import Store
-from dialframe.store.files.database import Database
-from store import faults
-from store.made import at, phone
-from dialframe.frames import DNC_CHECKS
-
-with Store(Database(Path(sys.argv[1])), faults.TENS) as store:
-    for number in range(10_000):
-        check = {"phone": phone(number), "listed": False, "checked_at": at(number), "request_id": None}
-        store.append(DNC_CHECKS, [check], observed_at=at(number), request_id=None)
-        print(number + 1, flush=True)
-"""
-
-
 def test_a_killed_writer_leaves_file_and_copy_of_one_transaction(tmp_path: Path) -> None:
     """Killed anywhere between copy and commit: what was answered for is there, in both places."""
     draw = random.Random(19)
     for round_ in range(6):
         folder = tmp_path / str(round_)
-        with subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(folder)],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[1],
-        ) as process:
-            assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(draw.random() / 4)
-            process.send_signal(signal.SIGKILL)
-            said = [1, *map(int, process.stdout.read().split("\n")[:-1])]
+        process = Forked(append_checks, folder)
+        process.stdout.readline()
+        time.sleep(draw.random() / 8)
+        process.kill()
+        said = [1, *map(int, process.end()[1])]
 
         assert said[-1] <= checks(folder) <= said[-1] + 1
         assert not [one for one in recovery.verify(folder) if one.lost or one.file == FILE]
@@ -249,9 +245,10 @@ def test_a_killed_writer_leaves_file_and_copy_of_one_transaction(tmp_path: Path)
         assert checks(folder) >= said[-1]
 
 
-def test_a_backup_is_restored_as_it_was_made(folder: Path, tmp_path: Path) -> None:
+def test_a_backup_is_restored_as_it_was_made(
+    folder: Path, tmp_path: Path, before: dict[str, Any]
+) -> None:
     """Its files are listed with digests; what stood in its place is kept beside it."""
-    before = faults.shown(folder)
     made = backups.backup(folder, tmp_path / "backups")
     with pytest.raises(ConfigError, match="holds an older backup"):
         backups.backup(folder, tmp_path / "backups")
