@@ -160,7 +160,8 @@ class Shelf:
         dictionaries = [name for name in names if few and name in FEW]
         try:
             file = pq.ParquetFile(self._checked(part), read_dictionary=dictionaries)
-            present = [name for name in names if name in file.schema_arrow.names]
+            held = set(file.schema_arrow.names)
+            present = [name for name in names if name in held]
             groups = _groups(file, layout, times)
             table = (
                 file.read(columns=present)
@@ -173,7 +174,7 @@ class Shelf:
             raise Damaged(part, f"it cannot be read: {type(error).__name__}") from None
         # A column that the table gained since the part was written is null in it.
         arrays = [
-            table[field.name] if field.name in present else pa.nulls(table.num_rows, field.type)
+            table[field.name] if field.name in held else pa.nulls(table.num_rows, field.type)
             for field in wanted
         ]
         return pa.table(arrays, names=names).cast(wanted)
