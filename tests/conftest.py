@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,17 @@ DEAR = (
     "compliance", "browser", "test_docs.py", "notebooks", "claims", "robustness", "leads", "widgets",
     "test_readme.py",
 )  # fmt: skip
+
+
+#: A folder in memory, and how many bytes must be free in it: there a flush to the disk costs nothing.
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes its own folder in it, for its user alone
+ROOM_BYTES = 8 << 30
+
+
+def pytest_configure() -> None:
+    """Keep what tests write in memory where there is room, unless somebody said where."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
