@@ -22,10 +22,11 @@ def test_each_rule_has_a_first_day_or_says_why_none(rule: Rule) -> None:
 
 @EACH
 def test_each_rule_says_how_sure_it_is_and_why(rule: Rule) -> None:
-    """A reason for each confidence; a quotation has its address and the day it was read."""
+    """A reason for each; above low a sentence that was read, with its address and the day."""
+    assert not rule.quoted_from or "http" in rule.quoted_from or rule.citation in rule.quoted_from
     assert len(rule.confidence_reason) > 10
     assert bool(rule.quotation) == bool(rule.quoted_from) == (rule.read_on is not None)
-    assert rule.quotation or rule.confidence != "high"
+    assert rule.quotation or rule.confidence == "low", "read the source, or grade it low"
     assert len(rule.quotation) < 500
 
 
