@@ -66,6 +66,7 @@ class Scene:
         checks: Records of the ledger of Do-Not-Call checks.
         consents: Records of consent; None where the firm gives none.
         look_ups: Look-ups of reassigned numbers; None where the firm gives none.
+        requests: Records of requests to be called.
         outcomes: Call id to `dropped`, `live` or `machine`.
         declared: Declared days by rule id; None where nothing is said.
         purpose: What the firm says its calls are for.
@@ -82,6 +83,7 @@ class Scene:
     checks: list[dict[str, Any]]
     consents: list[dict[str, Any]] | None
     look_ups: list[dict[str, Any]] | None
+    requests: list[dict[str, Any]] = field(default_factory=list)
     outcomes: dict[str, str] = field(default_factory=dict)
     declared: dict[str, dict[date, str]] | None = None
     purpose: str = "telemarketing_sales"
@@ -154,7 +156,7 @@ def _scene_of(book: RuleBook, rule: Rule, example: Example) -> Scene:
         book=replace(book, rules=alone), rule=alone[0], call_id="call", now=start + timedelta(days=1),
         calls=calls, checks=checks,
         consents=consents if consents or asks_consent else None, look_ups=look_ups or None,
-        outcomes=outcomes, declared=declared, purpose=_purpose(rule, example),
+        requests=_requests(example, phone, utc), outcomes=outcomes, declared=declared, purpose=_purpose(rule, example),
         dialing=example.dialing or _dialing(rule), line_type=rule.line_types[0],
         announced=example.announced,
     )  # fmt: skip
@@ -240,6 +242,15 @@ def _records(
             "ported_at": None if ported is None else utc(ported),
         })  # fmt: skip
     return checks, consents, look_ups
+
+
+def _requests(
+    example: Example, phone: str, utc: Callable[[datetime], datetime]
+) -> list[dict[str, Any]]:
+    if example.requested_at is None:
+        return []
+    at = utc(example.requested_at)
+    return [{"code": "requested", "phone": phone, "from_at": at, "record": "example"}]
 
 
 _OUTCOMES: Final = {"abandoned": "dropped", "machine": "machine", "conversation": "live"}
@@ -344,6 +355,7 @@ def _audit(scenes: Sequence[Scene]) -> Audit:
         practice=_practice(scenes), declared=Declared(declared),
         consents=_tables([s.consents for s in scenes], "granted_at", "revoked_at"),
         look_ups=_tables([s.look_ups for s in scenes], "checked_at", "ported_at"),
+        exemptions=_exemptions(scenes),
         outcomes={call: kind for scene in scenes for call, kind in scene.outcomes.items()} or None,
     )  # fmt: skip
 
@@ -406,6 +418,12 @@ def _practice(scenes: Sequence[Scene]) -> Practice:
             for rule in scene.book.of_kind(FreshnessRule)
         ),
     )
+
+
+def _exemptions(scenes: Sequence[Scene]) -> pd.DataFrame | None:
+    """Requests to be called, each for the call of its own example."""
+    rows = [request | {"call_id": s.call_id} for s in scenes for request in s.requests]
+    return pd.DataFrame(rows).astype({"from_at": "datetime64[us, UTC]"}) if rows else None
 
 
 def _tables(tables: Sequence[list[dict[str, Any]] | None], *instants: str) -> pd.DataFrame | None:

@@ -55,12 +55,23 @@ ExampleGrade = Literal["pass", "violation", "uncertain", "not evaluable"]
 class Exemption(Fact):
     """What may lift a rule, the condition as the source words it, and for how long it does.
 
-    `within_days` is the window of a request to be called: a call later than that is not lifted.
+    `within_days` is the window of a request to be called, from the instant at which its record
+    begins: a call later than that is not lifted, nor one whose record does not say when.
     """
 
     code: ExemptionCode
     detail: str = ""
     within_days: int | None = Field(default=None, gt=0)
+
+    @property
+    def key(self) -> str:
+        """The code, and the window where there is one: `requested@14`."""
+        return self.code if self.within_days is None else windowed(self.code, self.within_days)
+
+
+def windowed(code: str, days: int) -> str:
+    """A code of a record that is at most so many days old; no record has such a code by itself."""
+    return f"{code}@{days}"
 
 
 class Example(Fact):
@@ -82,6 +93,7 @@ class Example(Fact):
         granted_at: When consent was given.
         revoked_at: When it was withdrawn.
         consent: Its kind: `any`, `express` or `written`.
+        requested_at: When the person asked to be called.
         looked_up_at: When the database of reassigned numbers was asked.
         looked_up: What it said, `no` or `yes`.
         ported_at: When the number moved to a mobile line.
@@ -108,6 +120,7 @@ class Example(Fact):
     granted_at: datetime | None = None
     revoked_at: datetime | None = None
     consent: Literal["any", "express", "written"] | None = None
+    requested_at: datetime | None = None
     looked_up_at: datetime | None = None
     looked_up: Literal["no", "yes"] | None = None
     ported_at: datetime | None = None
@@ -192,8 +205,8 @@ class _Rule(Fact):
 
     @property
     def exempted_by(self) -> frozenset[str]:
-        """Codes of the records that lift this rule."""
-        return frozenset(each.code for each in self.exemptions)
+        """Codes of the records that lift this rule, `requested@14` where a window is set."""
+        return frozenset(each.key for each in self.exemptions)
 
     @property
     def force(self) -> str:
@@ -226,8 +239,9 @@ class _TimeRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; whoever asked to be called then agreed to that time."""
-        own = frozenset(each.code for each in self.exemptions)
-        return own | {"requested"} if "consent" in own else own
+        own = frozenset(each.key for each in self.exemptions)
+        codes = {each.code for each in self.exemptions}
+        return own | {"requested"} if "consent" in own and "requested" not in codes else own
 
 
 class HoursRule(_TimeRule):
@@ -253,9 +267,10 @@ class CapRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; what it says of `unless` is one of them."""
-        own = frozenset(each.code for each in self.exemptions)
+        own = frozenset(each.key for each in self.exemptions)
         unless = self.parameters.unless
-        return own if unless is None else own | {unless}
+        codes = {each.code for each in self.exemptions}
+        return own if unless is None or unless in codes else own | {unless}
 
 
 class FreshnessRule(_Rule):

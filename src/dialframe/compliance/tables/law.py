@@ -134,6 +134,17 @@ class Law:
             if each.asked and isinstance(each.law, kind):
                 yield each.rule, each.law
 
+    def lifting_windows(self) -> list[tuple[str, int, str]]:
+        """Table `lifting_windows`: codes of records that lift a rule for so many days, and the code of such a record."""
+        return sorted(
+            {
+                (each.code, each.within_days, each.key)
+                for numbered in self.rules
+                for each in numbered.law.exemptions
+                if each.within_days is not None
+            }
+        )
+
     def turns(self) -> list[date]:
         """Days on which a rule begins, or the day after it ended."""
         found = {r.law.effective_from for r in self.rules if r.law.effective_from is not None}

@@ -376,7 +376,7 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
          [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
     load(con, "line_types", {"phone": "int", "line": "int"},
          [(int(p[1:]), _LINES.index(k)) for p, k in practice.line_types.items() if p[1:].isdigit()])  # fmt: skip
-    lifted = _lifted(con, asked.exemptions)
+    lifted = _lifted(con, asked.exemptions, asked.law.lifting_windows())
     width, sets = len(settings), len(lifted)
     key = f"((n.place * {width} + {{setting}}) * {len(_LINES)} + coalesce(l.line, 0)) * {sets}"
     con.execute(f"""
@@ -402,9 +402,8 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         circumstances = Setting(
             purpose, dialing, known, frozenset(lifted[which]), sectors, named, voice
         )
-        rows.append(
-            (situation, place_, purpose, dialing, known, list(lifted[which]), list(sectors))
-        )
+        codes = [code for code in lifted[which] if "@" not in code]
+        rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
         reached.extend(asked.law.reaching(situation, zones, circumstances))
     load(con, "situations",
          {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
@@ -474,8 +473,15 @@ def _places(
     return found.kinds
 
 
-def _lifted(con: duckdb.DuckDBPyConnection, records: pd.DataFrame | None) -> list[tuple[str, ...]]:
-    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first."""
+def _lifted(
+    con: duckdb.DuckDBPyConnection,
+    records: pd.DataFrame | None,
+    windows: Sequence[tuple[str, int, str]],
+) -> list[tuple[str, ...]]:
+    """Which records lift rules for which calls; the distinct sets of their codes, the empty one first.
+
+    A record has its code, and one more for each window of a rule in which the call lies.
+    """
     columns = {"call_id": "text", "phone": "text", "campaign_id": "text", "from_at": "instant",
                "until_at": "instant", "code": "text"}  # fmt: skip
     rows = [] if records is None else [
@@ -483,6 +489,7 @@ def _lifted(con: duckdb.DuckDBPyConnection, records: pd.DataFrame | None) -> lis
         for r in records.itertuples(index=False)
     ]  # fmt: skip
     load(con, "exemptions", columns, rows)
+    load(con, "lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
     con.execute("""
         create or replace table lifted_codes as
         with pairs as (
@@ -494,11 +501,17 @@ def _lifted(con: duckdb.DuckDBPyConnection, records: pd.DataFrame | None) -> lis
           union all
           select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id
           from outbound c join exemptions e on e.campaign_id = c.campaign_id and e.call_id is null and e.phone is null
+        ), valid as (
+          select * from pairs
+          where (phone is null or phone = to_number) and (campaign is null or campaign = campaign_id)
+            and (from_at is null or at_utc >= from_at) and (until_at is null or at_utc < until_at)
+        ), coded as (
+          select call, code from valid
+          union all
+          select v.call, w.windowed from valid v join lifting_windows w using (code)
+          where v.at_utc <= v.from_at + to_days(w.days::integer)
         )
-        select call, string_agg(distinct code, ', ' order by code) as codes from pairs
-        where (phone is null or phone = to_number) and (campaign is null or campaign = campaign_id)
-          and (from_at is null or at_utc >= from_at) and (until_at is null or at_utc < until_at)
-        group by call""")
+        select call, string_agg(distinct code, ', ' order by code) as codes from coded group by call""")
     sets = [
         text
         for (text,) in con.execute("select distinct codes from lifted_codes order by 1").fetchall()
