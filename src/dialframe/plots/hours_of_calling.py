@@ -48,7 +48,14 @@ class _Sign:
 
 _SIGNS: Final = (
     _Sign("violation", "outside the hours", "X", 62, VERMILLION),
-    _Sign("uncertain", "outside in some of the zones it may be in", "D", 34, ORANGE, hollow=True),
+    _Sign(
+        "uncertain",
+        "cannot be decided: in some zone, or by some reading of the rule",
+        "D",
+        34,
+        ORANGE,
+        hollow=True,
+    ),
 )
 
 
@@ -100,7 +107,7 @@ def calling_hours(
             theme,
             sum(heights) + 0.45,
             title,
-            f"{_ABOUT}; the band is {hours}",
+            f"{_ABOUT}; the band is {hours}, and a state may allow less",
             foot,
             [_artist(sign, f"{sign.label} ({count(number)})", theme) for sign, number in signs],
         )
