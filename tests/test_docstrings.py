@@ -32,7 +32,7 @@ NOT_RUN = {
     "with dialframe.Client(": "the address is the reader's own: the pages of the site run a client",
     "python verify.py": "a program of an evidence pack: the tests of packs run it",
     "delivery = dialframe.webhooks.verify(": "a request that has come: the page on webhooks runs it",
-    "with dialframe.cli.watching.watch()": "of the program's own code: each command with progress runs it",
+    "with dialframe.cli.sync_progress.watch()": "of the program's own code: each command with progress runs it",
 }
 
 
@@ -89,7 +89,7 @@ WITH_PROMPTS = [path for path in MODULES if any(">>> " in text for _, text in do
 EXAMPLES = [
     example
     for path in MODULES
-    if path.parent.name != "cli" or path.name == "watching.py"
+    if path.parent.name != "cli" or path.name == "sync_progress.py"
     for example in examples(path)
 ]
 

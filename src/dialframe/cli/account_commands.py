@@ -11,6 +11,7 @@ import typer
 
 from dialframe.cli import completion, values
 from dialframe.cli.statuses import FAILURE, FINDINGS
+from dialframe.cli.sync_progress import watch
 from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
@@ -19,7 +20,6 @@ from dialframe.cli.terminal import (
     connect,
     say,
 )
-from dialframe.cli.watching import watch
 from dialframe.errors import ConfigError, StoreError
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def watch() -> Iterator[OnProgress]:
     """A listener that shows how a sync comes on; in a pipe it says nothing.
 
-        with dialframe.cli.watching.watch() as listen:
+        with dialframe.cli.sync_progress.watch() as listen:
             account.sync(on_progress=listen)
 
     Shown are rows, rows a second, the oldest creation reached, the time left where it can be known, and
