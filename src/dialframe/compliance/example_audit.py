@@ -6,10 +6,11 @@ examples are graded in one audit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import cycle
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -49,8 +50,6 @@ _WORDS: Final[Mapping[str, str]] = {
     PROVEN: VIOLATION, INDETERMINATE: UNCERTAIN, CLEAR: PASSED,
 }  # fmt: skip
 _ORDER: Final = (VIOLATION, UNCERTAIN, NOT_EVALUABLE, PASSED)
-#: Kinds whose examples say nothing of one another though they call the same number.
-_CALL_BY_CALL: Final = frozenset({"calling_hours", "holiday", "caller_id", "recording_consent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,11 @@ class Scene:
     line_type: str = "residential"
     announced: bool | None = None
 
+    @property
+    def phone(self) -> str:
+        """The number that every call of the scene goes to."""
+        return str(self.calls[0]["to_number"])
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -126,19 +130,28 @@ def run(book: RuleBook) -> list[Result]:
         One result for each example, in the order of the book.
     """
     numbered = [(r, n, e) for r in book.rules for n, e in enumerate(r.examples, start=1)]
-    grades = _grades_of([_scene_of(book, rule, example) for rule, _, example in numbered])
+    phones = {place: cycle(_phones(place)) for place in {rule.jurisdiction for rule in book.rules}}
+    grades = _grades_of(
+        [
+            _scene_of(
+                book, rule, example, _phone(rule, example) or next(phones[rule.jurisdiction])
+            )
+            for rule, _, example in numbered
+        ]
+    )
     return [
         Result(rule.id, number, example, example.grade, actual)
         for (rule, number, example), actual in zip(numbered, grades, strict=True)
     ]
 
 
-def _scene_of(book: RuleBook, rule: Rule, example: Example) -> Scene:
+def _scene_of(book: RuleBook, rule: Rule, example: Example, phone: str) -> Scene:
     """The records of one example: the call, what went before it, and what the firm has on record."""
     named = book.select([rule.id])
     alone = tuple(each for each in named.rules if each.id == rule.id)
-    phone = example.phone or phone_of(rule.jurisdiction)
-    zone = ZoneInfo(getattr(rule.parameters, "timezone", None) or of_number(phone).names[0])
+    # How far back records reach is a matter of days, the same by every clock.
+    usual = "UTC" if rule.kind == "retention" else of_number(phone).names[0]
+    zone = ZoneInfo(getattr(rule.parameters, "timezone", None) or usual)
 
     def utc(moment: datetime) -> datetime:
         return moment.replace(tzinfo=zone).astimezone(UTC)
@@ -184,6 +197,23 @@ def phone_of(jurisdiction: str) -> str:
             f"there is no example number of {jurisdiction!r}; give the example a phone"
         )
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _phone(rule: Rule, example: Example) -> str | None:
+    """The number that an example names, as the called one or as the one that is shown to itself."""
+    usual = phone_of(rule.jurisdiction)
+    return example.phone or (usual if example.from_number == usual else None)
+
+
+def _phones(jurisdiction: str) -> Iterator[str]:
+    """Numbers like `phone_of`, in the same zones: one for each example."""
+    first = phone_of(jurisdiction)
+    zones = of_number(first).names
+    yield first
+    for number in range(100):
+        phone = f"{first[:-2]}{number:02}"
+        if phone != first and of_number(phone).names == zones:
+            yield phone
 
 
 def _calls(
@@ -279,37 +309,62 @@ def _dialing(rule: Rule) -> str:
     )
 
 
+#: Kinds that one check asks: rules of them grade the same rows, so that they stand in each other's way.
+_FAMILIES: Final[Mapping[str, str]] = {"holiday": "calling_hours", "internal_dnc": "dnc_freshness"}
+#: Kinds to which it makes a difference whether a firm has a table of consents.
+_BY_CONSENTS: Final = frozenset({"consent", "artificial_voice"})
+
+
 @dataclass(slots=True)
 class _Batch:
-    """Scenes that one audit can grade without one speaking of another."""
+    """Scenes that one audit can grade without one speaking of another.
 
-    kind: str
-    has_consents: bool
+    Every scene calls a number of its own. What goes by all calls of an audit stands apart: the rate
+    of abandoned calls of a caller, and how far back stored calls reach.
+    """
+
+    apart: tuple[object, ...]
+    has_consents: bool | None = None
     scenes: list[int] = field(default_factory=list)
-    rules: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, tuple[str, str]] = field(default_factory=dict)
     phones: set[str] = field(default_factory=set)
 
     def takes(self, scene: Scene) -> bool:
         """Whether the scene can stand beside those of the batch."""
-        rule, phone = scene.rule, scene.calls[0]["to_number"]
-        if (rule.kind, scene.consents is not None) != (self.kind, self.has_consents):
+        rule = scene.rule
+        if _apart(scene) != self.apart or scene.phone in self.phones:
             return False
-        if rule.kind == "retention" and self.scenes:
+        by_consents = rule.kind in _BY_CONSENTS and self.has_consents is not None
+        if by_consents and (scene.consents is not None) != self.has_consents:
             return False
-        if phone in self.phones and rule.kind not in _CALL_BY_CALL:
-            return False
-        country = rule.jurisdiction[:2]
+        once = rule.kind == "abandonment_rate"
+        country, family = rule.jurisdiction[:2], _FAMILIES.get(rule.kind, rule.kind)
         return all(
-            rule.id == other or (place != rule.jurisdiction
+            (rule.id == other and not once)
+            or other_family != family
+            or rule.kind == "retention"
+            or (place != rule.jurisdiction
             and (place[:2] != country or ("-" in place and "-" in rule.jurisdiction)))
-            for other, place in self.rules.items()
+            for other, (place, other_family) in self.rules.items()
         )  # fmt: skip
 
     def add(self, number: int, scene: Scene) -> None:
         """Take a scene in."""
+        rule = scene.rule
+        if rule.kind in _BY_CONSENTS:
+            self.has_consents = scene.consents is not None
         self.scenes.append(number)
-        self.rules[scene.rule.id] = scene.rule.jurisdiction
-        self.phones.add(scene.calls[0]["to_number"])
+        self.rules[rule.id] = rule.jurisdiction, _FAMILIES.get(rule.kind, rule.kind)
+        self.phones.add(scene.phone)
+
+
+def _apart(scene: Scene) -> tuple[object, ...]:
+    """What the scenes of a batch have in common."""
+    if scene.rule.kind == "abandonment_rate":
+        return ("abandonment_rate",)
+    if scene.rule.kind == "retention":
+        return "retention", scene.now, min(call["created_at"] for call in scene.calls)
+    return ("outcomes",) if scene.outcomes else ()
 
 
 def _grades_of(scenes: Sequence[Scene]) -> list[str | None]:
@@ -318,15 +373,15 @@ def _grades_of(scenes: Sequence[Scene]) -> list[str | None]:
     for number, scene in enumerate(scenes):
         batch = next((b for b in batches if b.takes(scene)), None)
         if batch is None:
-            batch = _Batch(scene.rule.kind, scene.consents is not None)
+            batch = _Batch(_apart(scene))
             batches.append(batch)
         batch.add(number, scene)
     grades: list[str | None] = [None] * len(scenes)
     for batch in batches:
         chosen = [_named(scenes[number], number) for number in batch.scenes]
-        found = _audit(chosen)
+        given = _Grades(_audit(chosen))
         for number, scene in zip(batch.scenes, chosen, strict=True):
-            grades[number] = _grade(found, scene)
+            grades[number] = given.of(scene)
     return grades
 
 
@@ -360,24 +415,46 @@ def _audit(scenes: Sequence[Scene]) -> Audit:
     )  # fmt: skip
 
 
-def _grade(found: Audit, scene: Scene) -> str | None:
-    """The rows of the check that asks the rule, as a grade."""
-    frame = _rows(found, scene)
-    if frame is None:
-        return None
-    key = "campaign_id" if scene.rule.kind == "abandonment_rate" else "call_id"
-    wanted = scene.calls[0]["campaign_id"] if key == "campaign_id" else scene.call_id
-    rows = frame[frame[key] == wanted] if key in frame else frame
-    if rows.empty and "rule_id" in frame:
-        rows = frame[frame["rule_id"] == scene.rule.id]
-    grades = [_WORDS.get(str(grade), str(grade)) for grade in rows["grade"]]
-    if not grades:
-        return (
-            PASSED
-            if frame is found.listed or scene.rule.kind in ("sector_ban", "artificial_voice")
-            else None
-        )
-    return scene.rule.capped(min(grades, key=_ORDER.index))
+class _Grades:
+    """Grades of an audit by call, campaign or rule; each frame is gone through once.
+
+    Args:
+        audit: The audit of a batch.
+    """
+
+    def __init__(self, audit: Audit) -> None:
+        self._audit = audit
+        self._tables: dict[tuple[int, str], dict[str, list[str]]] = {}
+
+    def of(self, scene: Scene) -> str | None:
+        """The rows of the check that asks the rule of a scene, as a grade."""
+        rule = scene.rule
+        frame = _rows(self._audit, scene)
+        if frame is None:
+            return None
+        if rule.kind == "abandonment_rate":
+            # A rate of the caller as a whole is of no campaign.
+            campaign = scene.calls[0]["campaign_id"]
+            grades = self._by(frame, "campaign_id", campaign) or self._by(
+                frame, "rule_id", rule.id
+            )
+        elif "call_id" in frame:
+            grades = self._by(frame, "call_id", scene.call_id)
+        else:
+            grades = self._by(frame, "rule_id", rule.id)
+        if not grades:
+            spared = frame is self._audit.listed or rule.kind in ("sector_ban", "artificial_voice")
+            return PASSED if spared else None
+        return rule.capped(min(grades, key=_ORDER.index))
+
+    def _by(self, frame: pd.DataFrame, column: str, name: str) -> list[str]:
+        key = id(frame), column
+        if key not in self._tables:
+            table: dict[str, list[str]] = {}
+            for value, grade in zip(frame[column].tolist(), frame["grade"].tolist(), strict=True):
+                table.setdefault(str(value), []).append(_WORDS.get(str(grade), str(grade)))
+            self._tables[key] = table
+        return self._tables[key].get(name, [])
 
 
 def _rows(found: Audit, scene: Scene) -> pd.DataFrame | None:
