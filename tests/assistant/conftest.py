@@ -17,8 +17,8 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
-from dialframe.assistant import tool_server
 from dialframe.assistant.exposure import PEOPLE
+from dialframe.cli.sandbox_commands import tools_beside
 from dialframe.sandbox import Sandbox, start
 
 Talk = Callable[[Client], Awaitable[Any]]
@@ -32,7 +32,7 @@ AGENTS = ("210", "220", "230")
 @pytest.fixture(scope="session")
 def tools_sandbox() -> Iterator[Sandbox]:
     """A tiny account that offers every tool."""
-    with tool_server.beside("127.0.0.1") as beside, start(size="tiny", beside=beside) as sandbox:
+    with tools_beside("127.0.0.1") as beside, start(size="tiny", beside=beside) as sandbox:
         sandbox.console.update_account({"rate_limits": None})
         for agent in AGENTS:
             sandbox.console.add_agent(sandbox.client_id, agent, f"agent{agent}@example.com")

@@ -12,10 +12,13 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from dialframe.contract.ids import REQUEST_ID
-from dialframe.sandbox import Sandbox
+from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.http.asgi_app import Edge
 from sandbox.calling import Api, refused
 
@@ -173,3 +176,25 @@ def test_slow_headers_are_cut_off(sandbox: Sandbox, monkeypatch: pytest.MonkeyPa
         for _ in range(3):
             assert client.get("/v1/me").status_code == 401
             time.sleep(0.4)
+
+
+def test_app_beside_is_made_at_its_first_request() -> None:
+    """What it is made of takes long to load, and most sandboxes are never asked for it."""
+    made: list[str] = []
+
+    def make() -> Starlette:
+        made.append("once")
+        return Starlette(routes=[Route("/beside", lambda _: PlainTextResponse("here"))])
+
+    def fail() -> Starlette:
+        raise ImportError("a package is missing")
+
+    with start(
+        size="empty", beside=lambda _: {"/beside": make, "/broken": fail, "/idle": fail}
+    ) as sandbox:
+        assert httpx.get(f"{sandbox.base_url}/v1/me").status_code == 401
+        assert made == []
+        for _ in range(2):
+            assert httpx.get(f"{sandbox.base_url}/beside").text == "here"
+            assert httpx.get(f"{sandbox.base_url}/broken").status_code == 500
+        assert made == ["once"]

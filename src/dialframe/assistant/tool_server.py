@@ -1,4 +1,4 @@
-"""Serves the tools over standard input or HTTP, alone or beside a sandbox."""
+"""Serves the tools over standard input or HTTP."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -28,7 +27,7 @@ import dialframe
 from dialframe.account import Account
 from dialframe.assistant import confirming
 from dialframe.assistant.dispatcher import Caller, Context, Dispatcher
-from dialframe.assistant.exposure import ALL, PEOPLE, Exposure
+from dialframe.assistant.exposure import Exposure
 from dialframe.assistant.keys import Accounts, Keyed, caller_of
 from dialframe.errors import ConfigError
 from dialframe.serving import timed_protocol
@@ -222,16 +221,3 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise ConfigError(f"cannot listen at {host} port {port} ({why}): choose another") from None
-
-
-@contextmanager
-def beside(host: str) -> Iterator[Callable[[str], Mapping[str, Starlette]]]:
-    """What makes the apps that a sandbox serves at `/mcp`, for its base URL.
-
-    Args:
-        host: Where the sandbox listens.
-    """
-    with tempfile.TemporaryDirectory(prefix="dialframe-tools-") as folder:
-        yield lambda base_url: {
-            PATH: http_app(base_url, Path(folder), Exposure.of([ALL], people=PEOPLE), host=host)
-        }

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dialframe.cli import completion, values
 from dialframe.cli.terminal import AsJson, answer
 from dialframe.errors import ConfigError
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from dialframe.sandbox.launch import Beside
 
 app = typer.Typer(help="The whole service, run on your own machine.", no_args_is_help=True)
 
@@ -53,9 +62,8 @@ def serve(
         dialframe sandbox serve --size tiny --port 0 --json
     """
     day = _day(as_of)
-    # Both take long to load: a wrong day is said before.
+    # It takes long to load: a wrong day is said before.
     from dialframe import sandbox as room
-    from dialframe.assistant import tool_server
 
     def ready(facts: dict[str, Any]) -> None:
         if as_json:
@@ -68,7 +76,7 @@ def serve(
             f"  console: {facts['console_url']} with token {facts['console_token']}", err=True
         )
 
-    with tool_server.beside(host) as tools:
+    with tools_beside(host) as tools:
         room.serve(
             host=host,
             port=port,
@@ -82,6 +90,29 @@ def serve(
         )
     kept = "its state went with it; --data FOLDER keeps it" if data is None else f"kept in {data}"
     typer.echo(f"dialframe: the sandbox is stopped; {kept}", err=True)
+
+
+@contextmanager
+def tools_beside(host: str) -> Iterator[Beside | None]:
+    """What makes the tools that a sandbox serves at `/mcp`; None where their packages are missing.
+
+    Args:
+        host: Where the sandbox listens.
+    """
+    if find_spec("mcp") is None:
+        yield None
+        return
+
+    with TemporaryDirectory(prefix="dialframe-tools-") as folder:
+
+        def make(base_url: str) -> Starlette:
+            # They take seconds to load, and most sandboxes are asked for no tools.
+            from dialframe.assistant.exposure import ALL, PEOPLE, Exposure
+            from dialframe.assistant.tool_server import http_app
+
+            return http_app(base_url, Path(folder), Exposure.of([ALL], people=PEOPLE), host=host)
+
+        yield lambda base_url: {"/mcp": lambda: make(base_url)}
 
 
 def _day(text: str | None) -> date | None:

@@ -36,8 +36,8 @@ _KEEP_ALIVE_S: Final = 75
 _LOOK_S: Final = 0.5
 
 
-#: Apps that are served beside the service, by path, made for its base URL.
-Beside = Callable[[str], Mapping[str, Starlette]]
+#: What makes the apps that are served beside the service, by path, for its base URL.
+Beside = Callable[[str], Mapping[str, Callable[[], Starlette]]]
 
 
 class Sandbox:
@@ -183,7 +183,7 @@ def start(
         host: Address to listen at.
         port: Port to listen at; 0 takes a free one.
         dial: Whether to switch the dialer on; the console can do it at any time.
-        beside: Further apps by path, made for the sandbox's base URL.
+        beside: What makes further apps by path, for the sandbox's base URL, at their first request.
 
     Returns:
         The sandbox, which accepts requests already; a context manager that ends it.

@@ -9,9 +9,9 @@ import json
 import logging
 import re
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -24,6 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from dialframe.background import in_thread
 from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox.handlers import HANDLERS
@@ -45,8 +46,8 @@ CONSOLE_BODY_BYTES: Final = 256 * 1024 * 1024
 _DRAIN_S: Final = 5.0
 #: A sender that lets so long pass between two parts of its body is cut off.
 _BODY_IDLE_S: Final = 30.0
-#: Apps beside the service, by path.
-NOTHING_BESIDE: Final[Mapping[str, ASGIApp]] = MappingProxyType({})
+#: What makes the apps beside the service, by path.
+NOTHING_BESIDE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 _BASE_HEADERS: Final = ((b"cache-control", b"no-store"),)
 
@@ -106,6 +107,72 @@ class Connection(H11Protocol):
         lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers)]
         self.transport.write(b"\r\n".join([*lines, b"", reply.body]))
         self.transport.close()
+
+
+class MadeLater:
+    """An app that is made for its first request, since what it is made of takes long to load.
+
+    Args:
+        make: Makes it, in a thread.
+    """
+
+    def __init__(self, make: Callable[[], Starlette]) -> None:
+        self._make = make
+        self._wanted, self._ended = asyncio.Event(), asyncio.Event()
+        self._ready: asyncio.Future[Starlette] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if self._ready is None:
+            self._ready = asyncio.get_running_loop().create_future()
+            self._wanted.set()
+        app = await asyncio.shield(self._ready)
+        await app(scope, receive, send)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While this holds, it can be made; what it runs in the background ends with it."""
+        # What an app starts has to be ended by the task that started it.
+        task = asyncio.create_task(self._live())
+        try:
+            yield
+        finally:
+            self._ended.set()
+            self._wanted.set()
+            await task
+
+    async def _live(self) -> None:
+        await self._wanted.wait()
+        if self._ready is None:
+            return
+        ended = asyncio.create_task(self._ended.wait())
+        made = self._in_thread()
+        await asyncio.wait((made, ended), return_when=asyncio.FIRST_COMPLETED)
+        if not made.done():
+            return
+        if (error := made.exception()) is not None:
+            self._ready.set_exception(error)
+            return
+        app = made.result()
+        async with app.router.lifespan_context(app):
+            self._ready.set_result(app)
+            await ended
+
+    def _in_thread(self) -> asyncio.Future[Starlette]:
+        """The app, made in a thread that nobody waits for when the sandbox ends."""
+        loop = asyncio.get_running_loop()
+        made: asyncio.Future[Starlette] = loop.create_future()
+
+        def work() -> None:
+            try:
+                done, value = made.set_result, self._make()
+            except Exception as error:  # whoever asked for the app is told
+                done, value = made.set_exception, error  # type: ignore[assignment]
+            with suppress(RuntimeError):  # the sandbox ended meanwhile
+                loop.call_soon_threadsafe(done, value)
+
+        in_thread(work, "dialframe-sandbox-beside")
+        return made
 
 
 class Hosts:
@@ -333,8 +400,6 @@ def _waits_for_leave(scope: Scope) -> bool:
 
 WORKERS = 6
 
-_NOTHING_BESIDE: Final[Mapping[str, Starlette]] = MappingProxyType({})
-
 
 class Endpoint:
     """One path of the service with its operations, by method."""
@@ -394,7 +459,7 @@ def build(
     *,
     console: ASGIApp,
     hosts: Hosts,
-    beside: Mapping[str, Starlette] = _NOTHING_BESIDE,
+    beside: Mapping[str, Callable[[], Starlette]] = NOTHING_BESIDE,
 ) -> Starlette:
     """The whole app; it delivers webhooks while it runs.
 
@@ -403,16 +468,17 @@ def build(
         pool: Threads for what waits for the disk.
         console: What answers everything under `/console`.
         hosts: Names that the service answers to.
-        beside: Further apps by path.
+        beside: What makes further apps, by path.
     """
     deliveries = DeliveryLoop(world, pool)
+    later = {path: MadeLater(make) for path, make in beside.items()}
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         del app
         async with deliveries.running(), AsyncExitStack() as stack:
-            for app_beside in beside.values():
-                await stack.enter_async_context(app_beside.router.lifespan_context(app_beside))
+            for app_beside in later.values():
+                await stack.enter_async_context(app_beside.running())
             yield {"docs_base": world.docs_base}
 
     routes = [
@@ -423,7 +489,7 @@ def build(
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Edge, beside=beside, hosts=hosts)],
+        middleware=[Middleware(Edge, beside=later, hosts=hosts)],
         exception_handlers={HTTPException: _no_route, Refusal: _refusal},
         lifespan=lifespan,
     )
