@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from itertools import repeat
+from itertools import chain, repeat
 from operator import attrgetter
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
@@ -164,10 +164,21 @@ def _names_of(page: Any) -> int:
     for extra in filter(None, map(_EXTRA, rows)):
         count += names(extra) - len(extra)
     for name in _nesting(cast("Any", type(rows[0]))) if rows else ():
-        count += sum(names(value) for value in map(attrgetter(name), rows) if value is not None)
+        count += _names_in([value for value in map(attrgetter(name), rows) if value is not None])
     return count
 
 
+def _names_in(values: Sequence[Any]) -> int:
+    """How many names the values of one field have; flat objects are counted without a look at each."""
+    if set(map(type, values)) == {dict}:
+        kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
+        if kinds <= _NAMELESS:
+            return sum(map(len, values))
+    return sum(map(names, values))
+
+
+#: Values without names, and never a number beyond every float.
+_NAMELESS: Final = frozenset({str, int, bool, type(None)})
 _FIELDS_SET: Final = attrgetter("__pydantic_fields_set__")
 _EXTRA: Final = attrgetter("__pydantic_extra__")
 
