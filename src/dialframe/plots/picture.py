@@ -106,21 +106,25 @@ class Picture(Figure):
 
     def png(self) -> bytes:
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""
-        # Read again at once, so that it is not worth the time to make it small.
-        drawn = self._bytes("png", {"Software": None}, pil_kwargs={"compress_level": 1})
+        drawn = np.frombuffer(self._bytes("rgba"), dtype=np.uint8).reshape(-1, 4)
+        # How matplotlib cuts to whole pixels is its own affair: the height follows from the width.
+        wide = self.get_figwidth() * PAGE_DPI * SCALE
+        width = next(w for w in (int(wide), round(wide)) if len(drawn) % w == 0)
         file = io.BytesIO()
-        _few_colors(Image.open(io.BytesIO(drawn))).save(file, format="png")
+        _few_colors(drawn.reshape(-1, width, 4)).save(file, format="png")
         return file.getvalue()
 
     def svg(self) -> str:
         """The picture as SVG, named for assistive technology by `alt`; without a date."""
-        text = self._bytes("svg", {"Date": None, "Creator": None}).decode("utf-8")
+        text = self._bytes("svg", metadata={"Date": None, "Creator": None}).decode("utf-8")
         label = html.escape(self.alt, quote=True)
         return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
     def html(self) -> str:
         """The picture as an `img` element that holds everything it needs, and its numbers below."""
-        data = base64.b64encode(self.png()).decode("ascii")
+        return self._element(base64.b64encode(self.png()).decode("ascii"))
+
+    def _element(self, data: str) -> str:
         width = round(self.get_figwidth() * PAGE_DPI)
         height = round(self.get_figheight() * PAGE_DPI)
         return (
@@ -160,22 +164,22 @@ class Picture(Figure):
         wanted = {"text/html", "text/plain", "image/png"} if include is None else set(include)
         wanted -= set(exclude or ())
         bundle = {"text/plain": repr(self)}
-        if "image/png" in wanted:
-            bundle["image/png"] = base64.b64encode(self.png()).decode("ascii")
-        if "text/html" in wanted:
-            bundle["text/html"] = self.html()
+        if {"image/png", "text/html"} & wanted:
+            # Drawing is what takes the time; both are of one drawing.
+            image = base64.b64encode(self.png()).decode("ascii")
+            bundle |= {"image/png": image, "text/html": self._element(image)}
         data = {kind: bundle[kind] for kind in bundle if kind in wanted}
         return data, {"image/png": {"alt": self.alt}} if "image/png" in data else {}
 
-    def _bytes(self, kind: str, metadata: dict[str, None], **kwargs: Any) -> bytes:
+    def _bytes(self, kind: str, **kwargs: Any) -> bytes:
         file = io.BytesIO()
-        self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, metadata=metadata, **kwargs)
+        self.savefig(file, format=kind, dpi=PAGE_DPI * SCALE, **kwargs)
         return file.getvalue()
 
 
-def _few_colors(drawn: Image.Image) -> Image.Image:
-    """The image in a palette that has its most frequent colors to the bit."""
-    pixels = np.asarray(drawn.convert("RGBA")).view("<u4").ravel()
+def _few_colors(drawn: np.ndarray) -> Image.Image:
+    """The pixels (rows, columns, RGBA) in a palette that has their most frequent colors to the bit."""
+    pixels = drawn.view("<u4").ravel()
     # Most pixels are like the one before; each run of them is looked at once.
     begins = np.flatnonzero(np.concatenate([[True], pixels[1:] != pixels[:-1]]))
     lengths = np.diff(begins, append=len(pixels))
@@ -184,7 +188,7 @@ def _few_colors(drawn: Image.Image) -> Image.Image:
     colors = packed.view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int16)
     palette = _palette(colors, counts)
     nearest = np.abs(colors[:, None] - palette[None]).sum(axis=2).argmin(axis=1)
-    cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.height, drawn.width)
+    cells = np.repeat(nearest.astype(np.uint8)[which], lengths).reshape(drawn.shape[:2])
     image = Image.fromarray(cells, "P")
     image.putpalette(palette.astype(np.uint8).tobytes())
     return image
