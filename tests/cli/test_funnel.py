@@ -13,6 +13,8 @@ import pytest
 import dialframe
 from dialframe.cli.run import run
 
+OWN_CODES = '[disposition]\n"NI" = "callback"\n'
+
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
@@ -195,8 +197,15 @@ def test_report_is_one_page_with_pictures_words_and_tables(
 def test_report_of_a_time_without_calls_is_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A period in which nothing happened gives a page that says so."""
-    found = _json(capsys, ["report", "--out", str(tmp_path), "--since", "2030-01-01"])
+    """A period in which nothing happened gives a page that says so, under the codes of a file."""
+    codes = tmp_path / "codes.toml"
+    codes.write_text(OWN_CODES, encoding="utf-8")
+    taxonomy = _json(capsys, ["funnel", "--codes", str(codes)])["taxonomy"]
+    out = tmp_path / "page"
+    found = _json(
+        capsys, ["report", "--out", str(out), "--since", "2030-01-01", "--codes", str(codes)]
+    )
+    assert taxonomy in (out / "report.html").read_text(encoding="utf-8")
     assert "There are no" not in found["findings"][0]
     assert " 0 were attempted" in found["findings"][0]
 
@@ -248,15 +257,12 @@ def test_people_read_names_and_machines_ids(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.usefixtures("synced")
 def test_own_codes_come_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A mapping changes the taxonomy of the funnel and of the page, and a slip in it is refused."""
+    """A mapping changes the taxonomy of the funnel, and a slip in it is refused."""
     file = tmp_path / "codes.toml"
-    file.write_text('[disposition]\n"NI" = "callback"\n', encoding="utf-8")
+    file.write_text(OWN_CODES, encoding="utf-8")
     usual = _json(capsys, ["funnel"])
     own = _json(capsys, ["funnel", "--codes", str(file)])
     assert own["taxonomy"] != usual["taxonomy"]
-    assert run(["report", "--out", str(tmp_path / "page"), "--codes", str(file)]) == 0
-    assert own["taxonomy"] in (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
-    capsys.readouterr()
     file.write_text('[disposition]\n"NI" = "calback"\n', encoding="utf-8")
     assert run(["funnel", "--codes", str(file)]) == 2
     assert "did you mean 'callback'" in capsys.readouterr().err
