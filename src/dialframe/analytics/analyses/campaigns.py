@@ -341,8 +341,12 @@ def changes(
     enough = (n0 >= min_calls) & (n1 >= min_calls)
     level = tested_level(alpha) / max(looks, 1)
     p, change, detectable, low, high = (np.full(size, np.nan) for _ in range(5))
+    groups = max(int(enough.sum()), 1)
     for i in np.flatnonzero(enough):
-        verdict = _changed(found.only(code == i), new[code == i], hit[code == i], level)
+        mine = code == i
+        verdict = _changed(
+            found.only(mine), new[mine], hit[mine], alpha / max(looks, 1), tests=groups
+        )
         if verdict is not None:
             p[i], change[i], detectable[i], low[i], high[i] = verdict
     adjusted = holm(p)
@@ -371,14 +375,14 @@ CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday")
 
 
 def _changed(
-    found: Attempts, new: Mask, hit: Mask, level: float
+    found: Attempts, new: Mask, hit: Mask, alpha: float, *, tests: int
 ) -> tuple[float, float, float, float, float] | None:
     """p, adjusted change, what would have been seen, and bounds; None where nothing can be told."""
     if not 0 < int(hit.sum()) < len(hit):
         return None
     model = people_by(found, "now", new.astype(np.int64), hit=hit, strata=[source_level(found)[0]])
     effects = model.effects["now"]
-    verdict = judged(effects, np.ones(2, dtype=bool), level)
+    verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
     if np.isnan(verdict.p):
         return None
     error, gap = effects.between(1, 0)
