@@ -59,6 +59,17 @@ def test_two_lists_on_different_shifts_make_no_difference_of_hours() -> None:
     assert found <= 2
 
 
+def test_an_evening_shift_is_not_held_against_a_campaign() -> None:
+    """Who was tried at good hours and not reached is hard to reach: no fault of the campaign."""
+    evening = Switches(campaigns=2, leads=6000, hour=2.5, shifts=True, ladders=True, frailty=2.0)
+    worlds = (made(s, evening) for s in range(10, 14))
+    differences = [
+        float(analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1").table["adjusted"].iloc[0])
+        for w in worlds
+    ]
+    assert abs(np.mean(differences)) < 0.009  # two errors of the mean; -0.016 by attempt alone
+
+
 def test_recycle_advises_nothing_where_the_gap_does_nothing() -> None:
     """Attempt numbers go with gaps on a ladder, and are held still."""
     worlds = (made(s, Switches(ladders=True, frailty=1.0, attempt=0.85)) for s in range(10))

@@ -15,6 +15,7 @@ import numpy as np
 
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import (
+    MOST_ATTEMPTS,
     SOURCE,
     Attempts,
     attempt_level,
@@ -71,6 +72,36 @@ def usual_factors(found: Attempts, *without: str) -> dict[str, Ints]:
         "weekday": weekday_level(clock),
     }
     return {name: code for name, code in factors.items() if name not in without}
+
+
+def tried_level(found: Attempts, hit: Mask, strata: Sequence[Ints]) -> Ints:
+    """Attempt, and within it how good the hours of the lead's earlier attempts were, in quarters.
+
+    Who was tried at good hours and not reached is harder to reach than who was tried at poor ones.
+    Groups that are dialed at hours of their own would differ by it at the same attempt.
+
+    Args:
+        found: The attempts.
+        hit: What the chance is of.
+        strata: What hours and weekdays are compared inside of, the groups among it.
+    """
+    attempt = attempt_level(found)
+    chance = rate_ratios(hit, strata, usual_factors(found), found.cluster, wanted=[]).relative
+    order = found.order
+    total = np.cumsum(chance[order])
+    lead = found.cluster[order]
+    first = np.flatnonzero(np.append(True, lead[1:] != lead[:-1]))[: len(lead)]
+    before = total - chance[order]
+    before -= np.repeat(before[first], np.diff(first, append=len(lead)))
+    tried = np.empty(len(found))
+    tried[order] = before
+    quarter = np.zeros(len(found), dtype=np.int64)
+    for i in range(1, MOST_ATTEMPTS):
+        mine = attempt == i
+        if mine.any():
+            edges = np.quantile(tried[mine], (0.25, 0.5, 0.75))
+            quarter[mine] = np.searchsorted(edges, tried[mine], side="right")
+    return attempt * 4 + quarter
 
 
 def pooled(level: Ints, size: int, least: int) -> tuple[Ints, Mask]:

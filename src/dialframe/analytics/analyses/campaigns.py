@@ -14,6 +14,8 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     judged,
     people_by,
+    tried_level,
+    usual_factors,
     week_code,
 )
 from dialframe.analytics.attempt.arrays import (
@@ -185,10 +187,9 @@ def _held_still(
     nothing = (float("nan"),) * 3
     if len(np.unique(group)) < 2 or not 0 < int(hit.sum()) < len(hit):
         return None, nothing
-    model = people_by(
-        found, "campaign", group, hit=hit,
-        strata=[week_code(found), source_level(found, source)[0]],
-    )  # fmt: skip
+    strata = [week_code(found), source_level(found, source)[0]]
+    factors = {**usual_factors(found), "attempt": tried_level(found, hit, [*strata, group])}
+    model = people_by(found, "campaign", group, hit=hit, strata=strata, factors=factors)
     effects = model.effects["campaign"]
     verdict = judged(effects, np.ones(2, dtype=bool), level)
     if np.isnan(verdict.p):
