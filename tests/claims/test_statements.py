@@ -70,6 +70,15 @@ def test_an_evening_shift_is_not_held_against_a_campaign() -> None:
     assert abs(np.mean(differences)) < 0.009  # two errors of the mean; -0.016 by attempt alone
 
 
+def test_one_odd_weekday_is_not_seen_as_soon_as_half_the_week() -> None:
+    """The size that a negative answer names is that of one weekday against the others."""
+    world = made(1, Switches())
+    detectable = {c.subject: c for c in analytics.best_time(world.calls, world.leads).claims}
+    assert "a weekday" in detectable["weekday"].text
+    assert (detectable["weekday"].detectable or 0) > 0.05
+    assert (detectable["hour"].detectable or 1) < 0.05
+
+
 def test_recycle_advises_nothing_where_the_gap_does_nothing() -> None:
     """Attempt numbers go with gaps on a ladder, and are held still."""
     worlds = (made(s, Switches(ladders=True, frailty=1.0, attempt=0.85)) for s in range(10))

@@ -35,6 +35,8 @@ from dialframe.analytics.stats.inference import (
 )
 from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, rate_ratios
 
+#: Log ratio from which on a difference is beyond everything that calls show.
+_MOST_LOG: Final = 6.0
 _WEEK_US: Final = 7 * 86_400_000_000
 #: 1970 began on a Thursday: weeks are counted from a Monday.
 _MONDAY_US: Final = 3 * 86_400_000_000
@@ -153,8 +155,9 @@ class Judged:
         effect: Difference of the shrunk rates of best and worst.
         low: Lower bound of the difference of the two.
         high: Upper bound.
-        detectable: Difference between the better and the worse half of the levels that would have
-            been seen four times out of five; NaN where nothing can be compared.
+        detectable: Difference that would have been seen four times out of five, between the better
+            and the worse half of levels in an order, or from one level to the others; NaN where
+            nothing can be compared.
     """
 
     effects: Effects
@@ -170,8 +173,9 @@ class Judged:
 
 
 def judged(
-    effects: Effects, keep: Mask, alpha: float, *, min_points: float = 0.0, tests: int = 1
-) -> Judged:
+    effects: Effects, keep: Mask, alpha: float, *, min_points: float = 0.0, tests: int = 1,
+    ordered: bool = True,
+) -> Judged:  # fmt: skip
     """Whether levels differ, which is best, and what would have been seen.
 
     Args:
@@ -180,6 +184,8 @@ def judged(
         alpha: Chance of a difference where there is none, over all `tests`.
         min_points: Difference in points below which a difference is not worth a word.
         tests: How many such questions are asked together.
+        ordered: Whether levels have an order, so that halves of it differ; else one differs from the
+            others.
     """
     level = tested_level(alpha) / tests
     _, df, p = effects.test()
@@ -208,19 +214,38 @@ def judged(
         effects, p, differs, best, worst,
         bool(differs and above[place] < tested_level(alpha) and ratio[best] > 0), effect,
         min(bounds[0], effect), max(bounds[1], effect),
-        max(_detectable(effects, df, level), min_points / 100),
+        max(
+            _detectable(effects, df, level) if ordered else _one_detectable(effects, df, level, named),
+            min_points / 100,
+        ),
     )  # fmt: skip
 
 
 def _detectable(effects: Effects, df: int, alpha: float) -> float:
     """The difference between two halves of the levels, or from one level to another, that is seen so often."""
-    precision = effects.step_precision()
+    precision = effects.precision(effects.half())
     if precision <= 0:
         return float("inf")
     if df == 1:
         return effects.base * float(np.expm1(detectable_effect(precision**-0.5, alpha)))
     step = float(np.sqrt(needed_noncentrality(df, alpha) / precision))
     return 2 * effects.base * float(np.sinh(step / 2))
+
+
+def _one_detectable(effects: Effects, df: int, alpha: float, named: Ints) -> float:
+    """How far the typical level is from the others together where it is seen so often."""
+    _, error = effects.against_rest()
+    # That some level differs has to be seen, and that it is this one.
+    alone = [detectable_effect(float(e), alpha / len(named)) for e in error[named]]
+    together = [
+        float(np.sqrt(needed_noncentrality(df, alpha) / max(effects.precision([i]), 1e-12)))
+        for i in named
+    ]
+    ratio = float(np.median(np.maximum(alone, together)))
+    if not ratio < _MOST_LOG:
+        return float("inf")
+    at = int(named[np.argsort(error[named])[len(named) // 2]])
+    return effects.rest_difference(at, ratio)
 
 
 def level_claims(
@@ -231,6 +256,7 @@ def level_claims(
     *,
     what: str,
     why_not: str = "the calls differ too little in it",
+    one: str | None = None,
 ) -> tuple[Claim, ...]:
     """The claims on the levels of one thing: a difference and what is best, or none.
 
@@ -241,6 +267,7 @@ def level_claims(
         adjusted_for: What was held still.
         what: Words for it at the beginning of a sentence: `the hour`.
         why_not: Why it cannot be judged, where it cannot.
+        one: Words for one level, where the levels have no order: `a weekday`.
     """
     start = what[0].upper() + what[1:]
     if np.isnan(j.p):
@@ -248,7 +275,9 @@ def level_claims(
     detectable = float(j.detectable) if np.isfinite(j.detectable) else None
     common = {"detectable": detectable, "adjusted_for": adjusted_for}
     if not j.differs:
-        text = f"{start} makes no difference that can be seen (p = {j.p:.2g}){seen(detectable)}"
+        text = (
+            f"{start} makes no difference that can be seen (p = {j.p:.2g}){seen(detectable, one)}"
+        )
         return (Claim("none", subject, j.effect, text=text, **common),)  # type: ignore[arg-type]
     rates = j.effects.rates(shrink=True)
     text = (

@@ -231,7 +231,7 @@ def _gaps_judged(
             {**{name: code[mine] for name, code in factors.items()}, "gap": level},
             cluster[mine], wanted=["gap"],
         )  # fmt: skip
-        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked))
+        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked), ordered=False)
     return verdicts
 
 
@@ -258,7 +258,7 @@ def _gap_claims(verdicts: dict[int, Judged], pairs: npt.NDArray[np.int64]) -> tu
     return (Claim(
         "none", "gap", detectable=detectable, adjusted_for=GAP_ADJUSTED_FOR,
         text=f"No gap is certainly better than another after {plural(int(pairs.sum()), 'retry', 'retries')}"
-        f"{seen(detectable)} after {OUTCOMES[most].name}",
+        f"{seen(detectable, 'a gap')} after {OUTCOMES[most].name}",
     ),)  # fmt: skip
 
 

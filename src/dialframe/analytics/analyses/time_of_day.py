@@ -207,7 +207,12 @@ class _Times:
         )  # fmt: skip
         for name, effects in model.effects.items():
             self.judged[name] = judged(
-                effects, used[name][1], alpha, min_points=min_points, tests=len(self.levels)
+                effects,
+                used[name][1],
+                alpha,
+                min_points=min_points,
+                tests=len(self.levels),
+                ordered=name == "hour",
             )
 
     def claims(self) -> tuple[Claim, ...]:
@@ -225,7 +230,7 @@ class _Times:
             if name in self.judged:
                 claims += level_claims(
                     self.judged[name], name, labels, (*rest, other), what=f"the {name}",
-                    why_not=why,
+                    why_not=why, one="a weekday" if name == "weekday" else None,
                 )  # fmt: skip
             else:
                 claims.append(
@@ -393,6 +398,7 @@ def dayparts(
         claims += level_claims(
             verdict, "part of the day", [name for name, _, _ in DAYPARTS],
             ("campaign", "week", "source", "attempt", "weekday"), what="the part of the day",
+            one="a part of the day",
         )[:1]  # fmt: skip
     frame = table(
         {
@@ -427,7 +433,7 @@ def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> 
         return None
     level, enough = pooled(part, len(DAYPARTS), min_calls)
     model = people_by(found, "part", level, factors=usual_factors(found, "hour"))
-    return judged(model.effects["part"], enough, alpha)
+    return judged(model.effects["part"], enough, alpha, ordered=False)
 
 
 def _part(hour: Ints) -> Ints:

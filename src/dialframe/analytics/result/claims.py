@@ -60,8 +60,15 @@ def points(value: float) -> str:
     return f"{100 * value:.1f} points"
 
 
-def seen(detectable: float | None) -> str:
-    """How great a difference would have been seen, for the end of a sentence."""
+def seen(detectable: float | None, one: str | None = None) -> str:
+    """How great a difference would have been seen, for the end of a sentence.
+
+    Args:
+        detectable: The difference; None where it is not known.
+        one: What would differ from the others alone: `a weekday`; by default groups from each other.
+    """
     if detectable is None:
         return ""
-    return f"; a difference of {points(detectable)} would have been seen four times out of five"
+    size = points(detectable)
+    what = f"a difference of {size}" if one is None else f"{one} {size} from the others"
+    return f"; {what} would have been seen four times out of five"

@@ -140,22 +140,30 @@ class Effects:
         error = float(np.sqrt(max(v[i, i] + v[j, j] - 2 * v[i, j], 0.0)))
         return error, float(self.log_ratio[one] - self.log_ratio[other])
 
-    def step_precision(self) -> float:
-        """How well a step of one log unit between two parts of the levels would be seen.
+    def precision(self, levels: Sequence[int]) -> float:
+        """How well a step of one log unit between some levels and the others would be seen.
 
-        The noncentrality of the test, for the cut in the order of the levels that splits the trials
-        most evenly; 0 where nothing is compared.
+        Args:
+            levels: Compared levels on one side of the step.
+
+        Returns:
+            The noncentrality of the test; 0 where nothing is compared.
         """
         if self.df < 1:
             return 0.0
         trials = self.trials[self.compared].astype(float)
-        share = trials / trials.sum()
-        cut = int(np.argmin(np.abs(np.cumsum(share)[:-1] - 0.5)))
-        step = np.where(np.arange(len(share)) <= cut, 1.0, 0.0)
-        step -= share @ step
+        step = np.isin(np.flatnonzero(self.compared), levels).astype(float)
+        step -= (trials / trials.sum()) @ step
         variance, axes = np.linalg.eigh(self.covariance)
         keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
         return float((((step @ axes)[keep]) ** 2 / variance[keep]).sum())
+
+    def half(self) -> list[int]:
+        """The compared levels before the cut in their order that splits the trials most evenly."""
+        places = np.flatnonzero(self.compared)
+        share = np.cumsum(self.trials[places]) / max(float(self.trials[places].sum()), 1.0)
+        cut = int(np.argmin(np.abs(share[:-1] - 0.5))) if len(places) > 1 else 0
+        return [int(i) for i in places[: cut + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
