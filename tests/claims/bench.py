@@ -159,24 +159,27 @@ ROWS: Final[tuple[Row, ...]] = (
         "hours: the hour", lambda w: analytics.hours(w.calls, w.leads),
         (Switches(), CONFOUNDED), replace(CONFOUNDED, hour=1.7), lambda w: w.truth["hour"],
         lambda c: c.subject == "hour" or ":" in c.subject, _evening,
+        limit=lambda points: Switches(hour=1 + points / BASE),
     ),
     Row(
         "best_time: the weekday", lambda w: analytics.best_time(w.calls, w.leads),
         (Switches(), CONFOUNDED), Switches(weekday=1.8), lambda w: w.truth["weekday"],
         lambda c: c.subject == "weekday" or len(c.subject) == 3,
         lambda c, w: c.kind != "best" or c.subject == "Sat",
+        limit=lambda points: Switches(weekday=1 + points / BASE),
     ),
     Row(
         "recycle: the gap", lambda w: analytics.recycle(w.calls, w.leads),
         (Switches(), CONFOUNDED), replace(CONFOUNDED, gap=2.2, leads=3000), lambda w: w.truth["gap"],
         right=lambda c, w: "1 d" in c.subject or "2 d" in c.subject or "4 d" in c.subject,
-        kind="advice",
+        kind="advice", limit=lambda points: Switches(gap=1 + points / BASE),
     ),
     Row(
         "speed_to_lead: the wait",
         lambda w: analytics.speed_to_lead(w.calls, w.leads, goal="human"),
         (Switches(), replace(CONFOUNDED, web_first=True)), Switches(wait=0.55, leads=3200),
         lambda w: w.truth["wait"], lambda c: c.subject == "wait",
+        limit=lambda points: Switches(wait=1 - points / BASE),
     ),
     Row(
         "local_presence", lambda w: analytics.local_presence(w.calls, w.leads),
@@ -194,6 +197,7 @@ ROWS: Final[tuple[Row, ...]] = (
         (Switches(sources=60, leads=3000), replace(CONFOUNDED, sources=60, leads=3000, source_spread=0)),
         Switches(sources=6, source_effect=1.7), lambda w: w.truth["source"],
         right=lambda c, w: c.subject == "source 00" or (c.effect or 0) < 0,
+        limit=lambda points: Switches(sources=60, leads=3000, source_effect=1 + points / BASE),
     ),
     Row(
         "compare", lambda w: analytics.compare(w.calls, w.leads, a="cmp_0", b="cmp_1"),

@@ -1,6 +1,7 @@
 """The whole bench by hand: `python tests/claims/whole.py [ACCOUNTS] [FIRST SEED] [ROW]...`; prints the table of the documentation.
 
-Thresholds were chosen on seeds below a million; the table is of seeds that no row was looked at with.
+Thresholds were chosen by reason or on seeds below ten million; the table is of seeds that were not
+looked at before it was made. Who changes a threshold after a look at it takes another first seed.
 """
 
 from __future__ import annotations

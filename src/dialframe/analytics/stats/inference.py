@@ -22,9 +22,10 @@ POWER: Final = 0.8
 _NORMAL: Final = NormalDist()
 
 
-#: Part of the asked level at which claims are tested. Errors are estimated, and who is reached drops
-#: out, which leaves a trace that no factor takes out (a z of 0.2 in the worst world of the bench). At
-#: 0.7 of the level most claims of null accounts stayed below the level itself, two did not.
+#: Part of the asked level at which claims are tested: half of it for what no model knows. Errors are
+#: estimated, and who is reached drops out, which leaves a trace that no factor takes out wholly. At half
+#: the level 0.05 the promise holds while errors are understated by up to 14 % (2.24 against 1.96) or the
+#: trace is up to 0.57 errors; on the bench errors are right within 5 % and the trace is below 0.35.
 CAUTION: Final = 0.5
 
 
