@@ -46,6 +46,8 @@ def evaluate(
         `ADVISORY_CHECKS`); calls of each code by grade; and notes.
     """
     codes = book.codes()
+    if not codes.rules:
+        return (*_told(None, codes), [])
     places = [rule.jurisdiction for rule in codes.rules]
     numbers = view.con.execute(
         """select distinct c.to_number from calls c join places p using (place)

@@ -23,7 +23,7 @@ from dialframe.compliance.checks import (
     retention,
     sector_ban,
 )
-from dialframe.compliance.checks.reading import GRADES, Check, View, shaped
+from dialframe.compliance.checks.reading import GRADES, Check, Tally, View, shaped, tallied
 from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, summary
 from dialframe.compliance.dnc.listed import speaking
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
@@ -33,7 +33,7 @@ from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, FINDINGS, Audit, in_words
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
-from dialframe.compliance.rules.rule_model import HolidayRule, Rule
+from dialframe.compliance.rules.rule_model import HolidayRule
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.intake import (
     moment,
@@ -160,12 +160,15 @@ def audit(
         )  # fmt: skip
 
     advice, of_codes, advised = advisory.evaluate(book, calls, run.view, by_codes)
-    told = [check for check in ALL_CHECKS if check.name in run.ran and _is_told(check, run.view)]
-    counted = pd.DataFrame([_row(check, run.view) for check in told])
+    tallies = tallied([check for check in ALL_CHECKS if check.name in run.ran], run.view)
+    told = [c for c in ALL_CHECKS if c.name in tallies and _is_told(c, tallies[c.name])]
+    counted = pd.DataFrame([_row(check, tallies[check.name]) for check in told])
+    listed = [check for check in told if tallies[check.name].listed]
     parts = _parts(run).joined(advice)
-    parts = parts.joined({"rules": _rules(book, [*_by_rule(run), of_codes])})
+    by_rule = [*_by_rule(run), of_codes]
+    parts = parts.joined({"rules": Pending(lambda: _rules(book, by_rule))})
     return Audit(
-        findings=Pending(lambda: findings(told, run.view)),
+        findings=Pending(lambda: findings(listed, run.view)),
         checks=shaped(counted, CHECKS),
         coverage=_coverage(run, book, leads, now),
         hours=Pending(lambda: _whole(run, "calling_hours", hours.every_call)),
@@ -233,29 +236,24 @@ def engine_graded(found: pd.DataFrame, view: View, check: Check) -> pd.DataFrame
     return graded(found, view, check.words)
 
 
-def _is_told(check: Check, view: View) -> bool:
+def _is_told(check: Check, tally: Tally) -> bool:
     """Whether a check is in the report: always the first four, others where a rule asks for them."""
-    if check.name in engine.ALWAYS or check.used(view):
-        return True
-    return check.by_call and bool(
-        view.con.execute(
-            "select count(*) from not_asked where check_name = ?", [check.name]
-        ).fetchone()[0]  # type: ignore[index]
-    )
+    return check.name in engine.ALWAYS or bool(tally.rules) or tally.left_out
 
 
-def _row(check: Check, view: View) -> dict[str, object]:
+def _row(check: Check, tally: Tally) -> dict[str, object]:
     """The counts of a check, by the columns of `result.CHECKS`."""
-    rows = check.counts(view)
     told = dict.fromkeys(GRADES, 0)
-    for severity, calls in zip(rows["severity"], rows["calls"], strict=True):
-        told[GRADES[int(severity)]] += int(calls)
-    missing = rows[(rows["severity"] == GRADES.index("not evaluable")).to_numpy()]
-    missing = missing.sort_values(["calls", "first"], ascending=[False, True])
-    inputs = pd.Series(
-        missing["calls"].astype(int).to_numpy(), index=pd.Index(missing["missing"].astype("str"))
+    for (severity, _), (calls, _) in tally.counts.items():
+        told[GRADES[severity]] += calls
+    missing = sorted(
+        (-calls, first, str(missing))
+        for (severity, missing), (calls, first) in tally.counts.items()
+        if GRADES[severity] == "not evaluable"
     )
-    used: Sequence[Rule] = check.used(view)
+    inputs = pd.Series(
+        [-calls for calls, *_ in missing], index=pd.Index([name for *_, name in missing], dtype="str"), dtype="int64"
+    )  # fmt: skip
     counts = {
         "checked": sum(told.values()), "pass": told["pass"], "violation": told["violation"],
         "uncertain": told["uncertain"], "not_evaluable": told["not evaluable"],
@@ -263,7 +261,7 @@ def _row(check: Check, view: View) -> dict[str, object]:
     }  # fmt: skip
     return {
         "check": check.name, "title": check.title, "unit": f"{check.unit}s", **counts,
-        "rule_id": ids(used), "citation": citations(used),
+        "rule_id": ids(tally.rules), "citation": citations(tally.rules),
         "sentence": in_words(check.unit, counts, inputs),
     }  # fmt: skip
 
@@ -400,6 +398,8 @@ def _emergencies(view: View) -> pd.DataFrame:
 
 def _not_asked(view: View) -> pd.DataFrame:
     """Jurisdictions that were left out of the audit, with the calls that their rules would reach."""
+    if not view.db.rows["not_asked"]:
+        return shaped(pd.DataFrame(), NOT_ASKED)
     found = view.frame("""
         with each as (
           select c.call, n.check_name, unnest(n.jurisdictions) as jurisdiction
@@ -412,6 +412,8 @@ def _not_asked(view: View) -> pd.DataFrame:
 
 def _unmapped(view: View) -> pd.DataFrame:
     """Dispositions of which nobody said what they mean, those that read like a refusal first."""
+    if not view.db.rows["words"]:
+        return shaped(pd.DataFrame(), UNMAPPED)
     found = view.frame("""
         select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
         from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
@@ -454,7 +456,10 @@ def _by_rule(run: Engine) -> list[pd.DataFrame]:
               and c.call not in (select call from consent_asked) group by all""",
     }  # fmt: skip
     found = []
-    for query in (query for name, query in queries.items() if name in run.ran):
+    held = {
+        "calling_hours": "hours_rules", "attempt_caps": "attempt_caps_by_rule", "consent": "consent_given",
+    }  # fmt: skip
+    for query in (q for name, q in queries.items() if name in run.ran and run.db.rows[held[name]]):
         rows = view.frame(f"""
             select rule_id, sum(calls) filter (severity <= 1) as pass, sum(calls) filter (severity = 4) as violation,
               sum(calls) filter (severity = 3) as uncertain, sum(calls) filter (severity = 2) as not_evaluable

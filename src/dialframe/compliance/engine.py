@@ -1,12 +1,10 @@
-"""One audit in one DuckDB connection: tables built, checks run, results read."""
+"""One audit in one DuckDB database: tables built, checks run, results read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from tempfile import gettempdir
 from typing import Final
 
-import duckdb
 import pandas as pd
 
 from dialframe.compliance.checks import (
@@ -27,7 +25,7 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.reading import Check, View
-from dialframe.compliance.tables import prepare
+from dialframe.compliance.tables import Database, prepare
 from dialframe.compliance.tables.intake import (
     take_callbacks,
     take_calls,
@@ -47,7 +45,6 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
 ALWAYS: Final = ("calling_hours", "scrub_at_call", "scrub_coverage", "listed_number")
 _FEW: Final = 50_000
 _TINY: Final = 2_000
-_MEMORY: Final = "1500MB"
 BY_NAME: Final = {check.name: check for check in CHECKS}
 
 
@@ -71,25 +68,22 @@ class Engine:
         asked: prepare.Asked,
     ) -> None:
         # A few calls cost more to share among threads than to count.
-        self.con = duckdb.connect(config={"threads": 1 if len(calls) < _FEW else 2})
-        if sum(len(each) for each in (calls, leads, checks) if each is not None) < _TINY:
-            # The order of joins does not matter to a handful of rows, and looking for it costs most.
-            self.con.execute("pragma disable_optimizer")
-        # What does not fit spills to the disk of the machine, never to the folder of the caller.
-        self.con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{_MEMORY}'")
+        self.db = Database(
+            threads=1 if len(calls) < _FEW else 2,
+            small=sum(len(each) for each in (calls, leads, checks) if each is not None) < _TINY,
+        )
+        self.con = self.db.con
         self.asked = asked
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
-        self.view = View(self.con, asked.law)
+        self.view = View(self.db, asked.law)
         for name, frame, key in (
             ("calls_in", take_calls(calls), "call"), ("leads_in", take_leads(leads), "lead"),
             ("checks_in", take_checks(checks), "check_no"), ("callbacks_in", take_callbacks(callbacks), "callback_no"),
         ):  # fmt: skip
             numbered = frame.assign(**{key: range(len(frame))})
-            self.con.register("given", prepare.arrow(numbered))
-            self.con.execute(f"create or replace table {name} as select * from given")
-            self.con.unregister("given")
-        prepare.prepare(self.con, asked)
+            self.db.put(name, prepare.arrow(numbered))
+        prepare.prepare(self.db, asked)
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")
 

@@ -79,7 +79,7 @@ class Parts(Mapping[str, "pd.DataFrame"]):
     def __len__(self) -> int:
         return len(self._given)
 
-    def joined(self, more: Mapping[str, pd.DataFrame]) -> Parts:
+    def joined(self, more: Mapping[str, pd.DataFrame | Pending[pd.DataFrame]]) -> Parts:
         """The same and further frames; nothing is made."""
         return Parts({**self._given, **more})
 

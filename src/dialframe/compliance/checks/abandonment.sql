@@ -1,6 +1,7 @@
 -- Abandoned calls: the days summed to the periods of each rule. Runs once, over the days of all partitions.
 
 create or replace table abandonment as
+-- Empty without abandonment_days, abandonment_rules.
 with bounds as (
   select rule, campaign_id, min(day) as first_day, max(day) as last_day, max(missing) as missing
   from abandonment_days group by all

@@ -6,6 +6,7 @@
 -- machines took of the answers that agents heard, over those and the live calls, per 24 hours.
 
 create or replace table abandonment_days as
+-- Empty without abandonment_rules, calls, case_rules.
 -- Calls of each rule, campaign and day (UTC); days of partitions add up.
 select k.rule, case when not b.by_caller then c.campaign_id end as campaign_id, c.at_utc::date as day,
   count(*) as calls, count(*) filter (outcome = 'dropped') as dropped, count(*) filter (outcome = 'live') as live,

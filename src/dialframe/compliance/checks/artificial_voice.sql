@@ -5,6 +5,7 @@
 -- call, not revoked and not run out.
 
 create or replace table voice_by_rule as
+-- Empty without calls, case_rules, conduct, voice_rules.
 with asked as (
   select c.call, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.disclosure, r.on_request, r.required,
@@ -41,6 +42,7 @@ select call, rule, answer, evidence,
 from judged;
 
 create or replace table artificial_voice as
+-- Empty without voice_by_rule.
 with worst as (select call, max(severity) as severity from voice_by_rule group by call)
 select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.answer, r.rule) as answer, arg_min(r.evidence, r.rule) as evidence

@@ -6,6 +6,7 @@
 -- more often than a cap allows are looked at closely.
 
 create or replace table cap_attempts as
+-- Empty without calls, case_rules, rules, situations.
 -- One row per attempt and cap that reaches it.
 select c.call, c.phone, c.at_utc, c.campaign_id, c.place, c.graded, k.rule, k.missing,
   k.doubtful or not k.everywhere as doubtful, list_contains(s.lifted, 'hipaa') as health
@@ -14,6 +15,7 @@ join situations s on s.situation = c.situation
 where c.attempt and r.asked and r.kind = 'attempt_cap' and not k.lifted;
 
 create or replace table cap_limited as
+-- Empty without cap_attempts, cap_limits.
 -- Attempts beside the limits that they are held against. Messages on health have limits of their own.
 with often as (
   select rule, phone, count(*) as attempts from cap_attempts group by all
@@ -24,6 +26,7 @@ from cap_attempts a join cap_limits l using (rule) join often o using (rule, pho
 where (l.health is null or not l.health or a.health) and (s.every_row or o.attempts > l.most);
 
 create or replace table cap_windows as
+-- Empty without cap_limited.
 -- How many attempts there are in the window that ends with each one, itself included: at least, and at most.
 with by_hours as (
   select call, rule, limit_no,
@@ -50,6 +53,7 @@ union all
 select call, rule, limit_no, max(attempts), min(attempts) from by_days group by all;
 
 create or replace table calls_before as
+-- Empty without calls or inbound.
 -- Calls of both directions of the numbers that a cap follows: one after a dropped call, a machine, a conversation.
 with followed as (
   select distinct phone from cap_attempts join caps using (rule)
@@ -62,6 +66,7 @@ select phone, call, at_utc, ends_at, outcome, answered, false
 from inbound where at_utc is not null and phone in (select phone from followed);
 
 create or replace table cap_after_event as
+-- Empty without cap_attempts, caps.
 -- Calls too soon after a dropped call, or one that a machine was said to answer.
 with reached as (
   select a.*, p.length, p.most, case p.trigger when 'abandoned' then 'dropped' else p.trigger end as wanted
@@ -85,6 +90,7 @@ left join reached o on o.rule = r.rule and o.phone = r.phone and o.at_utc > f.ev
 group by r.call, r.rule;
 
 create or replace table cap_after_talk as
+-- Empty without cap_attempts, caps, offsets, place_zones.
 -- Calls within some days of a conversation, the day of it the first; calls that come in start them too.
 with reached as (
   select a.call, a.rule, a.phone, a.at_utc, p.cooldown_days, z.zone, (a.at_utc + to_microseconds(o.offset_us))::date as day
@@ -107,6 +113,7 @@ select r.call, r.rule, any_value(r.cooldown_days) as days, count(*) filter (coal
 from reached r left join near n using (call, rule, zone) group by r.call, r.rule;
 
 create or replace table cap_answers as
+-- Empty without cap_after_event or cap_after_talk or cap_limited, cap_windows.
 select l.call, l.rule, l.limit_no,
   case when not l.by_subject and w.least_attempts > l.most then 4
     when l.by_subject and w.least_attempts > l.most then 4
@@ -129,6 +136,7 @@ select call, rule, 11,
 from cap_after_talk;
 
 create or replace table attempt_caps_by_rule as
+-- Empty without cap_attempts.
 with worst as (
   select call, rule, max(severity) as severity, arg_max(limit_no, (severity, -limit_no)) as limit_no
   from cap_answers group by call, rule
@@ -145,6 +153,7 @@ select call, rule, graded,
 from told;
 
 create or replace table attempt_caps as
+-- Empty without attempt_caps_by_rule or calls.
 with worst as (
   select call, max(severity) as severity from attempt_caps_by_rule where graded group by call
 )

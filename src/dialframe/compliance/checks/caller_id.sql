@@ -5,6 +5,7 @@
 -- file says (`caller_ids`); whether it can be called at all libphonenumber's numbering plans say.
 
 create or replace table caller_id_by_rule as
+-- Empty without caller_id_rules, calls, case_rules.
 with asked as (
   select c.call, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.* exclude (rule), c.from_number, c.from_number = c.to_number as called_own, n.own as is_own, n.form
@@ -33,6 +34,7 @@ select call, rule, answer, from_number,
 from judged;
 
 create or replace table caller_id as
+-- Empty without caller_id_by_rule.
 with worst as (select call, max(severity) as severity from caller_id_by_rule group by call)
 select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.answer, r.rule) as answer, any_value(r.from_number) as from_number

@@ -6,11 +6,13 @@
 -- (`envelope`) and are settled by that alone.
 
 create or replace table hours_rules as
+-- Empty without case_rules, rules.
 select k.case_id, k.rule, k.missing, k.doubtful, k.everywhere, r.effective_from, r.effective_to
 from case_rules k join rules r using (rule)
 where r.check_name = 'calling_hours' and r.asked and not k.lifted;
 
 create or replace table envelope as
+-- Empty without hours_rules, windows.
 -- One row per case and weekday: no rule of the case, in no zone of it, objects to a start in here.
 with longest as (
   select rule, weekday, list_max(list_transform(spans, lambda s: s.closes - s.opens)) as length, spans from windows
@@ -25,9 +27,11 @@ having bool_and(h.everywhere) and count(s.span) = count(*)
   and not bool_or(h.rule in (select rule from fixed_clocks));
 
 create or replace table hours_special_days as
+-- Empty without hours_rules, special_days.
 select distinct h.case_id, d.day from hours_rules h join special_days d using (rule);
 
 create or replace table hours_doubtful as
+-- Empty without calls.
 select c.call, c.at_utc, c.place, c.case_id
 from calls c cross join settings s
 left join envelope e on e.case_id = c.case_id and e.weekday = isodow(c.first_day) - 1
@@ -41,6 +45,7 @@ where c.graded and c.missing_input is null and (
 );
 
 create or replace table hours_by_zone as
+-- Empty without hours_doubtful, hours_rules, offsets, place_zones.
 -- One row per doubtful call, rule and zone: what the clock said there, and whether the rule let it pass.
 with clocks as (
   select d.call, h.rule, h.missing, h.doubtful, z.ord, z.zone, h.effective_from, h.effective_to,
@@ -71,6 +76,7 @@ select call, rule, ord, zone, missing, doubtful, binds, inside, of_day_us, holid
 from found;
 
 create or replace table hours_by_rule as
+-- Empty without hours_by_zone.
 select call, rule, any_value(missing) as missing,
   case when bool_and(inside) then 0
     when any_value(missing) <> '' then 2
@@ -83,6 +89,7 @@ select call, rule, any_value(missing) as missing,
 from hours_by_zone group by call, rule having bool_or(binds);
 
 create or replace table calling_hours as
+-- Empty without calls or hours_doubtful.
 with worst as (
   select call, max(severity) as severity from hours_by_rule group by call
 ), told as (
@@ -116,5 +123,6 @@ left join (
 ) x using (case_id);
 
 create or replace table calling_hours_default as
+-- Empty without hours_rules.
 -- Every other call lies inside the envelope of its case.
 select case_id, 0 as severity, list(rule order by rule) as rules, null::varchar as missing from hours_rules group by case_id;

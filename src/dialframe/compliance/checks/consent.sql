@@ -5,18 +5,21 @@
 -- call for certain. `consent_given` says which rules have a table to be held against.
 
 create or replace table consent_asked as
+-- Empty without calls, case_rules, consent_given, consent_rules.
 select c.call, c.phone, c.at_utc, c.campaign_id, c.place, k.rule, k.missing as reach_missing,
   k.doubtful or not k.everywhere as doubtful, k.required, k.kind_asked, r.* exclude (rule)
 from calls c join case_rules k using (case_id) join consent_rules r using (rule) join consent_given g using (rule)
 where c.graded and c.missing_input is null and not k.lifted and g.missing is null;
 
 create or replace table consent_waived as
+-- Empty without consent_asked.
 -- Rules that ask for consent only where no check in time said that the number was not listed.
 select a.call, a.rule from consent_asked a
 where a.waived_by_check and (a.call in (select call from scrub_settled where not listed)
   or a.call in (select call from scrub_at_call where state = 'checked in time' and not listed));
 
 create or replace table consent_before_call as
+-- Empty without consent_asked.
 with newest as (
   select a.call, a.rule, arg_max({'granted_at': n.granted_at, 'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
   from consent_asked a join consents n on n.phone = a.phone and n.strength >= a.required and n.granted_at <= a.at_utc
@@ -32,6 +35,7 @@ from consent_asked a left join newest n using (call, rule)
 where a.asks = 'consent_before_call' and (select count(*) > 0 from inputs where name = 'consents');
 
 create or replace table consent_revoked as
+-- Empty without consent_asked.
 with standing as (
   -- Made before the call, meant for it, and no consent since.
   select a.call, a.rule, a.at_utc, a.place, n.consent, n.revoked_at, n.record
@@ -54,6 +58,7 @@ select a.call, a.rule, t.record as evidence,
 from consent_asked a left join told t using (call, rule) where a.asks = 'call_after_revocation';
 
 create or replace table consent_reassigned as
+-- Empty without consent_asked.
 with newest as (
   select a.call, a.rule, arg_max({'checked_at': u.checked_at, 'result': lower(trim(u.result))}, (u.checked_at, u.look_up)) as u
   from consent_asked a join look_ups u on u.phone = a.phone and u.checked_at <= a.at_utc
@@ -79,6 +84,7 @@ select call, rule, checked_at::varchar as evidence,
 from judged;
 
 create or replace table consent_ported as
+-- Empty without consent_asked.
 with newest as (
   select a.call, a.rule, max(u.ported_at) as ported_at
   from consent_asked a join look_ups u on u.phone = a.phone and u.ported_at <= a.at_utc
@@ -90,6 +96,7 @@ select a.call, a.rule, null::varchar as evidence,
 from consent_asked a left join newest n using (call, rule) where a.asks = 'ported_number_grace';
 
 create or replace table consent_by_rule as
+-- Empty without consent_asked.
 with answers as (
   select * from consent_before_call union all select * from consent_revoked
   union all select * from consent_reassigned union all select * from consent_ported
@@ -114,11 +121,13 @@ from (select distinct call from consent_asked) q join calls c using (call) join 
 join consent_given g using (rule) where g.missing is not null and not k.lifted;
 
 create or replace table consent as
+-- Empty without consent_by_rule.
 with worst as (select call, max(severity) as severity from consent_by_rule group by call)
 select w.call, w.severity, [min(r.rule)] as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.evidence, r.rule) as evidence, arg_min(r.answer, r.rule) as answer, arg_min(r.kind_asked, r.rule) as kind_asked
 from worst w join consent_by_rule r on r.call = w.call and r.severity = w.severity group by w.call, w.severity;
 
 create or replace table consent_default as
+-- Empty without case_rules, consent_given.
 select k.case_id, 2 as severity, [min(k.rule)] as rules, arg_min(g.missing, k.rule) as missing
 from case_rules k join consent_given g using (rule) where g.missing is not null and not k.lifted group by k.case_id;

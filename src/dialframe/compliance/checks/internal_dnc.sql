@@ -4,6 +4,7 @@
 -- of the firm's own list; when, is known only within an interval. Every request of a number counts.
 
 create or replace table request_days as
+-- Empty without numbers, offsets, place_clocks, request_rules, requests, rules, situation_rules.
 select q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
 from requests q join numbers n using (phone) join situation_rules k using (situation)
 join request_rules b using (rule) join rules r on r.rule = k.rule and r.asked
@@ -11,6 +12,7 @@ join place_clocks z on z.place = n.place join offsets o on o.zone = z.zone and q
 where not k.lifted;
 
 create or replace table request_law as
+-- Empty without request_days, request_rules, rules.
 with in_force as (
   select distinct d.request, d.rule from request_days d join rules r using (rule)
   where (r.effective_from is null or d.day >= r.effective_from) and (r.effective_to is null or d.day <= r.effective_to)
@@ -25,6 +27,7 @@ select request, list(rule order by rule) as rules, arg_min(rule, (starts_at, rul
 from spans group by request;
 
 create or replace table request_proofs as
+-- Empty without requests.
 -- What shows after each request that it was honored, and what shows that it was not yet.
 with proofs as (
   select q.request, k.at_utc as honored_at from requests q join checks k on k.phone = q.phone and k.listed and k.at_utc > q.at_utc
@@ -43,6 +46,7 @@ from requests q left join first_proof f using (request) left join checks k on k.
 group by q.request, f.honored_at;
 
 create or replace table internal_dnc as
+-- Empty without request_proofs, requests.
 with due as (
   -- A rule without days still leaves the day of the request to write it down.
   select q.*, w.rules, w.first_rule, greatest(w.starts_at, q.at_utc + interval 1 day) as due_at, p.honored_at, p.unlisted_at

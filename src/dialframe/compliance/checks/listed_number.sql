@@ -19,6 +19,7 @@
 -- | anything else                                                        | not evaluable |
 
 create or replace table listing_rules as
+-- Empty without case_rules, registries, rules.
 -- Rules on numbers on a list; where a jurisdiction has none of its own, the one on the age of its list.
 with in_force as (
   select distinct c.case_id, r.jurisdiction
@@ -33,6 +34,7 @@ where r.asked and (g.asks = 'listed_number_called'
   or not exists (select 1 from in_force f where f.case_id = k.case_id and f.jurisdiction = r.jurisdiction));
 
 create or replace table listing_law as
+-- Empty without listing_rules.
 -- What the rules of a case ask together: the strictest age, and whether every list is covered by the service's check.
 select case_id,
   list(rule order by rule) filter (not lifted) as rules,
@@ -46,16 +48,19 @@ select case_id,
 from listing_rules group by case_id;
 
 create or replace table own_list_law as
+-- Empty without case_rules, request_rules, rules.
 select k.case_id, list(k.rule order by k.rule) as rules
 from case_rules k join request_rules q using (rule) join rules r using (rule)
 where r.asked and not k.lifted group by k.case_id;
 
 create or replace table spoken as
+-- Empty without checks or leads or refusals or requests.
 -- Numbers that anything on record speaks against.
 select phone from checks where listed union select phone from requests union select phone from refusals
 union select phone from leads where status = 'dnc' and phone is not null;
 
 create or replace table listed_asked as
+-- Empty without last_checks.
 -- Calls that need a look: to such a number, or without a fresh check that said not listed.
 select l.* from last_checks l cross join settings s
 where s.every_row or l.phone in (select phone from spoken)
@@ -64,6 +69,7 @@ where s.every_row or l.phone in (select phone from spoken)
   or l.case_id not in (select case_id from listing_law where declared and not exempt);
 
 create or replace table checks_before as
+-- Empty without listed_asked.
 -- The newest check strictly before the call: an answer at its very instant came too late to be known.
 select call, check_at, listed, ref from listed_asked where check_at is distinct from at_utc
 union all
@@ -71,6 +77,7 @@ select l.call, k.at_utc, k.listed, k.ref
 from (select * from listed_asked where check_at = at_utc) l asof left join checks k on k.phone = l.phone and k.at_utc < l.at_utc;
 
 create or replace table records_after as
+-- Empty without listed_asked.
 -- The oldest check, or mark of a lead, at or after the call. An import after the call clears nothing.
 with marks as (
   select phone, at_utc, listed, ref, 'check' as source from checks
@@ -83,14 +90,17 @@ select l.call, k.at_utc as following_at, k.listed as following_listed, k.ref as 
 from listed_asked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc;
 
 create or replace table checks_after as
+-- Empty without listed_asked.
 select l.call, k.at_utc as next_at, k.listed as next_listed
 from listed_asked l asof left join checks k on k.phone = l.phone and k.at_utc >= l.at_utc;
 
 create or replace table screens_before as
+-- Empty without listed_asked.
 select l.call, k.at_utc as screen_at, k.ref as screen_ref
 from listed_asked l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table listed_runs as
+-- Empty without checks.
 -- For each check that said listed, the oldest one since the last that did not.
 with turns as (
   select phone, at_utc, listed, count(*) filter (not listed) over (partition by phone order by at_utc) as turn from checks
@@ -98,6 +108,7 @@ with turns as (
 select phone, at_utc, min(at_utc) over (partition by phone, turn) as listed_since from turns where listed;
 
 create or replace table request_spans as
+-- Empty without calls, listed_asked, offsets, place_clocks, request_rules, requests, rules, situation_rules.
 -- When calls break a rule on requests: from the end of the time allowed, for as long as the request binds.
 with days as (
   select c.call, q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
@@ -119,6 +130,7 @@ left join deadlines e on e.rule = d.rule and e.zone = d.zone and e.day = d.day
 group by d.call, d.request, d.rule;
 
 create or replace table requests_before as
+-- Empty without listed_asked, requests.
 -- What each earlier request means for a call: 2 broken, 1 not over or over for good.
 with held as (
   select c.call, c.at_utc, q.request, q.began_at, q.at_utc as asked_at,
@@ -140,13 +152,16 @@ select call, bool_or(broken) as broken, arg_min(request, (not broken, began_at, 
 from judged group by call;
 
 create or replace table first_requests as
+-- Empty without requests.
 select phone, min(at_utc) as requested_at, arg_min(request, (began_at, request)) as request from requests group by phone;
 
 create or replace table refused_before as
+-- Empty without listed_asked, refusals.
 select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as ref, arg_min(f.code, f.at_utc) as code
 from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
 
 create or replace table listed_evidence as
+-- Empty without listed_asked.
 -- Everything on record around each of these calls, side by side.
 select l.call, l.at_utc, l.phone, l.case_id, b.check_at, b.listed as check_listed, b.ref as check_ref,
   l.check_at as at_check_at, l.listed as at_check_listed,
@@ -167,6 +182,7 @@ left join listed_runs u on u.phone = l.phone and u.at_utc = b.check_at and b.lis
 left join listing_law w on w.case_id = l.case_id left join own_list_law o on o.case_id = l.case_id;
 
 create or replace table listed_decided as
+-- Empty without listed_evidence.
 select *,
   coalesce(check_listed, false) as by_check,
   coalesce(at_utc > flag_at, false) as by_flag,
@@ -185,6 +201,7 @@ select *,
 from listed_evidence;
 
 create or replace table listed_number as
+-- Empty without calls or listed_decided.
 select call, 
   case when (by_request and (has_law or plain)) or by_flag then 4
     when by_check and not exempt and (declared or plain) and not coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) then 4
@@ -222,9 +239,11 @@ select call, 2 as severity, 'nothing' as basis, missing_input as missing, []::in
 from calls where graded and missing_input is not null;
 
 create or replace table listed_number_default as
+-- Empty without listing_law.
 -- Every other call had a fresh check that said not listed, on lists that the firm declared.
 select case_id, 0 as severity, rules, null::varchar as missing from listing_law;
 
 create or replace table listed_spoken as
+-- Empty without calls.
 -- Calls to numbers that anything on record speaks against, those that cannot be placed in time among them.
 select call from calls where graded and is_outbound and phone in (select phone from spoken);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.compliance.grades import NOT_ASKED, NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
+from dialframe.compliance.tables import Database
 from dialframe.compliance.tables.law import Law, citations, ids
 from dialframe.frames import Column
 from dialframe.frames.columns import DTYPES
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 GRADES: Final = (PASSED, NOT_ASKED, NOT_EVALUABLE, UNCERTAIN, VIOLATION)
 #: Severity of an uncertain row.
 UNCERTAIN_AT: Final = GRADES.index(UNCERTAIN)
+_OPEN: Final = GRADES.index(NOT_EVALUABLE)
 #: Inputs without which a call cannot be placed at all, in words.
 BASIC: Final[Mapping[str, str]] = {
     "to_number": "to_number is missing or no number",
@@ -48,8 +52,13 @@ _LOCAL_TIMES: Final = """
 class View:
     """The tables of an audit, and the rules behind their numbers."""
 
-    con: duckdb.DuckDBPyConnection
+    db: Database
     law: Law
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection:
+        """The connection to the tables."""
+        return self.db.con
 
     def rules(self, numbers: Iterable[int] | None) -> list[Rule]:
         """Rules by their numbers, each id once."""
@@ -73,7 +82,7 @@ class View:
 
     def run(self, name: str) -> None:
         """Run the query of a check."""
-        self.con.execute(query(name))
+        self.db.run(query(name))
 
     def named(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The same rows with `rule_id` and `citation` from their rule numbers."""
@@ -89,6 +98,7 @@ class View:
         )
 
 
+@cache
 def query(name: str) -> str:
     """Text of a check's query."""
     return (resources.files("dialframe.compliance.checks") / f"{name}.sql").read_text("utf-8")
@@ -120,7 +130,7 @@ class Check:
     def settle(self, view: View) -> None:
         """Run the query, and settle what passes nothing for certain."""
         view.run(self.name)
-        view.con.execute(self.settling())
+        view.db.run(self.settling())
 
     def settling(self) -> str:
         """The query that takes a grade back: `uncertain` by a rule without a source, `not asked` where a rule was left out."""
@@ -129,16 +139,19 @@ class Check:
             weak = f"(severity = 0 and list_has_any(rules, {every})) or (severity = 4 and list_has_all({every}, rules))"
             return f"""
             create or replace table {self.name} as
+            -- Empty without {self.name}.
             select * replace (case when {weak} then 3 else severity end as severity), severity as by_query from {self.name};"""
         return f"""
             insert into {self.name} by name
+            -- Empty without calls, weak_cases, {self.name}_default.
             select c.call, 0 as severity, d.rules, null as missing
             from calls c join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}'
             join {self.name}_default d on d.case_id = c.case_id and d.severity = 0
             where c.graded {self._only} and c.call not in (select call from {self.name});
             create or replace table {self.name}_graded as
+            -- Empty without {self.name}.
             select t.call, c.case_id, t.missing,
-              t.severity as by_query,
+              t.severity as by_query, t.rules as query_rules,
               case when t.severity = 0 and k.case_id is not null then k.rules else t.rules end as rules,
               case when t.severity = 0 and k.case_id is not null then 3
                 when t.severity = 4 and t.rules <> [] and list_has_all(k.rules, t.rules) then 3
@@ -148,49 +161,24 @@ class Check:
             left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}'
             left join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}';"""
 
+    def lists(self, severity: int, missing: str | None) -> bool:
+        """Whether rows of a grade are findings, each for itself."""
+        return severity > 1 and (missing or "") not in ("-", *self.whole)
+
+    def sums(self) -> str:
+        """The query of what was looked at, by `case_id, severity, missing, rules`, with `calls` and `first`."""
+        if self.by_call:
+            return f"""
+            select '{self.name}' as name, case_id, severity, missing, query_rules as rules, count(*) as calls, min(call) as first
+            from {self.name}_graded group by all"""
+        return f"""
+            select '{self.name}' as name, null::bigint as case_id, severity, missing, rules, count(*) as calls, min(row_) as first
+            from (select severity, missing, rules, row_number() over () as row_ from {self.name}) group by all"""
+
     @property
     def _only(self) -> str:
         """The condition on calls that the check counts."""
         return "and attempt" if self.attempts_only else ""
-
-    def counts(self, view: View) -> pd.DataFrame:
-        """Calls, numbers or whatever it counts, by `severity` and `missing`."""
-        if not self.by_call:
-            return view.frame(
-                f"select severity, missing, count(*) as calls, min(row_) as first from (select severity, missing, row_number() over () as row_ from {self.name}) group by all"
-            )
-        return view.frame(f"""
-            with of_case as (
-              select case_id, count(*) as calls, min(call) as first from calls
-              where graded and missing_input is null {self._only} group by case_id
-            ), looked_at as (
-              select case_id, count(*) as calls from {self.name}_graded where case_id is not null group by case_id
-            ), others as (
-              select k.case_id, k.calls - coalesce(g.calls, 0) as calls, k.first, d.severity, d.missing, n.case_id is not null as left_out
-              from of_case k left join looked_at g using (case_id) left join {self.name}_default d using (case_id)
-              left join not_asked n on n.case_id = k.case_id and n.check_name = '{self.name}'
-              where d.case_id is not null or n.case_id is not null
-            ), every as (
-              select severity, missing, 1 as calls, call as first from {self.name}_graded
-              union all
-              select case when coalesce(severity, 0) = 0 and left_out then 1 else severity end, missing, calls, first
-              from others where calls > 0
-            )
-            select severity, case when severity = 2 then missing end as missing, sum(calls)::bigint as calls, min(first) as first
-            from every group by all""")
-
-    def used(self, view: View) -> list[Rule]:
-        """Rules that reach anything that was checked."""
-        if not self.by_call:
-            numbers = view.con.execute(
-                f"select distinct unnest(rules) as rule from {self.name} order by 1"
-            ).fetchall()
-            return view.rules(n for (n,) in numbers if n is not None)
-        numbers = view.con.execute(f"""
-            select distinct unnest(rules) as rule from (
-              select rules from {self.name} union all
-              select rules from {self.name}_default where case_id in (select case_id from calls where graded)) order by 1""").fetchall()
-        return view.rules(n for (n,) in numbers if n is not None)
 
     def rows(self, view: View, where: str = "severity > 1") -> pd.DataFrame:
         """Rows of calls in words: those of a severity, or all where every call was looked at.
@@ -211,6 +199,106 @@ class Check:
             left join situations u on u.situation = c.situation
             order by g.call""")
         return graded(found, view, self.words)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a check counts.
+
+    Attributes:
+        counts: Severity and missing input to how many calls, numbers or whatever, and the first of them.
+        rules: Rules that reach anything that was checked.
+        listed: Whether anything did not pass that is shown by itself.
+        left_out: Whether a rule that was not asked would reach any call.
+    """
+
+    counts: dict[tuple[int, str | None], tuple[int, int]]
+    rules: list[Rule]
+    listed: bool
+    left_out: bool
+
+
+def tallied(checks: Sequence[Check], view: View) -> dict[str, Tally]:
+    """Counts of checks that were run, by their names: what was looked at, and what a case decides for the rest."""
+    rows = view.db.rows
+    held = [c for c in checks if rows[f"{c.name}_graded" if c.by_call else c.name]]
+    defaults = [c.name for c in checks if c.by_call and rows[f"{c.name}_default"]]
+    looked = _rows_of(view, [c.sums() for c in held])
+    decided = _rows_of(
+        view,
+        [f"select '{n}' as name, case_id, severity, missing, rules from {n}_default" for n in defaults],
+    )  # fmt: skip
+    cases = {
+        case_id: ((calls, first), (attempts, first_attempt))
+        for case_id, calls, first, attempts, first_attempt in view.con.execute("""
+            select case_id, count(*), min(call), count(*) filter (attempt), min(call) filter (attempt) from calls
+            where graded and missing_input is null group by case_id""").fetchall()
+    }
+    not_asked = (
+        set(view.con.execute("select check_name, case_id from not_asked").fetchall())
+        if rows["not_asked"]
+        else set()
+    )
+    by_check = {check.name: _Sums(check) for check in checks}
+    for name, case_id, severity, missing, rules, calls, first in looked:
+        by_check[name].add(severity, missing, rules, calls, first)
+        by_check[name].is_listed |= by_check[name].check.lists(severity, missing)
+        if case_id is not None:
+            by_check[name].looked_at[case_id] += calls
+    for name, case_id, severity, missing, rules in decided:
+        if case_id in cases:
+            by_check[name].decided.setdefault(case_id, []).append((severity, missing, rules))
+    for sums in by_check.values():
+        if sums.check.by_call:
+            sums.close(cases, not_asked)
+    return {name: sums.tally(view) for name, sums in by_check.items()}
+
+
+def _rows_of(view: View, queries: Sequence[str]) -> list[tuple[Any, ...]]:
+    return view.con.execute(" union all ".join(queries)).fetchall() if queries else []
+
+
+class _Sums:
+    """The sums of a check while they are taken."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+        self.counts: dict[tuple[int, str | None], tuple[int, int]] = {}
+        self.rules: set[int] = set()
+        self.looked_at: Counter[int] = Counter()
+        self.decided: dict[int, list[tuple[int, str | None, list[int]]]] = {}
+        self.is_listed = self.left_out = False
+
+    def add(
+        self, severity: int, missing: str | None, rules: Sequence[int], calls: int, first: int
+    ) -> None:
+        """Count calls of a grade."""
+        key = (severity, missing if severity == _OPEN else None)
+        before, earliest = self.counts.get(key, (0, first))
+        self.counts[key] = (before + calls, min(earliest, first))
+        self.rules.update(rules)
+
+    def close(
+        self,
+        cases: Mapping[int, tuple[tuple[int, int], tuple[int, int]]],
+        not_asked: Collection[tuple[str, int]],
+    ) -> None:
+        """Count the calls that were not looked at, as their cases decide."""
+        self.left_out = any(name == self.check.name for name, _ in not_asked)
+        for case_id, both in cases.items():
+            calls, first = both[1 if self.check.attempts_only else 0]
+            rest = calls - self.looked_at[case_id]
+            is_left_out = (self.check.name, case_id) in not_asked
+            decided = self.decided.get(case_id, [(0, None, [])] if is_left_out else [])
+            for severity, missing, rules in decided:
+                self.rules.update(rules)
+                if rest > 0:
+                    key = 1 if not severity and is_left_out else severity
+                    self.add(key, missing, (), rest, first)
+
+    def tally(self, view: View) -> Tally:
+        """The whole."""
+        return Tally(self.counts, view.rules(sorted(self.rules)), self.is_listed, self.left_out)
 
 
 def graded(
@@ -276,21 +364,28 @@ def answered(rows: pd.DataFrame, view: View, reasons: Mapping[str, str]) -> pd.D
 
 def shaped(values: pd.DataFrame, columns: tuple[Column, ...]) -> pd.DataFrame:
     """A frame of exactly these columns, in this order, with the dtypes of their kinds."""
-    made: dict[str, Any] = {}
-    for column in columns:
-        series = (
-            values[column.name]
-            if column.name in values.columns
-            else pd.Series(None, index=values.index)
-        )
-        if column.kind in ("integer", "number"):
-            series = pd.to_numeric(series, errors="coerce")
-        if column.kind == "boolean":
-            series = series.astype("object").where(series.notna(), None)
-        if column.kind == "text":
-            series = series.astype("object").where(series.notna(), None)
-        made[column.name] = series.reset_index(drop=True).astype(DTYPES[column.kind])
-    return pd.DataFrame(made)
+    if values.empty:
+        return _no_rows(columns).copy()
+    return pd.DataFrame({column.name: _column(values, column) for column in columns})
+
+
+@cache
+def _no_rows(columns: tuple[Column, ...]) -> pd.DataFrame:
+    return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in columns})
+
+
+def _column(values: pd.DataFrame, column: Column) -> Any:
+    dtype = pd.api.types.pandas_dtype(DTYPES[column.kind])
+    if column.name not in values.columns:
+        return pd.Series(None, index=range(len(values)), dtype=dtype).array
+    series = values[column.name]
+    if series.dtype == dtype:
+        return series.array
+    if column.kind in ("integer", "number"):
+        series = pd.to_numeric(series, errors="coerce")
+    if column.kind in ("boolean", "text"):
+        series = series.astype("object").where(series.notna(), None)
+    return series.astype(dtype).array
 
 
 def stamps(at: pd.Series) -> pd.Series:

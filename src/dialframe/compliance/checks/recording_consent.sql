@@ -6,6 +6,7 @@
 -- shows that the called person agreed. A call that nobody answered has nobody to record.
 
 create or replace table recording_by_rule as
+-- Empty without calls, case_rules, conduct, recording_rules.
 with asked as (
   select c.call, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
     coalesce(c.recorded, p.recorded, f.recorded) as is_recorded,
@@ -33,6 +34,7 @@ select call, rule, answer,
 from judged;
 
 create or replace table recording_consent as
+-- Empty without recording_by_rule.
 with worst as (select call, max(severity) as severity from recording_by_rule group by call)
 select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.answer, r.rule) as answer

@@ -4,6 +4,7 @@
 -- asked for only of calls that were answered.
 
 create or replace table records as
+-- Empty without calls, case_rules, retention_rules.
 with asked as (
   select c.call, k.rule, list_filter([
     case when c.from_number is null then 'from_number' end,
@@ -19,5 +20,6 @@ select call, 3 as severity, list(rule order by rule) as rules, null::varchar as 
 from asked where absent <> [] group by call;
 
 create or replace table records_default as
+-- Empty without case_rules, retention_rules.
 select k.case_id, 0 as severity, list(k.rule order by k.rule) as rules, null::varchar as missing
 from case_rules k join retention_rules r using (rule) where r.is_detail and not k.lifted group by k.case_id;

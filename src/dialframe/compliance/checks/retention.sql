@@ -1,6 +1,7 @@
 -- How far back stored calls go, against each rule on keeping records that is in force.
 
 create or replace table retention as
+-- Empty without retention_rules, rules.
 with wanted as (
   select t.rule, t.years, s.as_of - to_years(t.years) as wanted_from, s.oldest_at, s.began_at
   from retention_rules t join rules r using (rule) cross join settings s

@@ -6,6 +6,7 @@
 -- wrong: the safe harbour is a defense and not a duty, so that it is uncertain.
 
 create or replace table scrub_needs as
+-- Empty without case_rules, registries, rules or cases.
 -- What the rules on lists ask of a case; rules that ask the same stand together.
 select k.case_id, g.max_age, g.by_quarter, g.check_since, g.refreshed, g.screen_since,
   list(k.rule order by k.rule) as rules
@@ -16,11 +17,13 @@ select c.case_id, s.plain_age, false, timestamp '0001-01-01', interval 0 day, ti
 from cases c cross join settings s where s.plain_age is not null;
 
 create or replace table last_checks as
+-- Empty without calls.
 select c.call, c.phone, c.at_utc, c.case_id, k.at_utc as check_at, k.listed, k.ref
 from (select call, phone, at_utc, case_id from calls where graded and missing_input is null) c
 asof left join checks k on k.phone = c.phone and k.at_utc <= c.at_utc;
 
 create or replace table scrub_settled as
+-- Empty without last_checks, scrub_needs.
 -- Calls whose newest check is fresh by the strictest rule of their case.
 with strictest as (
   select case_id, min(max_age - refreshed) as max_age, max(check_since) as since, bool_or(by_quarter) as by_quarter
@@ -32,19 +35,23 @@ where l.at_utc - l.check_at <= n.max_age and l.check_at >= n.since
   and (not n.by_quarter or date_trunc('quarter', l.at_utc) = date_trunc('quarter', l.check_at));
 
 create or replace table scrub_doubtful as
+-- Empty without last_checks.
 select l.* from last_checks l cross join settings s
 where s.every_row or l.call not in (select call from scrub_settled)
   or l.case_id in (select case_id from weak_cases where check_name = 'scrub_at_call');
 
 create or replace table next_checks as
+-- Empty without scrub_doubtful.
 select l.call, k.at_utc as next_at, k.listed as next_listed, k.ref as next_ref
 from scrub_doubtful l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
 
 create or replace table last_screens as
+-- Empty without scrub_doubtful.
 select l.call, k.at_utc as screen_at, k.ref as screen_ref
 from scrub_doubtful l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table scrub_by_need as
+-- Empty without last_screens, next_checks, scrub_doubtful, scrub_needs.
 with held as (
   select l.call, n.rules, n.max_age, n.by_quarter, n.check_since, n.screen_since, n.refreshed,
     l.at_utc, l.check_at, s.screen_at, x.next_at,
@@ -69,6 +76,7 @@ select *,
 from held;
 
 create or replace table scrub_at_call as
+-- Empty without calls or last_screens, next_checks, scrub_doubtful.
 with graded as (
   select *, case state when 'checked in time' then 0
     when 'list may be older' then 3 when 'screened at import' then 3 when 'stale' then 3 else 2 end as severity
@@ -101,4 +109,5 @@ select call, 2, [], missing_input, 'never', null, null, null, null, null, null, 
 from calls where graded and missing_input is not null;
 
 create or replace table scrub_at_call_default as
+-- Empty without scrub_needs.
 select case_id, 0 as severity, flatten(list(rules order by rules)) as rules, null::varchar as missing from scrub_needs group by case_id;

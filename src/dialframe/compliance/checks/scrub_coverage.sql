@@ -4,6 +4,7 @@
 -- say that a number must not be called: the records do not show the safe harbor's condition.
 
 create or replace table number_limits as
+-- Empty without numbers, registries, rules, situation_rules.
 -- How old a record may be on the day of the audit, by the strictest rule of the number's place.
 select n.situation, min(g.max_age) as max_age, bool_and(g.check_since is not null) as declared,
   bool_and(g.screen_since is not null) as screen_declared, list(k.rule order by k.rule) as rules
@@ -15,6 +16,7 @@ where r.asked and g.asks = 'age' and not k.lifted
 group by n.situation;
 
 create or replace table coverage as
+-- Empty without calls or leads.
 with people as (
   select number, phone, bool_or(coalesce(status, '') not in ('dnc', 'completed')) as callable, false as called, min(lead) as place
   from leads group by number, phone
@@ -49,6 +51,7 @@ select *,
 from aged;
 
 create or replace table scrub_coverage as
+-- Empty without coverage.
 select number, lead_id, coalesce(rules, []) as rules, check_at, listed, check_ref, screen_at, screen_ref, max_age, state, newest, lead_place,
   case when state = 'fresh' and declared then 0
     when state = 'stale' or (state = 'screened at import' and screen_declared) then 3 else 2 end as severity,

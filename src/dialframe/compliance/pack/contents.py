@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from dialframe.compliance.checks.reading import Check
 from dialframe.compliance.checks.reading import query as query_of
 from dialframe.compliance.engine import CHECKS, Engine
-from dialframe.compliance.tables import clocks
-from dialframe.compliance.tables.prepare import load
+from dialframe.compliance.tables import Database, clocks
 
 if TYPE_CHECKING:
     import duckdb
@@ -50,7 +49,7 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
     for name in ("tables", "checks", "results", "rules"):
         (folder / name).mkdir(mode=0o700)
     if pseudonyms is not None:
-        _pseudonyms(engine.con, pseudonyms)
+        _pseudonyms(engine.db, pseudonyms)
     for name in TABLES:
         _copy(
             engine.con,
@@ -125,9 +124,9 @@ def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str
     return f"select * replace ({', '.join(changed)}) from {name} t"
 
 
-def _pseudonyms(con: duckdb.DuckDBPyConnection, key: bytes) -> None:
+def _pseudonyms(db: Database, key: bytes) -> None:
     """A pseudonym for every number of the tables."""
-    texts = con.execute("""
+    texts = db.execute("""
         select to_number from calls where to_number is not null union select from_number from calls where from_number is not null
         union select number from leads where number is not null union select '+' || phone from requests
         union select '+' || phone from checks union select '+' || phone from inbound where phone is not null
@@ -136,8 +135,8 @@ def _pseudonyms(con: duckdb.DuckDBPyConnection, key: bytes) -> None:
     for (text,) in texts:
         digest = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
         rows.append((text, f"number-{digest[:16]}", int(digest[:15], 16)))
-    load(con, "pseudonym_texts", {"number": "text", "name": "text", "secret": "int"}, rows)
-    con.execute("""
+    db.load("pseudonym_texts", {"number": "text", "name": "text", "secret": "int"}, rows)
+    db.run("""
         create or replace table pseudonym_keys as
         select try_cast(substr(number, 2) as bigint) as phone, any_value(secret) as secret from pseudonym_texts
         where try_cast(substr(number, 2) as bigint) is not null group by 1""")

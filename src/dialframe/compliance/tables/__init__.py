@@ -1,1 +1,177 @@
-"""The tables that the checks of an audit read: frames as they come, places, clocks, cases and rules."""
+"""The tables of one audit: a DuckDB database of its own, the scripts run in it, and how many rows each table has."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from tempfile import gettempdir
+from typing import Any, Final
+from weakref import finalize
+
+import duckdb
+import pyarrow as pa
+
+_SPANS: Final = pa.list_(pa.struct([("opens", pa.int64()), ("closes", pa.int64())]))
+_TYPES: Final[Mapping[str, Any]] = {
+    "int": pa.int64(), "text": pa.string(), "flag": pa.bool_(), "instant": pa.timestamp("us"),
+    "day": pa.date32(), "span": pa.duration("us"), "number": pa.float64(), "spans": _SPANS,
+    "texts": pa.list_(pa.string()),
+}  # fmt: skip
+_NAMES: Final[Mapping[str, str]] = {
+    "int": "bigint", "text": "varchar", "flag": "boolean", "instant": "timestamp", "day": "date",
+    "span": "interval", "number": "double", "texts": "varchar[]",
+    "spans": "struct(opens bigint, closes bigint)[]",
+}  # fmt: skip
+_MEMORY: Final = "1500MB"
+_MAKES: Final = re.compile(r"(?is)\s*(create\s+or\s+replace\s+table|insert\s+into)\s+(\w+)")
+#: Tables without which a statement gives no row: all of a list, or all of another after "or".
+_NEEDS: Final = re.compile(r"--\s*Empty without ([\w, ]+?)\.?\s*$", re.MULTILINE)
+_numbers: Final = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A statement of a script.
+
+    Attributes:
+        statement: The statement, parsed.
+        table: Table that it makes or adds to; empty where it does neither.
+        makes: Whether it makes the table.
+        needs: Tables without whose rows it gives none, each set for itself; none: always run.
+    """
+
+    statement: duckdb.Statement
+    table: str
+    makes: bool
+    needs: tuple[frozenset[str], ...]
+
+
+class Database:
+    """The tables of an audit.
+
+    A statement whose script says that it gives no row without those of another table is left out
+    where that table is empty: its own is made empty at once, which is what it would come to.
+
+    Args:
+        threads: How many threads share the work.
+        small: Whether there is a handful of rows. Then the order of joins does not matter, and
+            looking for it costs most; and the database lives in an instance that others share.
+    """
+
+    def __init__(self, *, threads: int, small: bool = False) -> None:
+        if small:
+            name = f"audit_{next(_numbers)}"
+            self.con = _shared(os.getpid()).cursor()
+            self.con.execute(f"attach ':memory:' as {name}; use {name}; pragma disable_optimizer")
+            finalize(self, _leave, self.con, name).atexit = False
+        else:
+            self.con = _instance(threads)
+        #: Rows of each table that was made here.
+        self.rows: dict[str, int] = {}
+
+    def execute(
+        self, query: str | duckdb.Statement, values: Sequence[object] | None = None
+    ) -> duckdb.DuckDBPyConnection:
+        """The result of a statement that makes no table."""
+        return self.con.execute(query, values)
+
+    def run(self, script: str) -> None:
+        """Run a script whose text is the same in every audit: it is parsed once."""
+        for step in steps(script):
+            if step.needs and not any(self._has(*names) for names in step.needs):
+                self._skip(step)
+                continue
+            result = self.con.execute(step.statement)
+            if not step.table:
+                continue
+            ((rows,),) = result.fetchall()
+            self.rows[step.table] = rows + (0 if step.makes else self.rows.get(step.table, 0))
+
+    def load(self, name: str, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
+        """A table from rows.
+
+        Args:
+            name: Name of the table.
+            columns: Column to kind: int, text, flag, instant (UTC), day, span, number, spans, texts.
+            rows: Tuples in the order of the columns.
+        """
+        data = list(zip(*rows, strict=True))
+        if not data:
+            self.con.execute(_empty(name, tuple((c, _NAMES[k]) for c, k in columns.items())))
+            self.rows[name] = 0
+            return
+        arrays = [
+            pa.array(list(values), type=_TYPES[kind])
+            for values, kind in zip(data, columns.values(), strict=True)
+        ]
+        self.put(name, pa.table(arrays, names=list(columns)))
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """A table from one of Arrow."""
+        self.con.register("given", table)
+        self.con.execute(f"create or replace table {name} as select * from given")
+        self.con.unregister("given")
+        self.rows[name] = table.num_rows
+
+    def _has(self, *names: str) -> bool:
+        return all(self.rows[name] for name in names)
+
+    def _skip(self, step: Step) -> None:
+        if not step.makes:
+            return
+        columns = _COLUMNS.get(step.statement.query)
+        if columns is None:
+            self.con.execute(step.statement)
+            made = self.con.execute(f"describe {step.table}").fetchall()
+            _COLUMNS[step.statement.query] = tuple((row[0], row[1]) for row in made)
+        else:
+            self.con.execute(_empty(step.table, columns))
+        self.rows[step.table] = 0
+
+
+#: Columns and types of the table that a statement makes, by its text.
+_COLUMNS: Final[dict[str, tuple[tuple[str, str], ...]]] = {}
+
+
+@cache
+def steps(script: str) -> tuple[Step, ...]:
+    """The statements of a script, parsed."""
+    found = []
+    for statement in duckdb.extract_statements(script):
+        text = re.sub(r"--[^\n]*", "", statement.query)
+        made, said = _MAKES.match(text), _NEEDS.search(statement.query)
+        needs = () if said is None else tuple(
+            frozenset(re.split(r"\s*,\s*", names)) for names in said[1].split(" or ")
+        )  # fmt: skip
+        table, makes = ("", False) if made is None else (made[2], made[1].lower()[0] == "c")
+        found.append(Step(statement, table, makes, needs))
+    return tuple(found)
+
+
+@cache
+def _empty(name: str, columns: tuple[tuple[str, str], ...]) -> duckdb.Statement:
+    of = ", ".join(f'"{column}" {kind}' for column, kind in columns)
+    (statement,) = duckdb.extract_statements(f"create or replace table {name} ({of})")
+    return statement
+
+
+def _instance(threads: int) -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect(config={"threads": threads})
+    # What does not fit spills to the disk of the machine, never to the folder of the caller.
+    con.execute(f"set temp_directory = '{gettempdir()}'; set memory_limit = '{_MEMORY}'")
+    return con
+
+
+@cache
+def _shared(process: int) -> duckdb.DuckDBPyConnection:  # noqa: ARG001 - a fork has one of its own
+    """The instance in which the small audits of a process live: opening one costs more than they do."""
+    return _instance(1)
+
+
+def _leave(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    con.execute(f"use memory; detach {name}")
+    con.close()

@@ -6,6 +6,7 @@ create or replace macro e164(text) as
     then try_cast(substr(text, 2) as bigint) end;
 
 create or replace table every_call as
+-- Empty without calls_in.
 -- The last row of an id counts; a row without id is a call of its own.
 with once as (
   select *, id is not null and row_number() over (partition by id order by call desc) > 1 as repeated
@@ -29,6 +30,7 @@ left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
 left join outcomes_in o on o.call_id = c.id;
 
 create or replace table outbound as
+-- Empty without every_call.
 select call, call_id, from_number, to_number, e164(to_number) as phone, campaign_id, disposition, at_utc,
   answered_at, ended_at, duration_seconds, recorded, ends_at, outcome,
   way is not distinct from 'outbound' as is_outbound,
@@ -41,6 +43,7 @@ from every_call cross join settings s
 where seen and way is distinct from 'inbound' and (at_utc is null or s.until is null or at_utc < s.until);
 
 create or replace table inbound as
+-- Empty without every_call.
 select call, e164(from_number) as phone, at_utc, ends_at, outcome, answered_at is not null as answered
 from every_call where seen and way = 'inbound';
 

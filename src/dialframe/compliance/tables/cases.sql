@@ -5,6 +5,7 @@
 -- under the same law, so that the law is looked up once for thousands of calls.
 
 create or replace table clock_of_place as
+-- Empty without offsets, place_zones.
 -- The earliest and the latest clock among the candidate zones of a place, between two changes of any of them.
 with edges as (
   select distinct place, since from place_zones join offsets using (zone)
@@ -18,6 +19,7 @@ join offsets o on o.zone = z.zone and s.since >= o.since and s.since < o.until
 group by all;
 
 create or replace table calls as
+-- Empty without outbound.
 with placed as (
   select e.*, coalesce(n.situation, -1) as situation, n.place
   from outbound e left join call_situations n using (call)
@@ -38,4 +40,5 @@ left join day_stretches a on a.day = t.first_day
 left join day_stretches b on b.day = t.last_day;
 
 create or replace table cases as
+-- Empty without calls.
 select distinct case_id, situation, place, first_stretch, last_stretch from calls where case_id is not null;

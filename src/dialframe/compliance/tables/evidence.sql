@@ -7,6 +7,7 @@
 -- flags     a lead whose status is dnc, by its last change, where no request explains it.
 
 create or replace table checks as
+-- Empty without checks_in.
 -- Of several answers at one instant the one that says listed counts.
 select e164(phone) as phone, checked_at as at_utc, bool_or(listed) as listed, arg_max(request_id, listed::int) as ref
 from checks_in cross join settings s
@@ -14,12 +15,14 @@ where e164(phone) is not null and listed is not null and checked_at <= s.as_of
 group by all;
 
 create or replace table leads as
+-- Empty without leads_in.
 select lead, id as lead_id, e164(phone) as phone, phone as number, campaign_id,
   lower(trim(status)) as status, created_at, updated_at
 from leads_in cross join settings s
 where phone is not null and (created_at is null or created_at <= s.as_of);
 
 create or replace table screens as
+-- Empty without leads.
 -- A lead that was dnc from its first moment was not taken in as clean.
 select phone, created_at as at_utc, min(lead_id) as ref from leads
 where phone is not null and created_at is not null
@@ -27,6 +30,7 @@ where phone is not null and created_at is not null
 group by all;
 
 create or replace table requests as
+-- Empty without every_call or requests_in.
 with of_calls as (
   select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
     case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code, 'call' as source
@@ -38,11 +42,13 @@ select row_number() over (order by began_at, at_utc, ref) - 1 as request, *
 from (select * from of_calls union all select * from others) where phone is not null;
 
 create or replace table refusals as
+-- Empty without every_call.
 select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
   case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code
 from every_call where seen and like_refusal and at_utc is not null and phone is not null;
 
 create or replace table flags as
+-- Empty without leads.
 with marked as (
   select phone, coalesce(l.updated_at, s.as_of) as at_utc, lead_id as ref
   from leads l cross join settings s where status = 'dnc' and phone is not null
@@ -52,6 +58,7 @@ where not exists (select 1 from requests r where r.phone = m.phone and r.began_a
 group by phone;
 
 create or replace table due_callbacks as
+-- Empty without callbacks_in, leads.
 -- A call belongs to a callback from 15 minutes before its time until 60 minutes after. Who wished for
 -- it the data does not say, so a match is named and changes no grade.
 select c.id as callback, c.campaign_id, l.phone, c.scheduled_at, c.scheduled_at - interval 15 minute as opens_at
@@ -59,6 +66,7 @@ from callbacks_in c join (select lead_id, any_value(phone) as phone from leads g
 where lower(c.status) in ('pending', 'completed') and c.scheduled_at is not null and c.campaign_id is not null and l.phone is not null;
 
 create or replace table call_leads as
+-- Empty without outbound.
 -- The lead of each call, where only one is possible: by campaign and number, else by number alone.
 with people as (
   select lead_id, any_value(phone) as phone, any_value(campaign_id) as campaign_id from leads

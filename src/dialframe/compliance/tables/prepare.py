@@ -1,4 +1,4 @@
-"""Builds the tables that the queries of an audit read, in one DuckDB connection.
+"""Builds the tables that the queries of an audit read, in one DuckDB database.
 
 The frames of an account go in as they are (`calls_in`, `leads_in`, `checks_in` ...); what Python
 knows better than SQL (where a number may be, the clocks of zones, the calendars and the rules) is
@@ -9,24 +9,22 @@ two together. Nothing is graded here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
 import phonenumbers
 import pyarrow as pa
 
 from dialframe.compliance.practice import Practice, Setting
-from dialframe.compliance.tables import clocks
+from dialframe.compliance.tables import Database, clocks
 from dialframe.compliance.tables.law import KINDS, Law
 from dialframe.phones.placing import place
 from dialframe.phones.zones import MOBILE, Zones
-
-if TYPE_CHECKING:
-    import duckdb
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.
 NEVER_DIALED: Final = (
@@ -51,12 +49,6 @@ _WITHHELD: Final = frozenset(
 _LINES: Final = ("", "residential", "wireless", "business")
 _SERVER_ERROR: Final = re.compile(r"(?i)\s*(?:SIP\s*)?5\d\d\b.*")
 _FIRST_YEAR, _LAST_YEAR = date(1971, 1, 1), date(2099, 1, 1)
-_SPANS: Final = pa.list_(pa.struct([("opens", pa.int64()), ("closes", pa.int64())]))
-_TYPES: Final[Mapping[str, Any]] = {
-    "int": pa.int64(), "text": pa.string(), "flag": pa.bool_(), "instant": pa.timestamp("us"),
-    "day": pa.date32(), "span": pa.duration("us"), "number": pa.float64(), "spans": _SPANS,
-    "texts": pa.list_(pa.string()),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,50 +95,30 @@ class Asked:
     every_row: bool = False
 
 
+@cache
 def query(name: str, *, package: str = "dialframe.compliance.tables") -> str:
     """Text of a query file."""
     return (resources.files(package) / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def prepare(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def prepare(db: Database, asked: Asked) -> None:
     """Build every table from `calls_in`, `leads_in` and `checks_in`, which are there.
 
     Raises:
         ConfigError: A zone of the rules is not in the zone database.
     """
-    _settings(con, asked)
-    _words(con, asked)
-    _given(con, asked)
-    con.execute(query("calls"))
-    con.execute(query("evidence"))
-    _law(con, asked.law)
-    _situations(con, asked)
-    _calendar(con, asked.law)
-    con.execute(query("cases"))
-    con.execute(query("law"))
-    _deadlines(con, asked.law)
-    _conduct(con, asked.law.practice)
-
-
-def load(
-    con: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, str], rows: Iterable[Any]
-) -> None:
-    """A table from rows.
-
-    Args:
-        con: The connection.
-        name: Name of the table.
-        columns: Column to kind: int, text, flag, instant (UTC), day, span, number, spans, texts.
-        rows: Tuples in the order of the columns.
-    """
-    data = list(zip(*rows, strict=True)) or [() for _ in columns]
-    arrays = [
-        pa.array(list(values), type=_TYPES[kind])
-        for values, kind in zip(data, columns.values(), strict=True)
-    ]
-    con.register("given", pa.table(arrays, names=list(columns)))
-    con.execute(f"create or replace table {name} as select * from given")
-    con.unregister("given")
+    _settings(db, asked)
+    _words(db, asked)
+    _given(db, asked)
+    db.run(query("calls"))
+    db.run(query("evidence"))
+    _law(db, asked.law)
+    _situations(db, asked)
+    _calendar(db, asked.law)
+    db.run(query("cases"))
+    db.run(query("law"))
+    _deadlines(db, asked.law)
+    _conduct(db, asked.law.practice)
 
 
 def bare(at: datetime | pd.Timestamp | None) -> datetime | None:
@@ -173,9 +145,9 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
     return pa.table(arrays, names=table.column_names)
 
 
-def _settings(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
-    load(
-        con, "settings",
+def _settings(db: Database, asked: Asked) -> None:
+    db.load(
+        "settings",
         {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
          "default_age": "span", "plain_age": "span", "began_at": "instant", "every_row": "flag",
          "oldest_at": "instant"},
@@ -184,12 +156,12 @@ def _settings(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     )  # fmt: skip
 
 
-def _words(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def _words(db: Database, asked: Asked) -> None:
     """What each distinct disposition, status and hang-up cause of the calls means."""
     requests = {plain(code) for code in asked.codes}
     rows = []
     for name in ("disposition", "status", "hangup_cause"):
-        for (word,) in con.execute(
+        for (word,) in db.execute(
             f"select distinct {name} from calls_in where {name} is not null order by 1"
         ).fetchall():
             is_request = name == "disposition" and plain(word) in requests
@@ -206,7 +178,7 @@ def _words(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         "field": "text", "word": "text", "is_request": "flag", "like_refusal": "flag",
         "never_dialed": "flag", "is_mapped": "flag",
     }  # fmt: skip
-    load(con, "words", kinds, rows)
+    db.load("words", kinds, rows)
 
 
 def plain(code: str) -> str:
@@ -217,17 +189,15 @@ def plain(code: str) -> str:
 _SILENT: Final = frozenset(plain(code) for code in NEVER_DIALED)
 
 
-def _given(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def _given(db: Database, asked: Asked) -> None:
     """Outcomes, requests, consents and look-ups as the firm gives them."""
     said = pd.Series(dtype="str") if asked.outcomes is None else pd.Series(asked.outcomes)
     said = said[~said.index.duplicated(keep="last")]
     told = pd.DataFrame(
         {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
     )
-    _register(con, "outcomes_in", told)
-    con.execute(
-        "create or replace table known_outcomes as select distinct outcome from outcomes_in"
-    )
+    _register(db, "outcomes_in", told)
+    db.run("create or replace table known_outcomes as select distinct outcome from outcomes_in")
     names = {
         "phone": "str",
         "at": "datetime64[us, UTC]",
@@ -238,18 +208,18 @@ def _given(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     given = asked.requests if asked.requests is not None else pd.DataFrame({n: [] for n in names})
     if "source" not in given.columns:
         given = given.assign(source="event")
-    _register(con, "requests_in", given[list(names)].astype(names))
+    _register(db, "requests_in", given[list(names)].astype(names))
     consents = asked.consents
     rows = [] if consents is None else [
         (number, r.phone, None if pd.isna(r.kind) else KINDS.index(r.kind), bare(r.granted_at),
          bare(r.expires_at), bare(r.revoked_at), _text(r.revoked_for), _text(r.record))
         for number, r in enumerate(consents.itertuples(index=False))
     ]  # fmt: skip
-    con.execute("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
-    load(con, "consents_given",
+    db.run("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
+    db.load("consents_given",
          {"consent": "int", "number": "text", "strength": "int", "granted_at": "instant", "expires_at": "instant",
           "revoked_at": "instant", "revoked_for": "text", "record": "text"}, rows)  # fmt: skip
-    con.execute(
+    db.run(
         "create or replace table consents as select digits(number) as phone, * exclude (number) from consents_given"
     )
     look_ups = asked.look_ups
@@ -257,9 +227,9 @@ def _given(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
         for number, r in enumerate(look_ups.itertuples(index=False))
     ]  # fmt: skip
-    load(con, "look_ups_given",
+    db.load("look_ups_given",
          {"look_up": "int", "number": "text", "checked_at": "instant", "result": "text", "ported_at": "instant"}, asked_rows)  # fmt: skip
-    con.execute(
+    db.run(
         "create or replace table look_ups as select digits(number) as phone, * exclude (number) from look_ups_given"
     )
     inputs = [
@@ -267,80 +237,75 @@ def _given(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         for name, frame in (("consents", consents), ("look_ups", look_ups))
         if frame is not None
     ]
-    load(con, "inputs", {"name": "text"}, [(name,) for name in inputs])
+    db.load("inputs", {"name": "text"}, [(name,) for name in inputs])
 
 
-def _register(con: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
-    con.register("given", arrow(frame))
-    con.execute(f"create or replace table {name} as select * from given")
-    con.unregister("given")
+def _register(db: Database, name: str, frame: pd.DataFrame) -> None:
+    db.put(name, arrow(frame))
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _law(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+def _law(db: Database, law: Law) -> None:
     """The tables of rules that do not depend on the calls."""
-    load(con, "rules",
+    db.load("rules",
          {"rule": "int", "rule_id": "text", "kind": "text", "check_name": "text", "jurisdiction": "text",
           "citation": "text", "asked": "flag", "regional": "flag", "effective_from": "day", "effective_to": "day",
           "weak": "flag"},
          law.rows())  # fmt: skip
-    load(con, "asked_by", {"rule": "int", "check_name": "text"}, law.asked_by())
-    load(con, "windows", {"rule": "int", "weekday": "int", "spans": "spans"}, law.windows())
-    load(con, "fixed_clocks", {"rule": "int", "offset_us": "int"}, law.fixed_clocks())
-    load(con, "caps",
+    db.load("asked_by", {"rule": "int", "check_name": "text"}, law.asked_by())
+    db.load("windows", {"rule": "int", "weekday": "int", "spans": "spans"}, law.windows())
+    db.load("fixed_clocks", {"rule": "int", "offset_us": "int"}, law.fixed_clocks())
+    db.load("caps",
          {"rule": "int", "most": "int", "length": "span", "trigger": "text", "cooldown_days": "int",
           "within": "text"}, law.caps())  # fmt: skip
-    load(con, "cap_limits",
+    db.load("cap_limits",
          {"rule": "int", "limit_no": "int", "health": "flag", "how": "text", "length": "span", "days": "int",
           "most": "int", "by_subject": "flag", "within": "text"}, law.cap_limits())  # fmt: skip
-    load(con, "registries",
+    db.load("registries",
          {"rule": "int", "registry": "text", "asks": "text", "max_age": "span", "by_quarter": "flag",
           "listed_grace": "span", "check_since": "instant", "refreshed": "span", "screen_since": "instant"},
          law.registries())  # fmt: skip
-    load(
-        con,
+    db.load(
         "request_rules",
         {"rule": "int", "has_days": "flag", "binds_for": "span"},
         law.request_rules(),
     )
-    load(con, "abandonment_rules",
+    db.load("abandonment_rules",
          {"rule": "int", "max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
           "by_caller": "flag", "by_live_calls": "flag", "safe_harbour": "flag"}, law.abandonment())  # fmt: skip
-    load(con, "consent_rules",
+    db.load("consent_rules",
          {"rule": "int", "asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
           "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
           "max_age_years": "int", "max_age_from": "instant"}, law.consent())  # fmt: skip
-    load(con, "consent_given", {"rule": "int", "missing": "text"}, _consent_given(con, law))
-    load(con, "recording_rules", {"rule": "int", "all_parties": "flag", "by_announcement": "flag"},
+    db.load("consent_given", {"rule": "int", "missing": "text"}, _consent_given(db, law))
+    db.load("recording_rules", {"rule": "int", "all_parties": "flag", "by_announcement": "flag"},
          law.recordings())  # fmt: skip
-    load(con, "caller_id_rules",
+    db.load("caller_id_rules",
          {"rule": "int", "shown": "flag", "own": "flag", "valid": "flag", "not_called_party": "flag"},
          law.caller_ids())  # fmt: skip
-    load(con, "voice_rules",
+    db.load("voice_rules",
          {"rule": "int", "disclosure": "flag", "on_request": "flag", "required": "int"},
          law.voices())  # fmt: skip
-    load(
-        con,
+    db.load(
         "retention_rules",
         {"rule": "int", "years": "int", "is_detail": "flag"},
         law.retention(),
     )
-    load(
-        con,
+    db.load(
         "emergency_rules",
         {"rule": "int", "declared": "flag", "in_part": "flag"},
         law.emergencies(),
     )
     turns = [(0, date(1, 1, 1)), *((n, day) for n, day in enumerate(law.turns(), start=1))]
-    load(con, "turns", {"stretch": "int", "starts_on": "day"}, turns)
+    db.load("turns", {"stretch": "int", "starts_on": "day"}, turns)
 
 
-def _consent_given(con: duckdb.DuckDBPyConnection, law: Law) -> Iterator[tuple[int, str | None]]:
+def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
     """Rules on consent, each with the table without which it cannot be held against any call."""
-    given = {name for (name,) in con.execute("select name from inputs").fetchall()}
+    given = {name for (name,) in db.execute("select name from inputs").fetchall()}
     for rule, asks, waived, *_ in law.consent():
         missing = None
         if waived:
@@ -354,9 +319,9 @@ def _consent_given(con: duckdb.DuckDBPyConnection, law: Law) -> Iterator[tuple[i
         yield rule, missing
 
 
-def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def _situations(db: Database, asked: Asked) -> None:
     """Where each number may be, under which circumstances it was called, and which rules reach that."""
-    kinds = _places(con, asked.states)
+    kinds = _places(db, asked.states)
     practice = asked.law.practice
     voices = {
         c: own.over(practice.conduct).artificial_voice for c, own in practice.conducts.items()
@@ -372,22 +337,22 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
          bool(voices.get(c, speaks)))
         for c in campaigns
     ]  # fmt: skip
-    load(con, "campaign_settings", {"campaign_id": "text", "setting": "int"},
+    db.load("campaign_settings", {"campaign_id": "text", "setting": "int"},
          [(c, n) for n, c in enumerate(campaigns, start=1)])  # fmt: skip
-    load(con, "line_types", {"phone": "int", "line": "int"},
+    db.load("line_types", {"phone": "int", "line": "int"},
          [(int(p[1:]), _LINES.index(k)) for p, k in practice.line_types.items() if p[1:].isdigit()])  # fmt: skip
-    lifted = _lifted(con, asked.exemptions, asked.law.lifting_windows())
+    lifted = _lifted(db, asked.exemptions, asked.law.lifting_windows())
     width, sets = len(settings), len(lifted)
     key = f"((n.place * {width} + {{setting}}) * {len(_LINES)} + coalesce(l.line, 0)) * {sets}"
-    con.execute(f"""
+    db.run(f"""
         create or replace table numbers as
         select n.*, {key.format(setting="0")} as situation from number_places n left join line_types l using (phone)""")
-    con.execute(f"""
+    db.run(f"""
         create or replace table call_situations as
         select c.call, n.place, {key.format(setting="coalesce(s.setting, 0)")} + coalesce(x.lifted, 0) as situation
         from outbound c join number_places n using (phone) left join campaign_settings s using (campaign_id)
         left join line_types l using (phone) left join lifted_calls x using (call)""")
-    found = con.execute(
+    found = db.execute(
         "select distinct situation from call_situations union select distinct situation from numbers order by 1"
     ).fetchall()
     rows: list[tuple[Any, ...]] = []
@@ -405,27 +370,27 @@ def _situations(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
         codes = [code for code in lifted[which] if "@" not in code]
         rows.append((situation, place_, purpose, dialing, known, codes, list(sectors)))
         reached.extend(asked.law.reaching(situation, zones, circumstances))
-    load(con, "situations",
+    db.load("situations",
          {"situation": "int", "place": "int", "purpose": "text", "dialing": "text", "line_type": "text",
           "lifted": "texts", "sectors": "texts"}, rows)  # fmt: skip
-    load(con, "situation_rules",
+    db.load("situation_rules",
          {"situation": "int", "rule": "int", "lifted": "flag", "missing": "text", "doubtful": "flag",
           "required": "int", "kind_asked": "text"}, reached)  # fmt: skip
 
 
-def _conduct(con: duckdb.DuckDBPyConnection, practice: Practice) -> None:
+def _conduct(db: Database, practice: Practice) -> None:
     """What the firm says of recordings and voices, and what is known of each number that was shown."""
     rows = [("", practice.conduct)]
     rows += [(c, own.over(practice.conduct)) for c, own in sorted(practice.conducts.items())]
-    load(con, "conduct",
+    db.load("conduct",
          {"campaign_id": "text", "recorded": "flag", "recording_announced": "flag",
           "artificial_voice": "flag", "voice_announced": "flag"},
          [(c, d.recorded, d.recording_announced, d.artificial_voice, d.voice_announced) for c, d in rows])  # fmt: skip
-    shown = con.execute(
+    shown = db.execute(
         "select distinct from_number from outbound where from_number is not null order by 1"
     ).fetchall()
     own = practice.caller_ids
-    load(con, "caller_numbers",
+    db.load("caller_numbers",
          {"from_number": "text", "own": "flag", "form": "text"},
          [(n, None if own is None else n.strip() in own, _form(n)) for (n,) in shown])  # fmt: skip
 
@@ -445,27 +410,24 @@ def _form(shown: str) -> str:
     return "valid" if phonenumbers.is_valid_number(number) else "unknown"
 
 
-def _places(
-    con: duckdb.DuckDBPyConnection, states: Mapping[str, str] | pd.Series | None
-) -> tuple[Zones, ...]:
+def _places(db: Database, states: Mapping[str, str] | pd.Series | None) -> tuple[Zones, ...]:
     """Candidate zones of every number in the tables."""
-    phones = con.execute("""
+    phones = db.execute("""
         select phone from outbound where phone is not null union select phone from leads where phone is not null
         union select phone from requests order by 1""").fetchnumpy()["phone"]
     found = place(phones.astype("int64"), states)
-    con.register(
-        "given", pa.table({"phone": phones.astype("int64"), "place": found.codes.astype("int64")})
+    db.put(
+        "number_places",
+        pa.table({"phone": phones.astype("int64"), "place": found.codes.astype("int64")}),
     )
-    con.execute("create or replace table number_places as select * from given")
-    con.unregister("given")
-    load(con, "places",
+    db.load("places",
          {"place": "int", "zones": "text", "source": "text", "confidence": "text", "missing": "text",
           "reason": "text", "regions": "texts"},
          [(n, "; ".join(z.names) or None, z.source, z.confidence, z.missing, z.reason, list(z.regions))
           for n, z in enumerate(found.kinds)])  # fmt: skip
-    load(con, "place_zones", {"place": "int", "ord": "int", "zone": "text"},
+    db.load("place_zones", {"place": "int", "ord": "int", "zone": "text"},
          [(n, order, name) for n, z in enumerate(found.kinds) for order, name in enumerate(z.names)])  # fmt: skip
-    con.execute("""
+    db.run("""
         create or replace table place_clocks as
         -- Where nobody knows the zone a day is one of UTC.
         select place, zone from place_zones
@@ -474,7 +436,7 @@ def _places(
 
 
 def _lifted(
-    con: duckdb.DuckDBPyConnection,
+    db: Database,
     records: pd.DataFrame | None,
     windows: Sequence[tuple[str, int, str]],
 ) -> list[tuple[str, ...]]:
@@ -488,9 +450,9 @@ def _lifted(
         (_text(r.call_id), _text(r.phone), _text(r.campaign_id), bare(r.from_at), bare(r.until_at), r.code)
         for r in records.itertuples(index=False)
     ]  # fmt: skip
-    load(con, "exemptions", columns, rows)
-    load(con, "lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
-    con.execute("""
+    db.load("exemptions", columns, rows)
+    db.load("lifting_windows", {"code": "text", "days": "int", "windowed": "text"}, windows)
+    db.execute("""
         create or replace table lifted_codes as
         with pairs as (
           select c.call, c.at_utc, c.to_number, c.campaign_id, e.* exclude (campaign_id), e.campaign_id as campaign
@@ -514,18 +476,18 @@ def _lifted(
         select call, string_agg(distinct code, ', ' order by code) as codes from coded group by call""")
     sets = [
         text
-        for (text,) in con.execute("select distinct codes from lifted_codes order by 1").fetchall()
+        for (text,) in db.execute("select distinct codes from lifted_codes order by 1").fetchall()
     ]
-    load(con, "lifted_sets", {"lifted": "int", "codes": "text"}, list(enumerate(sets, start=1)))
-    con.execute(
+    db.load("lifted_sets", {"lifted": "int", "codes": "text"}, list(enumerate(sets, start=1)))
+    db.run(
         "create or replace table lifted_calls as select call, lifted from lifted_codes join lifted_sets using (codes)"
     )
     return [(), *(tuple(text.split(", ")) for text in sets)]
 
 
-def _calendar(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+def _calendar(db: Database, law: Law) -> None:
     """Offsets of zones, days with hours of their own, and the stretch of law that each day is in."""
-    first, last = con.execute("""
+    first, last = db.execute("""
         select min(at_utc)::date, max(at_utc)::date from (
           select at_utc from outbound union all select at_utc from requests
           union all select revoked_at from consents)
@@ -534,26 +496,26 @@ def _calendar(con: duckdb.DuckDBPyConnection, law: Law) -> None:
         (first or _FIRST_YEAR) - timedelta(days=2),
         (last or _FIRST_YEAR) + timedelta(days=2),
     )
-    con.execute("""
+    db.execute("""
         create or replace table day_stretches as
         select d::date as day, (select max(stretch) from turns where starts_on <= d::date) as stretch
         from range(?::timestamp, ?::timestamp, interval 1 day) r(d)""", [low, high + timedelta(days=1)])  # fmt: skip
     low, high = max(low, _FIRST_YEAR), min(high, _LAST_YEAR)
     zones = [
-        z for (z,) in con.execute("select distinct zone from place_clocks order by 1").fetchall()
+        z for (z,) in db.execute("select distinct zone from place_clocks order by 1").fetchall()
     ]
-    load(con, "offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
+    db.load("offsets", {"zone": "text", "since": "instant", "until": "instant", "offset_us": "int"},
          clocks.offsets(zones, low, high))  # fmt: skip
     reached = {
-        rule for (rule,) in con.execute("select distinct rule from situation_rules").fetchall()
+        rule for (rule,) in db.execute("select distinct rule from situation_rules").fetchall()
     }
-    load(con, "special_days", {"rule": "int", "day": "day", "closed": "flag", "name": "text"},
+    db.load("special_days", {"rule": "int", "day": "day", "closed": "flag", "name": "text"},
          law.special_days(low, high, reached))  # fmt: skip
 
 
-def _deadlines(con: duckdb.DuckDBPyConnection, law: Law) -> None:
+def _deadlines(db: Database, law: Law) -> None:
     """The last instant for each request and revocation, by every rule and zone that it may fall under."""
-    wanted = con.execute("""
+    wanted = db.execute("""
         with made as (
           select phone, at_utc from requests union all select phone, revoked_at from consents where revoked_at is not null
         )
@@ -564,5 +526,5 @@ def _deadlines(con: duckdb.DuckDBPyConnection, law: Law) -> None:
         join rules r on r.rule = k.rule and r.asked
         where r.kind = 'internal_dnc' or r.rule in (select rule from consent_rules where asks = 'call_after_revocation')
         order by all""").fetchall()
-    load(con, "deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
+    db.load("deadlines", {"rule": "int", "zone": "text", "day": "day", "ends_at": "instant"},
          law.deadlines(wanted))  # fmt: skip
