@@ -9,11 +9,13 @@ calling was lawful.
     dnc.coverage(leads, calls, checks, now=now)
     dnc.listed_calls(calls, leads, checks, now=now)
     audit(leads, calls, checks, callbacks, now=now, rules=["us", "us-*"])
+    may_call(numbers, at=now, leads=leads, calls=calls, checks=checks)
 """
 
 from dialframe.compliance import changes, dnc, hours, zones
 from dialframe.compliance.auditing import audit
 from dialframe.compliance.dnc import Coverage
+from dialframe.compliance.gate import may_call
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.result import Audit
 from dialframe.compliance.rules import calendars, overrides, rulebook
@@ -23,7 +25,7 @@ from dialframe.compliance.zones import Zones
 
 __all__ = [
     "Audit", "Coverage", "Declared", "Practice", "RuleBook", "Zones", "audit", "calendars",
-    "changes", "dnc", "hours", "overrides", "rulebook", "zones",
+    "changes", "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 
 

@@ -1,0 +1,223 @@
+"""The gate before the call: which numbers may be called at an instant, by the queries of the audit.
+
+Each number is a call that would be made at that instant, answered at once, and is graded with what
+is on record until then. Only a call that passes every check may be made: uncertain, not evaluable
+and not asked all hold the number, since in doubt nobody is dialed. Checks of what a record holds
+after the call, and of sums over many calls, are the audit's alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import pandas as pd
+
+from dialframe import opt_outs
+from dialframe.compliance.checks.reading import GRADES, Check, View, shaped
+from dialframe.compliance.engine import ALWAYS, CHECKS, Engine
+from dialframe.compliance.practice import Practice, frozen
+from dialframe.compliance.rules import rulebook as books
+from dialframe.compliance.rules.calendars import Declared
+from dialframe.compliance.rules.rulebook import RuleBook
+from dialframe.compliance.tables.intake import (
+    moment,
+    take_calls,
+    take_checks,
+    take_consents,
+    take_exemptions,
+    take_leads,
+    take_look_ups,
+)
+from dialframe.compliance.tables.law import Law
+from dialframe.compliance.tables.prepare import REQUEST_CODES, Asked
+from dialframe.frames import CALLS, Column, empty, from_records
+
+HELD: Final = "held"
+MAY_BE_CALLED: Final = "may be called"
+#: The firm's own list holds a number whatever the rules say.
+SUPPRESSION: Final = "suppression"
+VERDICTS: Final = (
+    Column("number", "text", "the number as it was given"),
+    Column("verdict", "text", "may be called, or held"),
+    Column("check", "text", "the gravest check that holds it; null where none does"),
+    Column("grade", "text", "violation, uncertain, not evaluable or not asked"),
+    Column("rule_id", "text", "rules that it is held by"),
+    Column("citation", "text", "their citations"),
+    Column("missing", "text", "the input that is missing when not evaluable"),
+    Column("reason", "text", "why it is held"),
+    Column("held_by", "text", "every check that holds it, gravest first"),
+)
+
+_NOTHING: Final = Declared()
+#: What a record of a call holds shows only once there is one.
+_AFTER_THE_CALL: Final = ("records",)
+_BEFORE: Final = tuple(c for c in CHECKS if c.by_call and c.name not in _AFTER_THE_CALL)
+
+
+def may_call(
+    numbers: Sequence[str | None] | pd.Series,
+    *,
+    at: datetime,
+    leads: pd.DataFrame | None = None,
+    calls: pd.DataFrame | None = None,
+    checks: pd.DataFrame | None = None,
+    callbacks: pd.DataFrame | None = None,
+    campaign: str | None = None,
+    caller_id: str | None = None,
+    rulebook: RuleBook | None = None,
+    rules: Sequence[str] | None = None,
+    states: Mapping[str, str] | pd.Series | None = None,
+    dnc_codes: Sequence[str] = REQUEST_CODES,
+    known_codes: Callable[[str], bool] | None = None,
+    practice: Practice | None = None,
+    exemptions: pd.DataFrame | None = None,
+    declared: Declared = _NOTHING,
+    consents: pd.DataFrame | None = None,
+    look_ups: pd.DataFrame | None = None,
+    outcomes: Mapping[str, str] | pd.Series | None = None,
+    events: pd.DataFrame | None = None,
+    suppressed: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Which numbers may be called at an instant; in doubt a number is held.
+
+    Without the account's records nothing is shown to be permitted, so that every number is held.
+    `dialframe.may_call(account, numbers, at=...)` gathers them.
+
+    Args:
+        numbers: Numbers, E.164; what is none is held.
+        at: The instant of the calls; nothing later counts.
+        leads: Frame of the leads table.
+        calls: Frame of the calls table, as far back as the records go.
+        checks: Ledger of Do-Not-Call checks.
+        callbacks: Frame of the callbacks table.
+        campaign: Campaign that would call.
+        caller_id: Number that would be shown; without it rules on the number shown hold the call.
+        rulebook: The rules; by default those of the package.
+        rules: Jurisdictions or ids of rules to ask; None: all.
+        states: Number to US state or ZIP code.
+        dnc_codes: Dispositions that mean "do not call me again".
+        known_codes: Whether somebody said what a disposition means.
+        practice: What the firm says of its calling.
+        exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
+        declared: Declared emergencies and holidays.
+        consents: Records of consent, columns `tables.intake.CONSENTS`.
+        look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
+        outcomes: Call id to `dropped`, `live` or `machine`.
+        events: Requests not to be called beside those of calls, as an audit takes them.
+        suppressed: Number to the reason why the firm's own list holds it.
+
+    Returns:
+        One row per number, in their order, columns `VERDICTS`.
+
+    Raises:
+        ConfigError: A frame lacks a column, an instant has no time zone, or a jurisdiction is not
+            in the book.
+
+    Example:
+        verdicts = compliance.may_call(numbers, at=now, leads=leads, calls=calls, checks=checks)
+        verdicts[verdicts["verdict"] == "may be called"]
+    """
+    at_utc = moment(at).to_pydatetime()
+    every = books.load() if rulebook is None else rulebook
+    book = every.select(rules)
+    asked = Asked(
+        Law(every, book, frozen(practice), declared), at_utc, at_utc, None, states,
+        take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups),
+        outcomes, events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal,
+        timedelta(0), every_row=True,
+    )  # fmt: skip
+    given = [None if pd.isna(number) else str(number) for number in numbers]
+    distinct = list(dict.fromkeys(given))
+    past = _of_numbers(take_calls(empty(CALLS) if calls is None else calls), distinct)
+    would_be = take_calls(from_records(CALLS, _calls(distinct, at_utc, campaign, caller_id)))
+    run = Engine(
+        _of_numbers(take_leads(leads), distinct), pd.concat([past, would_be], ignore_index=True),
+        _of_numbers(take_checks(checks), distinct), callbacks, asked,
+    )  # fmt: skip
+    with_rules = run.con.execute("select distinct check_name from asked_by").fetchall()
+    run.run({*ALWAYS, *(name for (name,) in with_rules)} & {check.name for check in _BEFORE})
+    holding = [_suppressed(distinct, suppressed or {}, len(past))]
+    holding += [_holding(check, run, len(past)) for check in _BEFORE]
+    return _verdicts(given, distinct, holding, len(past))
+
+
+def _calls(
+    numbers: Sequence[str | None], at: datetime, campaign: str | None, caller_id: str | None
+) -> list[dict[str, object]]:
+    """A call to each number that somebody answers: rules on what is said to a person have to be kept."""
+    return [
+        {
+            "id": f"call_that_would_be_made_{row}", "direction": "outbound", "to_number": number,
+            "from_number": caller_id, "campaign_id": campaign, "created_at": at, "answered_at": at,
+        }
+        for row, number in enumerate(numbers)
+    ]  # fmt: skip
+
+
+def _of_numbers(frame: pd.DataFrame, numbers: Sequence[str | None]) -> pd.DataFrame:
+    """Rows that belong to some numbers: every query goes by number, so that the rest changes no grade."""
+    columns = [name for name in ("to_number", "from_number", "phone") if name in frame.columns]
+    wanted = pd.Series(data=False, index=frame.index)
+    for name in columns:
+        wanted |= frame[name].isin([number for number in numbers if number is not None])
+    return frame[wanted.to_numpy(dtype=bool)].reset_index(drop=True)
+
+
+def _holding(check: Check, run: Engine, first: int) -> pd.DataFrame:
+    """Calls that a check does not pass: `call, severity`, and what is shown of them."""
+    not_asked = run.view.frame(f"""
+        select c.call, 1 as severity, array_to_string(n.jurisdictions, ', ') as places
+        from calls c join not_asked n on n.case_id = c.case_id and n.check_name = '{check.name}'
+        where c.call >= {first}""")
+    not_asked["reason"] = "rules of " + not_asked["places"].astype("object") + " were not asked"
+    if check.name not in run.ran:
+        return not_asked.assign(check=check.name)
+    rows = check.rows(run.view, f"g.severity > 1 and g.call >= {first}")
+    others = run.view.frame(f"""
+        select c.call, d.severity, d.rules, d.missing, d.missing || ' is missing' as reason
+        from calls c join {check.name}_default d using (case_id)
+        where c.call >= {first} and d.severity > 1 and c.call not in (select call from {check.name}_graded)""")
+    parts = [part for part in (rows, _named(others, run.view), not_asked) if len(part)]
+    told = pd.concat([part.astype("object") for part in parts]) if parts else not_asked
+    return told.assign(check=check.name)
+
+
+def _named(rows: pd.DataFrame, view: View) -> pd.DataFrame:
+    return view.named(rows) if len(rows) else rows
+
+
+def _suppressed(
+    numbers: Sequence[str | None], reasons: Mapping[str, str], first: int
+) -> pd.DataFrame:
+    """Numbers of the firm's own list, as rows of a check."""
+    rows = [
+        (first + row, len(GRADES) - 1, reasons[number], SUPPRESSION)
+        for row, number in enumerate(numbers)
+        if number is not None and number in reasons
+    ]
+    return pd.DataFrame(rows, columns=["call", "severity", "reason", "check"], dtype="object")
+
+
+def _verdicts(
+    given: Sequence[str | None],
+    numbers: Sequence[str | None],
+    holding: Sequence[pd.DataFrame],
+    first: int,
+) -> pd.DataFrame:
+    """One row per number as it was given, the gravest check first."""
+    names = ["call", "severity", "check", "rule_id", "citation", "missing", "reason"]
+    told = [part.reindex(columns=names).astype("object") for part in holding if len(part)]
+    rows = pd.concat(told, ignore_index=True) if told else pd.DataFrame(columns=names)
+    rows = rows.sort_values("severity", ascending=False, kind="stable")
+    gravest = rows.drop_duplicates("call").set_index("call").to_dict("index")
+    held_by = rows.groupby("call")["check"].agg(lambda names: ", ".join(dict.fromkeys(names)))
+    found: dict[str | None, dict[str, object]] = {}
+    for call, number in enumerate(numbers, start=first):
+        row = gravest.get(call)
+        found[number] = {"verdict": MAY_BE_CALLED}
+        if row is not None:
+            grade = GRADES[int(row["severity"])]
+            found[number] = {**row, "verdict": HELD, "grade": grade, "held_by": held_by[call]}
+    return shaped(pd.DataFrame([{"number": n, **found[n]} for n in given]), VERDICTS)

@@ -1,0 +1,175 @@
+"""The gate holds every number that an audit would find a fault with, and lets others pass on evidence alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+import pandas as pd
+import pytest
+
+from compliance import hand
+from dialframe import compliance, frames
+from dialframe.compliance.rules import rulebook
+from dialframe.sandbox.seed import generate
+
+NOON = hand.utc("2026-10-06 16:00")
+RULES = [
+    "us-tcpa-hours", "us-tsr-hours", "us-tcpa-dnc-31", "us-dnc-listed-call", "us-tcpa-internal-dnc",
+]  # fmt: skip
+ASKED = rulebook.load().select(RULES)
+
+
+def gate(numbers: list[str | None], **more: object) -> pd.DataFrame:
+    """Verdicts by a few rules, of a firm that declared what its checks cover."""
+    given = {"at": NOON, "rulebook": ASKED, "practice": hand.declared(), **more}
+    return compliance.may_call(numbers, **given)  # type: ignore[arg-type]
+
+
+def fresh(phone: str = hand.NEW_YORK, *, listed: bool = False) -> dict[str, object]:
+    """A check of the day before."""
+    return hand.check(NOON - timedelta(days=1), phone=phone, listed=listed)
+
+
+def test_the_rules_of_this_file_are_in_the_book() -> None:
+    """A rule that was renamed would leave the file without a question."""
+    assert {rule.id for rule in ASKED.rules} == set(RULES)
+
+
+def test_without_any_record_every_number_is_held() -> None:
+    """No evidence, no call; what is no number is held too, each row in its order."""
+    told = gate([hand.NEW_YORK, None, "212", hand.NEW_YORK, hand.LONDON])
+    assert list(told["verdict"]) == ["held"] * 5
+    assert list(told["number"].isna()) == [False, True, False, False, False]
+    assert told["reason"].notna().all()
+    assert told.iloc[0].equals(told.iloc[3])
+    assert "no number" in told["reason"][2]
+    assert gate([]).empty
+
+
+def test_a_fresh_check_inside_the_hours_passes() -> None:
+    """A number may be called when every rule that reaches it is shown to be kept."""
+    told = gate([hand.NEW_YORK], checks=hand.checks(fresh()))
+    assert list(told["verdict"]) == ["may be called"]
+    assert told[["check", "reason", "held_by"]].isna().all(axis=None)
+
+
+HELD_BY = {
+    "an hour that is not permitted": ("calling_hours", "violation", {"at": NOON - timedelta(hours=6)}),
+    "a check that said listed": ("listed_number", "violation", {"checks": hand.checks(fresh(listed=True))}),
+    "a check of last year": (
+        "scrub_at_call", "uncertain",
+        {"checks": hand.checks(hand.check(NOON - timedelta(days=300)))},
+    ),
+    "a request that is weeks old": (
+        "listed_number", "violation",
+        {"calls": hand.calls(hand.call(at=NOON - timedelta(days=40), disposition="DNC"))},
+    ),
+    "a request of this morning, in the time allowed": (
+        "listed_number", "uncertain",
+        {"calls": hand.calls(hand.call(at=NOON - timedelta(hours=1), disposition="DNC"))},
+    ),
+    "a lead that is dnc": (
+        "listed_number", "violation", {"leads": hand.leads(hand.lead(status="dnc"))},
+    ),
+    "the firm's own list": ("suppression", "violation", {"suppressed": {hand.NEW_YORK: "complaint"}}),
+    "no practice file": ("scrub_at_call", "not evaluable", {"practice": None}),
+    "a state that was not asked": (
+        "calling_hours", "not asked", {"rulebook": rulebook.load(), "rules": RULES},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HELD_BY, ids=str)
+def test_a_number_is_held_with_the_gravest_reason(case: str) -> None:
+    """Each record that speaks against a call, and each that is missing, holds it and is named."""
+    check, grade, given = HELD_BY[case]
+    told = gate([hand.NEW_YORK], **{"checks": hand.checks(fresh()), **given}).iloc[0]
+    assert (told["verdict"], told["check"], told["grade"]) == ("held", check, grade)
+    assert told["reason"]
+    assert check in told["held_by"].split(", ")
+    assert grade == "not asked" or check == "suppression" or told["rule_id"]
+
+
+def test_what_is_later_than_the_instant_does_not_count() -> None:
+    """A check of tomorrow clears nobody, a request of tomorrow holds nobody."""
+    later = NOON + timedelta(days=1)
+    told = gate([hand.NEW_YORK], checks=hand.checks(hand.check(later)))
+    assert list(told["verdict"]) == ["held"]
+    calls = hand.calls(hand.call(at=later, disposition="DNC"))
+    assert list(gate([hand.NEW_YORK], checks=hand.checks(fresh()), calls=calls)["verdict"]) == [
+        "may be called"
+    ]
+
+
+def test_attempts_so_far_count() -> None:
+    """The call that would break a cap is held; the one before it was not."""
+    book = hand.trusted(rulebook.load()).select(["us-fl-cap", *RULES])
+    florida = hand.FLORIDA_PANHANDLE
+
+    def asked(attempts: int) -> list[str]:
+        made = [
+            hand.call(florida, NOON - timedelta(hours=n), id=f"c{n}")
+            for n in range(1, attempts + 1)
+        ]
+        told = gate(
+            [florida], rulebook=book, calls=hand.calls(*made), checks=hand.checks(fresh(florida)),
+            at=NOON + timedelta(hours=1),
+        )  # fmt: skip
+        return str(told["held_by"].iloc[0]).split(", ")
+
+    assert "attempt_caps" not in asked(2)
+    assert "attempt_caps" in asked(3)
+
+
+def test_no_number_passes_that_an_audit_finds_a_violation_for() -> None:
+    """On a world whose faults are planted: at the instants of faults, gate and audit are asked about every number."""
+    day = date(2026, 11, 5)
+    calls, leads, callbacks = _world(7, day)
+    now = datetime.combine(day, time(), UTC)
+    phones = list(leads["phone"].dropna().unique()[:80])
+    checks = hand.checks(
+        *(hand.check(now - timedelta(days=d), phone=p) for p in phones for d in (20, 50))
+    )
+    book = hand.trusted(rulebook.load()).select(RULES)
+    shared = {"rulebook": book, "practice": hand.declared(), "checks": checks, "leads": leads}
+    audit = compliance.audit(calls=calls, callbacks=callbacks, now=now, **shared)  # type: ignore[arg-type]
+    bad = audit.findings[
+        (audit.findings["grade"] == "violation") & audit.findings["call_id"].notna()
+    ]
+    planted = bad.drop_duplicates("check")
+    assert set(planted["check"]) == {"calling_hours", "listed_number"}
+    passed = 0
+    for fault in planted.itertuples():
+        before = calls[calls["created_at"] < fault.at]
+        asked = [fault.phone, *(phone for phone in phones if phone != fault.phone)]
+        told = compliance.may_call(asked, at=fault.at, calls=before, **shared).set_index("number")  # type: ignore[arg-type]
+        assert told.loc[fault.phone, "verdict"] == "held"
+        made = hand.calls(*(hand.call(phone, fault.at, id=phone) for phone in asked))
+        after = compliance.audit(
+            calls=pd.concat([before, made]), now=fault.at, since=fault.at, **shared,  # type: ignore[arg-type]
+        ).findings  # fmt: skip
+        faulty = set(after.loc[after["grade"] == "violation", "phone"])
+        assert fault.phone in faulty
+        assert set(told.index[told["verdict"] == "may be called"]).isdisjoint(faulty)
+        passed += int((told["verdict"] == "may be called").sum())
+    assert passed
+
+
+def _world(seed: int, day: date) -> tuple[pd.DataFrame, ...]:
+    """Calls, leads and callbacks of a synthetic account."""
+    made = generate(seed=seed, size="tiny", as_of=day)
+
+    def frame(table: frames.Table) -> pd.DataFrame:
+        rows = made.tables[table.name]
+        columns = dict(zip(rows.columns, zip(*rows.rows, strict=True), strict=True))
+        kinds = {column.name: column.kind for column in table.columns}
+        values = {
+            name: pd.to_datetime(pd.Series(cells, dtype="Int64"), unit="us", utc=True).tolist()
+            if kinds[name] == "instant"
+            else list(cells)
+            for name, cells in columns.items()
+            if name in kinds
+        }
+        return frames.from_columns(table, values)
+
+    return frame(frames.CALLS), frame(frames.LEADS), frame(frames.CALLBACKS)
