@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from dialframe.errors import OutcomeUnknown, Refused, TransportError
-from dialframe.flows import audit_inputs
+from dialframe.flows import firm_records
 from dialframe.flows.suppress import Pushed, push
 from dialframe.suppression import Entry, SuppressionList
 
@@ -72,6 +72,6 @@ def test_the_audit_reads_the_list_that_commands_write(
 ) -> None:
     """One list for all accounts of a machine: beside the folders of their stores, not in one of them."""
     account = SimpleNamespace(store=SimpleNamespace(folder=tmp_path / "client-of-a-service"))
-    requests = audit_inputs.own_list(account, None, NOW)  # type: ignore[arg-type]
+    requests = firm_records.own_list(account, None, NOW)  # type: ignore[arg-type]
     assert requests is not None
     assert sorted(requests["phone"]) == PHONES

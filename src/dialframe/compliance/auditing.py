@@ -24,8 +24,7 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.reading import GRADES, Check, Tally, View, shaped, tallied
-from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, summary
-from dialframe.compliance.dnc.listed import speaking
+from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
 from dialframe.compliance.engine import Engine
 from dialframe.compliance.late import Parts, Pending
@@ -81,6 +80,7 @@ def audit(
     exemptions: pd.DataFrame | None = None,
     declared: Declared = _NOTHING,
     consents: pd.DataFrame | None = None,
+    recorded_consents: pd.DataFrame | None = None,
     look_ups: pd.DataFrame | None = None,
     outcomes: Mapping[str, str] | pd.Series | None = None,
     events: pd.DataFrame | None = None,
@@ -118,6 +118,8 @@ def audit(
         exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
         declared: Days that were declared: emergencies, a governor's holidays.
         consents: Records of consent, columns `tables.intake.CONSENTS`.
+        recorded_consents: Consents that went to the service, of the same columns. They show that
+            there is consent; that there is none only a whole table (`consents`) can show.
         look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
         outcomes: Call id to `dropped`, `live` or `machine`, for the share of abandoned calls.
         events: Requests not to be called beside those of calls: `phone`, `at`, `ref`, `code`, and
@@ -146,7 +148,7 @@ def audit(
         Law(every, book, frozen(practice), declared), at.to_pydatetime(), since, until, states,
         take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups), outcomes,
         events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal, grace, None,
-        began_at,
+        began_at, recorded_consents=take_consents(recorded_consents),
     )  # fmt: skip
     run = Engine(leads, calls, checks, callbacks, asked)
     run.run()
@@ -156,7 +158,7 @@ def audit(
             leads, some, checks, callbacks, now=now, since=since, until=until, rulebook=codes,
             states=states, dnc_codes=dnc_codes, known_codes=known_codes, grace=grace,
             practice=practice, exemptions=exemptions, declared=declared, consents=consents,
-            look_ups=look_ups, outcomes=outcomes, events=events, began_at=began_at,
+            recorded_consents=recorded_consents, look_ups=look_ups, outcomes=outcomes, events=events, began_at=began_at,
         )  # fmt: skip
 
     advice, of_codes, advised = advisory.evaluate(book, calls, run.view, by_codes)
@@ -186,6 +188,7 @@ def audit(
             *notes.about_data(run.view, len(checks)),
             *notes.about_unmapped(parts["unmapped"]),
             *notes.about_states(states),
+            *notes.about_consents(consents, recorded_consents),
         ),
         parts=parts,
         since=since,

@@ -75,6 +75,7 @@ def may_call(
     exemptions: pd.DataFrame | None = None,
     declared: Declared = _NOTHING,
     consents: pd.DataFrame | None = None,
+    recorded_consents: pd.DataFrame | None = None,
     look_ups: pd.DataFrame | None = None,
     outcomes: Mapping[str, str] | pd.Series | None = None,
     events: pd.DataFrame | None = None,
@@ -103,6 +104,7 @@ def may_call(
         exemptions: Records that lift a rule, columns `tables.intake.EXEMPTIONS`.
         declared: Declared emergencies and holidays.
         consents: Records of consent, columns `tables.intake.CONSENTS`.
+        recorded_consents: Consents that went to the service, of the same columns.
         look_ups: Look-ups of reassigned numbers, columns `tables.intake.LOOK_UPS`.
         outcomes: Call id to `dropped`, `live` or `machine`.
         events: Requests not to be called beside those of calls, as an audit takes them.
@@ -126,7 +128,7 @@ def may_call(
         Law(every, book, frozen(practice), declared), at_utc, at_utc, None, states,
         take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups),
         outcomes, events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal,
-        timedelta(0), every_row=True,
+        timedelta(0), every_row=True, recorded_consents=take_consents(recorded_consents),
     )  # fmt: skip
     given = [None if pd.isna(number) else str(number) for number in numbers]
     distinct = list(dict.fromkeys(given))

@@ -121,3 +121,13 @@ def about_states(states: Mapping[str, str] | pd.Series | None) -> list[str]:
     return [
         f"{counted(len(odd), 'value')} given as a US state are none and were ignored: {shown}."
     ]
+
+
+def about_consents(consents: pd.DataFrame | None, recorded: pd.DataFrame | None) -> list[str]:
+    """Consents that went to the service, where the firm gave no table of all that it has."""
+    if recorded is None or consents is not None:
+        return []
+    return [
+        f"{counted(len(recorded), 'consent')} recorded with the service count as consent. Of other "
+        "numbers nothing is known without a table of the firm's consents (`--consents`)."
+    ]

@@ -65,7 +65,7 @@ class Audit:
         checks: Counts of each check, columns `CHECKS`.
         coverage: How far Do-Not-Call checks reach.
         hours: Every outbound call against the calling hours, columns `hours.COLUMNS`.
-        listed: Every call to a number that is listed or asked, columns `dnc.listed.COLUMNS`.
+        listed: Every call to a number that is listed or asked, columns `listed_number.COLUMNS`.
         excluded: Reason to number of calls that were not graded.
         rulebook_version: Version of the rule book.
         rulebook_sha256: Hash of its text.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,23 +18,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
-from dialframe.compliance import Audit, Declared, Practice, RuleBook
+from dialframe.compliance import Audit, Practice
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ConfigError, StoreError
+from dialframe.errors import ConfigError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack, printing
-from dialframe.flows.audit_inputs import (
-    dialed,
-    known_states,
-    outcomes,
-    own_list,
-    recorded_consents,
-    request_codes,
-    requests_of,
-    told_to_the_service,
-    worth_checking,
-)
+from dialframe.flows.firm_records import Scope, gather, worth_checking
 from dialframe.reports import audit_answers, audit_page, render
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
@@ -51,35 +41,6 @@ _INPUTS: Final = {
     "inputs": "the files that were given",
     "versions": "the versions of DuckDB, tzdata, holidays or phonenumbers",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What an audit asks, beside the account.
-
-    Attributes:
-        since: First instant of the period; None: from the first call.
-        until: First instant after it; None: the moment of the audit.
-        rules: Jurisdictions or rule ids; None: all of the book.
-        book: The rule book; None: the one of the package.
-        practice: What the firm says of its calling; how campaigns are dialed is added.
-        exemptions: Records that lift a rule, columns `compliance.tables.intake.EXEMPTIONS`.
-        declared: Declared emergencies and holidays.
-        consents: Records of consent; None: not given.
-        look_ups: Look-ups of reassigned numbers; None: not given.
-        inputs: Name of every file that was given to the SHA-256 of its content.
-    """
-
-    since: datetime | None = None
-    until: datetime | None = None
-    rules: Sequence[str] | None = None
-    book: RuleBook | None = None
-    practice: Practice = field(default_factory=Practice)
-    exemptions: pd.DataFrame | None = None
-    declared: Declared = field(default_factory=Declared)
-    consents: pd.DataFrame | None = None
-    look_ups: pd.DataFrame | None = None
-    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 _EVERYTHING: Final = Scope()
@@ -129,58 +90,45 @@ def audit(
     """
     given = {"rules": rules, "since": since, "until": until, "practice": practice}
     scope = replace(scope, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
-    _require_read(leads, calls)
-    if as_of is not None and not len(calls) and len(account.calls()):
-        raise StoreError(
-            f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
-            "be said of them; name a moment after the first sync"
-        )
-    if max_age is not None and as_of is None:
-        account.check_dnc(worth_checking(leads, calls), max_age=max_age, on_progress=on_progress)
-    at = now() if as_of is None else as_of
-    checks, callbacks = account.dnc_checks(as_of=as_of), account.callbacks(as_of=as_of)
-    campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
-    read = {
-        "calls": calls, "leads": leads, "dnc_checks": checks, "callbacks": callbacks,
-        "campaigns": campaigns, "events": events,
-    }  # fmt: skip
-    began = campaigns["created_at"].min()
-    consents, recorded = recorded_consents(account, scope.consents, at)
-    requests = own_list(account, requests_of(events, taxonomy), at)
+
+    def check(leads: pd.DataFrame, calls: pd.DataFrame) -> None:
+        if max_age is not None and as_of is None:
+            numbers = worth_checking(leads, calls)
+            account.check_dnc(numbers, max_age=max_age, on_progress=on_progress)
+
+    known = gather(
+        account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
+        taxonomy=taxonomy, state_field=state_field, before_checks=check,
+    )  # fmt: skip
+    began = known.campaigns["created_at"].min()
     result = compliance.audit(
-        leads,
-        calls,
-        checks,
-        callbacks,
-        now=at,
+        known.leads,
+        known.calls,
+        known.checks,
+        known.callbacks,
+        now=known.at,
         since=scope.since,
         until=scope.until,
         rulebook=scope.book,
         rules=scope.rules,
-        states=None if state_field is None else known_states(leads, state_field),
-        dnc_codes=request_codes(calls, taxonomy),
-        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
-        practice=dialed(scope.practice, campaigns),
+        states=known.states,
+        dnc_codes=known.dnc_codes,
+        known_codes=known.known_codes,
+        practice=known.practice,
         exemptions=scope.exemptions,
         declared=scope.declared,
-        consents=consents,
+        consents=known.consents,
+        recorded_consents=known.recorded_consents,
         look_ups=scope.look_ups,
-        outcomes=outcomes(calls, taxonomy),
-        events=told_to_the_service(account, requests, at),
+        outcomes=known.outcomes,
+        events=known.requests,
         began_at=None if pd.isna(began) else began.to_pydatetime(),
         taxonomy=taxonomy.version,
-        data_version=_fingerprint(read),
+        data_version=_fingerprint(known.tables),
     )
-    gaps = (*result.gaps, *_short(scope, read, at))
-    notes = []
-    if recorded and consents is None:
-        notes = [
-            f"Consents that were recorded with the service ({recorded:,}) count only beside a table "
-            "of the firm's other consents (`--consents`), and none was given."
-        ]
-    result = result.with_inputs(gaps, scope.inputs, notes)
-    return _with_dashboard(result, leads, calls, campaigns)
+    gaps = (*result.gaps, *_short(scope, known.tables, known.at))
+    result = result.with_inputs(gaps, scope.inputs)
+    return _with_dashboard(result, known.leads, known.calls, known.campaigns)
 
 
 def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list[str]:
@@ -397,21 +345,6 @@ def facts(result: Audit) -> dict[str, object]:
         "data": result.data_version,
         "notes": list(result.notes),
     }
-
-
-def _require_read(*frames_read: pd.DataFrame) -> None:
-    """Refuse to audit what was never read: no finding in no data is no result.
-
-    Raises:
-        StoreError: A table was never synced.
-    """
-    for frame in frames_read:
-        freshness = frame.attrs["dialframe"]
-        if freshness["synced_at"] is None:
-            raise StoreError(
-                f"{freshness['table']} were never read, so nothing can be said of them: "
-                "run `dialframe sync` first"
-            )
 
 
 def _fingerprint(frames: Mapping[str, pd.DataFrame]) -> str:

@@ -1,19 +1,314 @@
-"""What a firm brings to an audit as files: moments, tables of records, declared days."""
+"""What a firm and its account bring to an audit and to the gate: files of records, and what its own tables say."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 import pandas as pd
 
-from dialframe import instants
+from dialframe import compliance, frames, instants
+from dialframe.account import Account
+from dialframe.analytics import Taxonomy
 from dialframe.compliance import Declared, Practice, RuleBook, rulebook
-from dialframe.compliance.practice import read_practice
+from dialframe.compliance.practice import Conduct, dialing_of, read_practice, speaks_artificially
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
+from dialframe.errors import StoreError
+from dialframe.suppression import SuppressionList
+
+#: Outcome class that means "do not call me again".
+REQUEST_CLASS = "dnc_request"
+_DROPPED: Final = "dropped_by_us"
+_MACHINES: Final = ("machine", "fax")
+_PERSONS: Final = (
+    "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
+    "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
+)  # fmt: skip
+_REQUEST_EVENT: Final = "disposition.logged"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What an audit asks, beside the account.
+
+    Attributes:
+        since: First instant of the period; None: from the first call.
+        until: First instant after it; None: the moment of the audit.
+        rules: Jurisdictions or rule ids; None: all of the book.
+        book: The rule book; None: the one of the package.
+        practice: What the firm says of its calling; how campaigns are dialed is added.
+        exemptions: Records that lift a rule, columns `compliance.tables.intake.EXEMPTIONS`.
+        declared: Declared emergencies and holidays.
+        consents: Records of consent; None: not given.
+        look_ups: Look-ups of reassigned numbers; None: not given.
+        inputs: Name of every file that was given to the SHA-256 of its content.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    rules: Sequence[str] | None = None
+    book: RuleBook | None = None
+    practice: Practice = field(default_factory=Practice)
+    exemptions: pd.DataFrame | None = None
+    declared: Declared = field(default_factory=Declared)
+    consents: pd.DataFrame | None = None
+    look_ups: pd.DataFrame | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Evidence:
+    """Everything that an account and its firm have on record, as an audit and the gate take it.
+
+    Attributes:
+        leads: Frame of the leads table.
+        calls: Frame of the calls table.
+        checks: Ledger of Do-Not-Call checks.
+        callbacks: Frame of the callbacks table.
+        campaigns: Frame of the campaigns table.
+        events: Frame of the events table.
+        at: The moment up to which records count.
+        states: Number to US state or ZIP code; None: not asked.
+        dnc_codes: Dispositions that are requests not to be called.
+        known_codes: Whether somebody said what a disposition means.
+        practice: What the firm declares, with how campaigns are dialed.
+        outcomes: Call id to `dropped`, `live` or `machine`.
+        requests: Requests not to be called beside those of calls.
+        consents: The firm's records of consent; None: not given.
+        recorded_consents: Consents that went to the service.
+    """
+
+    leads: pd.DataFrame
+    calls: pd.DataFrame
+    checks: pd.DataFrame
+    callbacks: pd.DataFrame
+    campaigns: pd.DataFrame
+    events: pd.DataFrame
+    at: datetime
+    states: pd.Series | None
+    dnc_codes: Sequence[str]
+    known_codes: Callable[[str], bool]
+    practice: Practice
+    outcomes: pd.Series | None
+    requests: pd.DataFrame | None
+    consents: pd.DataFrame | None
+    recorded_consents: pd.DataFrame | None
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Name to frame of every table of the account."""
+        return {
+            "calls": self.calls, "leads": self.leads, "dnc_checks": self.checks,
+            "callbacks": self.callbacks, "campaigns": self.campaigns, "events": self.events,
+        }  # fmt: skip
+
+
+def gather(
+    account: Account,
+    scope: Scope,
+    *,
+    at: Callable[[], datetime],
+    as_of: datetime | None,
+    taxonomy: Taxonomy,
+    state_field: str | None = None,
+    before_checks: Callable[[pd.DataFrame, pd.DataFrame], None] | None = None,
+) -> Evidence:
+    """Read what is on record of an account.
+
+    Args:
+        account: The account.
+        scope: What the firm brings.
+        at: The moment up to which records count; asked once the tables are there.
+        as_of: The store as it was then; None: as it is.
+        taxonomy: What dispositions mean.
+        state_field: Custom field that names the called party's state or ZIP code.
+        before_checks: Called with leads and calls before the ledger of checks is read.
+
+    Raises:
+        StoreError: Calls or leads were never read, or not by that moment.
+    """
+    leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
+    require_read(leads, calls)
+    if as_of is not None and not len(calls) and len(account.calls()):
+        raise StoreError(
+            f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
+            "be said of them; name a moment after the first sync"
+        )
+    if before_checks is not None:
+        before_checks(leads, calls)
+    moment = at()
+    campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
+    requests = own_list(account, requests_of(events, taxonomy), moment)
+    return Evidence(
+        leads, calls, account.dnc_checks(as_of=as_of), account.callbacks(as_of=as_of), campaigns,
+        events, moment,
+        states=None if state_field is None else known_states(leads, state_field),
+        dnc_codes=request_codes(calls, taxonomy),
+        known_codes=lambda code: taxonomy.outcome("disposition", code) is not None,
+        practice=dialed(scope.practice, campaigns),
+        outcomes=outcomes(calls, taxonomy),
+        requests=told_to_the_service(account, requests, moment),
+        consents=scope.consents,
+        recorded_consents=recorded_consents(account, moment),
+    )  # fmt: skip
+
+
+def require_read(*frames_read: pd.DataFrame) -> None:
+    """Refuse to say anything of what was never read: no finding in no data is no result.
+
+    Raises:
+        StoreError: A table was never synced.
+    """
+    for frame in frames_read:
+        freshness = frame.attrs["dialframe"]
+        if freshness["synced_at"] is None:
+            raise StoreError(
+                f"{freshness['table']} were never read, so nothing can be said of them: "
+                "run `dialframe sync` first"
+            )
+
+
+def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
+    """Call id to `dropped`, `live` or `machine`; None where no outcome says any of the three."""
+    meaning: dict[str, str] = {}
+    for code in calls["disposition"].dropna().unique():
+        named = taxonomy.outcome("disposition", code)
+        if named == _DROPPED:
+            meaning[code] = "dropped"
+        elif named in _MACHINES:
+            meaning[code] = "machine"
+        elif named in _PERSONS:
+            meaning[code] = "live"
+    if not meaning:
+        return None
+    said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
+    told = said.notna() & (calls["answered_at"].notna() | (said == "dropped"))
+    found = said[told].set_axis(pd.Index(calls.loc[told, "id"]))
+    return found[~found.index.duplicated()]
+
+
+def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
+    """Requests not to be called among events: `phone`, `at`, `ref`, `code`; None without any."""
+    rows = []
+    for event in events[events["type"] == _REQUEST_EVENT].itertuples(index=False):
+        data = json.loads(event.data) if isinstance(event.data, str) else {}
+        code, phone = data.get("disposition_code"), data.get("phone")
+        if isinstance(code, str) and isinstance(phone, str) and _is_request(code, taxonomy):
+            at = pd.to_datetime(data.get("logged_at"), utc=True, errors="coerce")
+            at = event.created_at if pd.isna(at) else at
+            rows.append((phone, at, data.get("call_id") or event.id, code))
+    if not rows:
+        return None
+    told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
+    return told.assign(at=told["at"].astype("datetime64[us, UTC]"), source="event")
+
+
+#: Reasons of the firm's own list that are somebody's wish; a registry's entry is none.
+_WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
+
+
+def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> pd.DataFrame | None:
+    """The same requests with those of the firm's own list: who wished not to be called, since when, by whose word."""
+    # One list for all accounts of a machine: it lies beside their folders.
+    listed = SuppressionList.beside(account.store.folder.parent)
+    rows = [
+        (entry.phone, entry.added_at, entry.source, entry.reason, "suppression")
+        for entry in listed.entries()
+        if entry.phone
+        and entry.added_at is not None
+        and entry.added_at <= at
+        and entry.reason in _WISHES
+    ]
+    return _with_requests(requests, rows)
+
+
+def told_to_the_service(
+    account: Account, requests: pd.DataFrame | None, at: datetime
+) -> pd.DataFrame | None:
+    """The same requests with those that went to the service (`dnc.add`), by the reason that they gave."""
+    rows = [
+        (
+            each.fields["phone"],
+            each.at,
+            each.key,
+            each.fields.get("reason") or "dnc.add",
+            "dnc.add",
+        )
+        for each in account.client.writes.evidence()
+        if each.operation == "dnc.add" and each.at <= at and each.fields.get("phone")
+    ]
+    return _with_requests(requests, rows)
+
+
+def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
+    """Consents that went to the service (`consents.record`), columns of a table of consents; None without any.
+
+    They are no whole table: a firm may keep others elsewhere.
+    """
+    rows = [
+        (each.fields["phone"], "any", each.fields["obtained_at"],
+         f"consents.record {each.key}: {each.fields.get('source', '')}")
+        for each in account.client.writes.evidence()
+        if each.operation == "consents.record" and each.at <= at and each.fields.get("phone")
+    ]  # fmt: skip
+    if not rows:
+        return None
+    own = pd.DataFrame(rows, columns=["phone", "kind", "granted_at", "record"])
+    own["granted_at"] = pd.to_datetime(own["granted_at"], utc=True).astype("datetime64[us, UTC]")
+    return own
+
+
+def _with_requests(
+    requests: pd.DataFrame | None, rows: Sequence[tuple[object, ...]]
+) -> pd.DataFrame | None:
+    if not rows:
+        return requests
+    own = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
+    own = own.assign(at=own["at"].astype("datetime64[us, UTC]"))
+    return own if requests is None else pd.concat([requests, own], ignore_index=True)
+
+
+def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
+    """Numbers that are callable or were called, each once, in order."""
+    open_leads = leads.loc[~leads["status"].isin(["dnc", "completed"]), "phone"]
+    called = calls.loc[calls["direction"] == "outbound", "to_number"]
+    return sorted({*open_leads.dropna(), *called.dropna()})
+
+
+def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
+    """State of each number where a lead's custom field names it; number to state."""
+    states = frames.custom_field(leads, state_field)
+    known = pd.Series(states.to_numpy(), index=leads["phone"].to_numpy(), dtype="str").dropna()
+    return known[~known.index.duplicated()]
+
+
+def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:
+    """Dispositions of the account that its taxonomy takes for a request not to be called."""
+    used = calls["disposition"].dropna().unique()
+    return sorted({*compliance.dnc.REQUEST_CODES, *(c for c in used if _is_request(c, taxonomy))})
+
+
+def dialed(practice: Practice, campaigns: pd.DataFrame) -> Practice:
+    """The practice with how each campaign is dialed and whether an AI speaks, where the service's mode says so."""
+    modes = [(str(c), m) for c, m in zip(campaigns["id"], campaigns["dialer_mode"], strict=True)]
+    known = {name: how for name, mode in modes if (how := dialing_of(mode))}
+    voices = {
+        name: Conduct(artificial_voice=True) for name, mode in modes if speaks_artificially(mode)
+    }
+    conducts = dict(practice.conducts)
+    for name, voice in voices.items():
+        conducts[name] = conducts.get(name, Conduct()).over(voice)
+    return replace(practice, dialings={**known, **practice.dialings}, conducts=conducts)
+
+
+def _is_request(code: str, taxonomy: Taxonomy) -> bool:
+    return taxonomy.outcome("disposition", code) == REQUEST_CLASS
 
 
 def instant(name: str, text: str | None) -> datetime | None:

@@ -2,7 +2,8 @@
 --
 -- Where the firm gives no records nothing is evaluable. Where it gives them, a call without a record
 -- that the rule asks for is one that these records do not cover: a violation if the rule reaches the
--- call for certain. `consent_given` says which rules have a table to be held against.
+-- call for certain. Consents that were recorded with the service are no whole table: they can only show
+-- that there is consent. `consent_given` says which rules have a table to be held against.
 
 create or replace table consent_asked as
 -- Empty without calls, case_rules, consent_given, consent_rules.
@@ -24,7 +25,7 @@ with newest as (
   select a.call, a.rule, arg_max({'granted_at': n.granted_at, 'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
   from consent_asked a join consents n on n.phone = a.phone and n.strength >= a.required and n.granted_at <= a.at_utc
   where a.asks = 'consent_before_call' group by a.call, a.rule
-)
+), told as (
 select a.call, a.rule, n.n.record as evidence,
   case when n.n is null then 'none' when n.n.revoked_at <= a.at_utc then 'revoked'
     when n.n.expires_at <= a.at_utc or (a.max_age_years is not null and n.n.granted_at + to_years(a.max_age_years) < a.at_utc
@@ -32,7 +33,9 @@ select a.call, a.rule, n.n.record as evidence,
     else 'on record' end as answer,
   case when answer = 'on record' then 0 when a.kind_asked = 'presumed' then 3 else 4 end as severity
 from consent_asked a left join newest n using (call, rule)
-where a.asks = 'consent_before_call' and (select count(*) > 0 from inputs where name = 'consents');
+where a.asks = 'consent_before_call'
+)
+select * from told where answer = 'on record' or (select count(*) > 0 from inputs where name = 'consents');
 
 create or replace table consent_revoked as
 -- Empty without consent_asked.
@@ -55,7 +58,8 @@ with standing as (
 select a.call, a.rule, t.record as evidence,
   case when t.call is null then 'never revoked' when t.late then 'revoked and late' else 'revoked and in time' end as answer,
   case when t.call is null then 0 when t.late then 4 else 3 end as severity
-from consent_asked a left join told t using (call, rule) where a.asks = 'call_after_revocation';
+from consent_asked a left join told t using (call, rule)
+where a.asks = 'call_after_revocation' and (select count(*) > 0 from inputs where name = 'consents');
 
 create or replace table consent_reassigned as
 -- Empty without consent_asked.

@@ -63,6 +63,7 @@ class Asked:
         states: Number to US state or ZIP code.
         exemptions: Records that lift a rule, as `exemptions.take` gives them.
         consents: Records of consent; None: not given.
+        recorded_consents: Consents that went to the service: no whole table of their own.
         look_ups: Look-ups of reassigned numbers; None: not given.
         outcomes: Call id to `dropped`, `live` or `machine`.
         requests: Requests beside those of calls: `phone`, `at`, `ref`, `code`, `source`.
@@ -93,6 +94,7 @@ class Asked:
     plain_age: timedelta | None = None
     began_at: datetime | None = None
     every_row: bool = False
+    recorded_consents: pd.DataFrame | None = None
 
 
 @cache
@@ -210,10 +212,12 @@ def _given(db: Database, asked: Asked) -> None:
         given = given.assign(source="event")
     _register(db, "requests_in", given[list(names)].astype(names))
     consents = asked.consents
-    rows = [] if consents is None else [
+    rows = [
         (number, r.phone, None if pd.isna(r.kind) else KINDS.index(r.kind), bare(r.granted_at),
          bare(r.expires_at), bare(r.revoked_at), _text(r.revoked_for), _text(r.record))
-        for number, r in enumerate(consents.itertuples(index=False))
+        for number, r in enumerate(
+            r for t in (consents, asked.recorded_consents) if t is not None for r in t.itertuples(index=False)
+        )
     ]  # fmt: skip
     db.run("create or replace macro digits(text) as try_cast(substr(text, 2) as bigint)")
     db.load("consents_given",
@@ -234,7 +238,11 @@ def _given(db: Database, asked: Asked) -> None:
     )
     inputs = [
         name
-        for name, frame in (("consents", consents), ("look_ups", look_ups))
+        for name, frame in (
+            ("consents", consents),
+            ("recorded_consents", asked.recorded_consents),
+            ("look_ups", look_ups),
+        )
         if frame is not None
     ]
     db.load("inputs", {"name": "text"}, [(name,) for name in inputs])
@@ -314,7 +322,7 @@ def _consent_given(db: Database, law: Law) -> Iterator[tuple[int, str | None]]:
             missing = None if "look_ups" in given else "the day on which the number was ported"
         elif asks == "reassigned_number":
             missing = None if given else "a table of look-ups of reassigned numbers"
-        elif "consents" not in given:
+        elif not given & {"consents", "recorded_consents"}:
             missing = "a table of consents"
         yield rule, missing
 

@@ -11,7 +11,7 @@ import pandas as pd
 from dialframe import frames
 from dialframe.analytics import DEFAULT
 from dialframe.client.journal import Evidence
-from dialframe.flows.audit_inputs import outcomes, recorded_consents, told_to_the_service
+from dialframe.flows.firm_records import outcomes, recorded_consents, told_to_the_service
 
 AT = "2026-10-05T15:00:00Z"
 
@@ -72,12 +72,9 @@ def test_what_was_told_to_the_service_is_evidence_with_who_and_when() -> None:
     assert requests is not None
     assert requests.to_numpy().tolist() == [["+12025550123", at, "k1", "letter", "dnc.add"]]
 
-    given = pd.DataFrame(
-        {"phone": ["+12025550124"], "kind": ["written"], "granted_at": [pd.Timestamp(AT)]}
-    )
-    consents, recorded = recorded_consents(account, given, datetime(2026, 12, 1, tzinfo=UTC))
-    assert (recorded, len(given)) == (1, 1)
+    consents = recorded_consents(account, datetime(2026, 12, 1, tzinfo=UTC))
     assert consents is not None
-    assert consents["kind"].tolist() == ["written", "any"]
-    assert consents["granted_at"].tolist() == [pd.Timestamp(AT)] * 2
-    assert recorded_consents(account, None, at) == (None, 1)
+    assert consents["phone"].tolist() == ["+12025550123"]
+    assert consents["kind"].tolist() == ["any"]
+    assert consents["granted_at"].tolist() == [pd.Timestamp(AT)]
+    assert recorded_consents(_account(wish), at) is None
