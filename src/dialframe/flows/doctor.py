@@ -35,10 +35,9 @@ from dialframe.errors import (
     PermissionDenied,
     TransportError,
 )
-from dialframe.flows.clock_skew import Exchange, clock
 from dialframe.flows.diagnosis import Diagnosis, Finding
 from dialframe.flows.key_permissions import permissions
-from dialframe.flows.machine import machine
+from dialframe.flows.machine import Exchange, clock, machine
 
 #: For somebody who has no service to ask yet.
 NO_ACCOUNT: Final = "without an account, dialframe sandbox serve runs the service on this machine"
