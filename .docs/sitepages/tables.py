@@ -229,6 +229,7 @@ def environment() -> nodes.table:
         (Code("DIALFRAME_API_KEY"), "the key, svc_...; it is never an option"),
         (Code("DIALFRAME_STORE"), "folder of the local store; else the user's data folder"),
         (Code("DIALFRAME_WEBHOOK_SECRET"), "the endpoint's signing secret, whsec_..."),
+        (Code("DIALFRAME_GATE_TOKEN"), "what each question to `dialframe gate serve` brings"),
         (Code("NO_COLOR"), "if set, no colors"),
         (Code("COLUMNS"), "width of tables and help, in characters"),
     )

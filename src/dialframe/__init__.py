@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from dialframe.account import Account, connect
     from dialframe.client import AsyncClient, Client
-    from dialframe.flows.audit import audit
+    from dialframe.flows.audit import audit, may_call
 
 __version__ = "0.1.0"
 
@@ -47,6 +47,7 @@ __all__ = [
     "connect",
     "errors",
     "leads",
+    "may_call",
     "phones",
     "plots",
     "reports",
@@ -64,6 +65,7 @@ if not TYPE_CHECKING:
         "Client": "dialframe.client",
         "audit": "dialframe.flows.audit",
         "connect": "dialframe.account",
+        "may_call": "dialframe.flows.audit",
     }
     _ROOMS = frozenset(__all__) - {*_NAMES, "__version__"}
 

@@ -157,7 +157,7 @@ def call_audit(asked: Asked) -> dict[str, Any]:
     from dialframe.flows import audit, firm_records
 
     given = asked.arguments
-    scope = audit.Scope(
+    scope = firm_records.Scope(
         since=firm_records.instant("since", given.get("since")),
         until=firm_records.instant("until", given.get("until")),
         rules=given.get("rules") or None,

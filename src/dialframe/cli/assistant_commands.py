@@ -82,20 +82,20 @@ def serve(
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)
     if http:
         settings = _settings(base_url, store)
-        with _until_stopped():
+        with until_stopped():
             tool_server.serve_http(
                 str(settings.base_url), settings.store, exposure,
                 host=host, port=port, on_ready=_ready,
             )  # fmt: skip
         return
-    with connect(base_url=base_url, store=store) as account, _until_stopped():
+    with connect(base_url=base_url, store=store) as account, until_stopped():
         if sys.stdin.isatty():
             typer.echo(_FOR_A_PROGRAM, err=True)
         tool_server.serve_stdio(account, exposure)
 
 
 @contextmanager
-def _until_stopped() -> Iterator[None]:
+def until_stopped() -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal are the proper end of a server."""
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {

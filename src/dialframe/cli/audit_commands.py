@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli import completion
+from dialframe.cli import completion, values
 from dialframe.cli.rules_commands import read_book, split
 from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.terminal import (
@@ -28,6 +28,7 @@ from dialframe.privacy import mask
 
 if TYPE_CHECKING:
     from dialframe.compliance import Audit
+    from dialframe.flows.firm_records import Scope
 
 app = typer.Typer()
 
@@ -48,6 +49,122 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
+RuleNames = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
+        show_default=False,
+        autocompletion=completion.rules,
+    ),
+]
+StateField = Annotated[
+    str | None,
+    typer.Option(
+        "--state-field",
+        help="Custom field that names the called party's state or ZIP code.",
+        show_default=False,
+    ),
+]
+OwnRules = Annotated[
+    Path | None,
+    typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
+]
+DeclaredDays = Annotated[
+    Path | None,
+    typer.Option(
+        "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
+    ),
+]
+Exemptions = Annotated[
+    Path | None,
+    typer.Option(
+        "--exemptions", help="Records that lift a rule for calls (CSV).", show_default=False
+    ),
+]
+Consents = Annotated[
+    Path | None,
+    typer.Option(
+        "--consents", help="Records of consent: a table of any format.", show_default=False
+    ),
+]
+LookUps = Annotated[
+    Path | None,
+    typer.Option(
+        "--look-ups",
+        help="Look-ups of reassigned numbers: a table of any format.",
+        show_default=False,
+    ),
+]
+PracticeFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--practice",
+        help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
+        show_default=False,
+    ),
+]
+CodesFile = Annotated[
+    Path | None,
+    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
+]
+
+
+Region = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        help="Country of numbers in the firm's records that are written without one.",
+        show_default=False,
+        autocompletion=completion.of(values.REGIONS),
+    ),
+]
+
+
+def given_scope(
+    *,
+    rules: str | None,
+    own: Path | None,
+    declared: Path | None,
+    exemptions: Path | None,
+    consents: Path | None,
+    look_ups: Path | None,
+    practice: Path | None,
+    codes: Path | None,
+    region: str | None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Scope:
+    """What the options say of rules and records; columns that are not read are said."""
+    from dialframe.flows import firm_records
+
+    book = read_book(own)
+    country = None if region is None else region.upper()
+    tables = {
+        "consents": firm_records.records(consents, "consents", region=country),
+        "look-ups": firm_records.records(look_ups, "look-ups", region=country),
+    }
+    for what, table in tables.items():
+        if table.left:
+            typer.echo(f"dialframe: {what}: not read: {', '.join(table.left)}", err=True)
+    files = {
+        "own": own, "declared": declared, "exemptions": exemptions, "consents": consents,
+        "look_ups": look_ups, "practice": practice, "codes": codes,
+    }  # fmt: skip
+    return firm_records.Scope(
+        since=since,
+        until=until,
+        rules=split(rules),
+        book=book,
+        practice=firm_records.practice(practice, book),
+        exemptions=firm_records.table(exemptions),
+        declared=firm_records.declared(declared),
+        consents=tables["consents"].frame,
+        look_ups=tables["look-ups"].frame,
+        inputs=firm_records.digests(files),
+    )
+
+
 @app.callback(invoke_without_command=True)
 def audit(
     context: typer.Context,
@@ -63,15 +180,7 @@ def audit(
             "--until", help="First day or instant that is not in it any more.", show_default=False
         ),
     ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules",
-            help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
-            show_default=False,
-            autocompletion=completion.rules,
-        ),
-    ] = None,
+    rules: RuleNames = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -95,52 +204,15 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    state_field: Annotated[
-        str | None,
-        typer.Option(
-            "--state-field",
-            help="Custom field that names the called party's state or ZIP code.",
-            show_default=False,
-        ),
-    ] = None,
-    own: Annotated[
-        Path | None,
-        typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
-    ] = None,
-    declared: Annotated[
-        Path | None,
-        typer.Option(
-            "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
-        ),
-    ] = None,
-    exemptions: Annotated[
-        Path | None,
-        typer.Option(
-            "--exemptions", help="Records that lift a rule for calls (CSV).", show_default=False
-        ),
-    ] = None,
-    consents: Annotated[
-        Path | None,
-        typer.Option("--consents", help="Records of consent (CSV).", show_default=False),
-    ] = None,
-    look_ups: Annotated[
-        Path | None,
-        typer.Option(
-            "--look-ups", help="Look-ups of reassigned numbers (CSV).", show_default=False
-        ),
-    ] = None,
-    practice: Annotated[
-        Path | None,
-        typer.Option(
-            "--practice",
-            help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
-            show_default=False,
-        ),
-    ] = None,
-    codes: Annotated[
-        Path | None,
-        typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
-    ] = None,
+    state_field: StateField = None,
+    own: OwnRules = None,
+    declared: DeclaredDays = None,
+    exemptions: Exemptions = None,
+    consents: Consents = None,
+    look_ups: LookUps = None,
+    practice: PracticeFile = None,
+    codes: CodesFile = None,
+    region: Region = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -186,23 +258,11 @@ def audit(
     from dialframe.flows import firm_records, pack, reporting
 
     moment = firm_records.instant("--as-of", as_of)
-    book = read_book(own)
-    given = {
-        "own": own, "declared": declared, "exemptions": exemptions, "consents": consents,
-        "look_ups": look_ups, "practice": practice, "codes": codes,
-    }  # fmt: skip
-    scope = flow.Scope(
-        since=firm_records.instant("--since", since),
-        until=firm_records.instant("--until", until),
-        rules=split(rules),
-        book=book,
-        practice=firm_records.practice(practice, book),
-        exemptions=firm_records.table(exemptions),
-        declared=firm_records.declared(declared),
-        consents=firm_records.table(consents),
-        look_ups=firm_records.table(look_ups),
-        inputs=firm_records.digests(given),
-    )
+    scope = given_scope(
+        rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
+        look_ups=look_ups, practice=practice, codes=codes, region=region,
+        since=firm_records.instant("--since", since), until=firm_records.instant("--until", until),
+    )  # fmt: skip
     secret = None if key is None else pack.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     with connect(base_url, store) as account, progress() as listen:

@@ -15,6 +15,7 @@ from dialframe.cli import (
     demo_command,
     doctor_command,
     funnel_command,
+    gate_commands,
     leads_commands,
     report_command,
     rules_commands,
@@ -74,6 +75,7 @@ app.command("export")(account_commands.export)
 app.command("funnel")(funnel_command.funnel)
 app.command("report")(report_command.report)
 app.add_typer(audit_commands.app, name="audit")
+app.add_typer(gate_commands.app, name="gate")
 app.command("doctor")(doctor_command.doctor)
 app.add_typer(leads_commands.app, name="leads")
 app.add_typer(suppress_commands.app, name="suppress")

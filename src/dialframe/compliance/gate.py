@@ -139,7 +139,8 @@ def may_call(
         _of_numbers(take_checks(checks), distinct), callbacks, asked,
     )  # fmt: skip
     with_rules = run.con.execute("select distinct check_name from asked_by").fetchall()
-    run.run({*ALWAYS, *(name for (name,) in with_rules)} & {check.name for check in _BEFORE})
+    wanted = {*ALWAYS, *(name for (name,) in with_rules)}
+    run.run([check.name for check in _BEFORE if check.name in wanted])
     holding = [_suppressed(distinct, suppressed or {}, len(past))]
     holding += [_holding(check, run, len(past)) for check in _BEFORE]
     return _verdicts(given, distinct, holding, len(past))

@@ -24,7 +24,7 @@ from dialframe.errors import ConfigError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack, printing
-from dialframe.flows.firm_records import Scope, gather, worth_checking
+from dialframe.flows.firm_records import Scope, dialed, gather, suppressed, worth_checking
 from dialframe.reports import audit_answers, audit_page, render
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
@@ -129,6 +129,80 @@ def audit(
     gaps = (*result.gaps, *_short(scope, known.tables, known.at))
     result = result.with_inputs(gaps, scope.inputs)
     return _with_dashboard(result, known.leads, known.calls, known.campaigns)
+
+
+def may_call(
+    account: Account,
+    numbers: Sequence[str],
+    *,
+    at: datetime | None = None,
+    campaign: str | None = None,
+    caller_id: str | None = None,
+    now: Callable[[], datetime] = _NOW,
+    rules: Sequence[str] | None = None,
+    practice: Practice | None = None,
+    state_field: str | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    scope: Scope = _EVERYTHING,
+) -> pd.DataFrame:
+    """Which numbers may be called, by everything that the store and the firm have on record.
+
+    The same queries as the audit's, asked before the call; the firm's own list besides. A number is
+    held where a rule is broken, where an input is missing, and where a rule was not asked.
+
+    Args:
+        account: The account; synced before, so that calls, leads and checks are there.
+        numbers: Numbers, E.164.
+        at: When they would be called; None: now.
+        campaign: Campaign that would call.
+        caller_id: Number that would be shown.
+        now: The clock, UTC.
+        rules: Jurisdictions or rule ids to ask, as in `scope`.
+        practice: What the firm declares of its calling, as in `scope`.
+        state_field: Custom field that names the called party's state or ZIP code.
+        taxonomy: What dispositions mean.
+        scope: Rules and records; its period is not asked.
+
+    Returns:
+        One row per number, in their order: `number, verdict, check, grade, rule_id, citation,
+        missing, reason, held_by`.
+
+    Raises:
+        StoreError: Calls or leads were never read.
+        ConfigError: A jurisdiction is not in the book.
+
+    Example:
+        with dialframe.connect() as account:
+            verdicts = dialframe.may_call(account, ["+12125550142"], campaign="cmp_...")
+    """
+    moment = now() if at is None else at
+    known = gather(
+        account, scope, at=lambda: moment, as_of=None, taxonomy=taxonomy, state_field=state_field
+    )
+    return compliance.may_call(
+        numbers,
+        at=moment,
+        leads=known.leads,
+        calls=known.calls,
+        checks=known.checks,
+        callbacks=known.callbacks,
+        campaign=campaign,
+        caller_id=caller_id,
+        rulebook=scope.book,
+        rules=scope.rules if rules is None else rules,
+        states=known.states,
+        dnc_codes=known.dnc_codes,
+        known_codes=known.known_codes,
+        practice=known.practice if practice is None else dialed(practice, known.campaigns),
+        exemptions=scope.exemptions,
+        declared=scope.declared,
+        consents=known.consents,
+        recorded_consents=known.recorded_consents,
+        look_ups=scope.look_ups,
+        outcomes=known.outcomes,
+        events=known.requests,
+        suppressed=suppressed(account, numbers),
+    )
 
 
 def _short(scope: Scope, read: Mapping[str, pd.DataFrame], at: datetime) -> list[str]:

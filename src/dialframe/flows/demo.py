@@ -21,7 +21,7 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import DialframeError
 from dialframe.files import folder, write_text
 from dialframe.flows import audit as auditing
-from dialframe.flows import lead_import, lead_lists, lead_tables
+from dialframe.flows import firm_records, lead_import, lead_lists, lead_tables
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_lists import Prepared
 from dialframe.reports import Page, Section, render, sections
@@ -32,7 +32,7 @@ LEAD_FILE: Final = "us_autumn_campaign.csv"
 #: The sandbox answers for one made-up list, which stands for the national registry here.
 _REGISTRY: Final = "US National DNC Registry"
 #: The synthetic account keeps the federal rules except where a fault is planted; states' rules it does not know.
-_FEDERAL: Final = auditing.Scope(
+_FEDERAL: Final = firm_records.Scope(
     rules=("us",),
     practice=Practice(covers=(Cover(_REGISTRY, "check"), Cover(_REGISTRY, "screen"))),
 )

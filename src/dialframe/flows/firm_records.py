@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,15 +13,17 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe import compliance, frames, instants
+from dialframe import compliance, frames, instants, leads
 from dialframe.account import Account
 from dialframe.analytics import Taxonomy
 from dialframe.compliance import Declared, Practice, RuleBook, rulebook
 from dialframe.compliance.practice import Conduct, dialing_of, read_practice, speaks_artificially
 from dialframe.compliance.rules.overrides import read_declared
 from dialframe.compliance.rules.rule_model import FreshnessRule
-from dialframe.errors import StoreError
-from dialframe.suppression import SuppressionList
+from dialframe.errors import ConfigError, StoreError
+from dialframe.flows.suppress import beside_store, lines_named
+from dialframe.phones import normalize
+from dialframe.suppression import E164
 
 #: Outcome class that means "do not call me again".
 REQUEST_CLASS = "dnc_request"
@@ -216,7 +219,7 @@ _WISHES: Final = ("opt_out", "complaint", "consent_withdrawn")
 def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> pd.DataFrame | None:
     """The same requests with those of the firm's own list: who wished not to be called, since when, by whose word."""
     # One list for all accounts of a machine: it lies beside their folders.
-    listed = SuppressionList.beside(account.store.folder.parent)
+    listed = beside_store(account.store.folder.parent)
     rows = [
         (entry.phone, entry.added_at, entry.source, entry.reason, "suppression")
         for entry in listed.entries()
@@ -226,6 +229,17 @@ def own_list(account: Account, requests: pd.DataFrame | None, at: datetime) -> p
         and entry.reason in _WISHES
     ]
     return _with_requests(requests, rows)
+
+
+def suppressed(account: Account, numbers: Sequence[str]) -> dict[str, str]:
+    """Those of some numbers that the firm's own list holds, for whatever reason, with the reason in words."""
+    phones = [number for number in numbers if E164.fullmatch(number)]
+    listed = beside_store(account.store.folder.parent)
+    return {
+        phone: f"on the firm's own list since {entry.on}: {entry.reason}"
+        for phone, entry in zip(phones, listed.check(phones), strict=True)
+        if entry is not None
+    }
 
 
 def told_to_the_service(
@@ -339,6 +353,172 @@ def table(path: Path | None) -> pd.DataFrame | None:
             values.append(instant(f"{path}, line {line}, {name}", told))
         frame[name] = pd.Series(values, dtype="datetime64[us, UTC]")
     return frame
+
+
+#: Headers by which the columns of a table of consents, or of look-ups, are known; case and signs do not matter.
+HEADERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "consents": {
+        "granted_at": ("granted", "consent date", "consent given", "consented", "consent", "date of consent",
+                       "opt in date", "opted in", "opt in", "obtained", "consent timestamp", "timestamp",
+                       "signed", "date"),
+        "kind": ("type", "consent kind", "consent type", "level"),
+        "expires_at": ("expires", "expiry", "expiry date", "valid until", "expiration date"),
+        "revoked_at": ("revoked", "revocation date", "withdrawn", "withdrawal date", "opt out date", "opted out"),
+        "revoked_for": ("revoked campaign",),
+        "record": ("source", "evidence", "proof", "reference", "consent id", "url", "document"),
+    },
+    "look-ups": {
+        "checked_at": ("checked", "look up date", "lookup date", "query date", "queried", "date"),
+        "result": ("answer", "response", "reassigned"),
+        "ported_at": ("ported", "port date", "date ported"),
+    },
+}  # fmt: skip
+#: Words for what kind of consent it is, as forms and firms write them.
+_KINDS: Final = {
+    "written": "written", "express": "express", "any": "any", "prior express written": "written",
+    "prior express written consent": "written", "express written": "written", "pewc": "written",
+    "prior express": "express", "prior express consent": "express",
+}  # fmt: skip
+_NEEDED: Final = {"consents": "granted_at", "look-ups": "checked_at"}
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A firm's table of records, read.
+
+    Attributes:
+        frame: The columns that were found, by the names that an audit knows.
+        left: Headers of columns that nothing was read from.
+    """
+
+    frame: pd.DataFrame | None
+    left: tuple[str, ...] = ()
+
+
+def records(path: Path | None, what: str, *, region: str | None = None) -> Records:
+    """A firm's table of consents or look-ups, in any format and with any header that lead files have.
+
+    Every row counts or the file is refused: a record that is left out in silence would be evidence lost.
+
+    Args:
+        path: The file; None: not given.
+        what: `consents` or `look-ups`.
+        region: Country of numbers that are written without one; None: as the file itself shows.
+
+    Returns:
+        The frame as `compliance.audit` takes it, numbers in E.164.
+
+    Raises:
+        ConfigError: A column is missing or there are two of it, or a cell cannot be read; the line is named.
+        LeadFileError: The file cannot be read.
+
+    Example:
+        records(Path("opt-ins.xlsx"), "consents", region="US").frame
+    """
+    if path is None:
+        return Records(None)
+    file = leads.read(path)
+    _require_whole(file, path)
+    texts = file.frame
+    found = {str(name): _field(str(name), what) for name in texts.columns}
+    columns: dict[str, str] = {}
+    for header, name in found.items():
+        if name is not None and name in columns and header != name:
+            raise ConfigError(
+                f"{path}: {columns[name]!r} and {header!r} both read as {name}; name one of them {name}, "
+                "and the other otherwise"
+            )
+        if name is not None:
+            columns[name] = header
+    if _NEEDED[what] not in columns:
+        raise ConfigError(
+            f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(found)}. "
+            f"Name the one that says when {_NEEDED[what]}"
+        )
+    columns["phone"] = _phone_column(file, path, region)
+    read = {"phone": _numbers_of(file, columns["phone"], path, region)}
+    for name, header in columns.items():
+        if name != "phone":
+            read[name] = _cells(file, header, name, path)
+    frame = pd.DataFrame(read)
+    used = set(columns.values())
+    return Records(frame, tuple(header for header in found if header not in used))
+
+
+def _require_whole(file: leads.LeadFile, path: Path) -> None:
+    """Every record has to be read.
+
+    Raises:
+        ConfigError: One cannot be read whole, or was set aside.
+    """
+    skipped = file.skipped[file.skipped["_row"].notna()]
+    lines = sorted(
+        {*(int(file.lines[row]) for row in file.faults), *(int(n) for n in skipped["_line"])}
+    )
+    if lines:
+        raise ConfigError(
+            f"{path}: {lines_named(lines)}: no whole record; correct it, or take it out"
+        )
+
+
+def _field(header: str, what: str) -> str | None:
+    """Which column a header is, or None."""
+    words = " ".join(re.findall(r"[a-z0-9]+", header.casefold()))
+    for name, aliases in HEADERS[what].items():
+        own = name.replace("_", " ")
+        if words in (own, *aliases) or words.removesuffix(" at") in aliases:
+            return name
+    return None
+
+
+def _phone_column(file: leads.LeadFile, path: Path, region: str | None) -> str:
+    if "phone" in file.frame.columns:
+        return "phone"
+    mapped = leads.decide(file, region=region).columns
+    names = () if mapped is None else mapped.phone
+    if len(names) != 1:
+        raise ConfigError(
+            f"{path}: {'no column' if not names else 'more than one column'} holds numbers "
+            f"({', '.join(map(str, file.frame.columns))}); name one of them phone"
+        )
+    return str(names[0])
+
+
+def _numbers_of(file: leads.LeadFile, header: str, path: Path, region: str | None) -> pd.Series:
+    cells = file.frame[header].str.strip()
+    region = region or leads.decide_region(file).region
+    e164 = normalize(cells, region=region)["e164"].astype("str")
+    odd = e164.isna().to_numpy()
+    if odd.any():
+        lines = [int(line) for line in file.lines[odd]]
+        raise ConfigError(
+            f"{path}: {lines_named(lines)}: no phone number that can be read"
+            + ("" if region else "; name the country of numbers without one with --region")
+            + ". Correct the cell or take the row out: a record that is not read is a record that is ignored"
+        )
+    return e164
+
+
+def _cells(file: leads.LeadFile, header: str, name: str, path: Path) -> pd.Series:
+    """The cells of a column: instants for names that end in `_at`, words for kinds, else text."""
+    values: list[object] = []
+    for line, text in zip(file.lines, file.frame[header], strict=True):
+        cell = text.strip() if isinstance(text, str) else ""
+        where = f"{path}, line {line}, {header}"
+        if not cell:
+            values.append(None)
+        elif name.endswith("_at"):
+            values.append(instant(where, cell))
+        elif name == "kind":
+            kind = _KINDS.get(" ".join(re.findall(r"[a-z]+", cell.casefold())))
+            if kind is None:
+                raise ConfigError(
+                    f"{where}: {cell!r} is no kind of consent; use written, express or any"
+                )
+            values.append(kind)
+        else:
+            values.append(cell)
+    return pd.Series(values, dtype="datetime64[us, UTC]" if name.endswith("_at") else "str")
 
 
 def declared(path: Path | None) -> Declared:

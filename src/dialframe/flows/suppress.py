@@ -129,9 +129,14 @@ def own_list(
     """
     folder = Settings.from_environment(environment, store=store).store
     folder = folder or user_data_path("dialframe", appauthor=False) / "store"
+    return beside_store(folder.expanduser(), forgetting=forgetting)
+
+
+def beside_store(folder: Path, *, forgetting: bool = False) -> SuppressionList:
+    """The list beside a folder of stores, with the key of forgotten numbers where there is one."""
     key = key_file()
     return SuppressionList.beside(
-        folder.expanduser(), key=forget_key(key) if forgetting or key.exists() else None
+        folder, key=forget_key(key) if forgetting or key.exists() else None
     )
 
 

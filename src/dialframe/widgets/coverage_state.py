@@ -17,6 +17,7 @@ from dialframe.compliance.dnc.dashboard import Dashboard
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError
 from dialframe.flows import audit as auditing
+from dialframe.flows import firm_records
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
@@ -81,7 +82,7 @@ class CoverageModel:
             ConfigError: A jurisdiction is not in the book.
         """
         asked = [each.strip() for each in self.rules.split(",") if each.strip()]
-        scope = auditing.Scope(rules=asked or None)
+        scope = firm_records.Scope(rules=asked or None)
         with self.connect() as account:
             found = auditing.audit(account, now=self.now, scope=scope, on_progress=on_progress)
             self.campaigns = campaign_names(account.campaigns())

@@ -1,0 +1,230 @@
+"""`dialframe gate`: which numbers may be called, asked before the call; in doubt a number is held."""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.core import TyperGroup
+
+from dialframe.cli.assistant_commands import until_stopped
+from dialframe.cli.audit_commands import (
+    CodesFile,
+    Consents,
+    DeclaredDays,
+    Exemptions,
+    LookUps,
+    OwnRules,
+    PracticeFile,
+    Region,
+    RuleNames,
+    StateField,
+    given_scope,
+)
+from dialframe.cli.lead_options import expanded, in_options
+from dialframe.cli.statuses import FINDINGS
+from dialframe.cli.suppress_commands import FromFiles, Numbers
+from dialframe.cli.terminal import AsJson, BaseUrl, StoreFolder, answer, connect, say, show
+from dialframe.errors import ConfigError, DialframeError
+from dialframe.privacy import mask, redact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from dialframe.flows.gate_server import Question
+
+TOKEN_ENV: Final = "DIALFRAME_GATE_TOKEN"  # noqa: S105 - a variable's name
+#: Verdicts shown on a terminal; `--json` gives all.
+SHOWN: Final = 50
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+class _Gate(TyperGroup):
+    """`dialframe gate +1212...` is `dialframe gate check +1212...`."""
+
+    def parse_args(self, ctx: object, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, "--help", "-h"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)  # type: ignore[arg-type]
+
+
+app = typer.Typer(
+    cls=_Gate,
+    help="Which numbers may be called, asked before the call; in doubt a number is held.",
+    no_args_is_help=True,
+)
+
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at", metavar="INSTANT", help="When they would be called; else now.", show_default=False
+    ),
+]
+Campaign = Annotated[
+    str | None,
+    typer.Option("--campaign", help="Campaign that would call.", show_default=False),
+]
+CallerId = Annotated[
+    str | None,
+    typer.Option("--caller-id", help="Number that would be shown.", show_default=False),
+]
+
+
+@app.command()
+def check(
+    numbers: Numbers = None,
+    file: FromFiles = None,
+    region: Region = None,
+    at: At = None,
+    campaign: Campaign = None,
+    caller_id: CallerId = None,
+    rules: RuleNames = None,
+    practice: PracticeFile = None,
+    consents: Consents = None,
+    look_ups: LookUps = None,
+    exemptions: Exemptions = None,
+    declared: DeclaredDays = None,
+    own: OwnRules = None,
+    codes: CodesFile = None,
+    state_field: StateField = None,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say of each number whether it may be called, and by which rule it is held.
+
+    Asks the queries of the audit of a call that would be made at that instant, and the firm's own list.
+    What is missing holds a number too. Reads the local store; run `dialframe sync` first. Ends with
+    status 3 when any number is held. Examples:
+
+        dialframe gate +12125550142 --campaign cmp_autumn --practice practice.toml
+        dialframe gate check --file leads.csv --region US --rules us,us-* --json
+    """
+    from dialframe.flows import audit as flow
+    from dialframe.flows import firm_records, reporting, suppress
+
+    with in_options():
+        phones = list(numbers or ())
+        for each in suppress.read(expanded(file or []), region=_upper(region)):
+            if each.unreadable:
+                raise ConfigError(
+                    f"{each.name}: {suppress.lines_named(each.unreadable)}: no number that can be read; "
+                    "correct them or take them out, so that every number has a verdict"
+                )
+            phones += each.phones
+        if not phones:
+            raise ConfigError("gate takes numbers, or a file with --file")
+        moment = firm_records.instant("--at", at)
+        scope = given_scope(
+            rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
+            look_ups=look_ups, practice=practice, codes=codes, region=region,
+        )  # fmt: skip
+        with connect(base_url, store) as account:
+            told = flow.may_call(
+                account, _e164(phones, region), at=moment, campaign=campaign, caller_id=caller_id,
+                now=partial(datetime.now, UTC), state_field=state_field,
+                taxonomy=reporting.own_codes(codes), scope=scope,
+            )  # fmt: skip
+    held = int((told["verdict"] == "held").sum())
+    if as_json:
+        from dialframe.flows.gate_server import verdicts
+
+        answer({"asked": len(told), "held": held, "verdicts": verdicts(told)})
+    else:
+        _show(told)
+        say(f"{len(told) - held:,} of {len(told):,} numbers may be called, {held:,} are held")
+    if held:
+        raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+    ] = 8791,
+    token_env: Annotated[
+        str, typer.Option(help="Variable that holds the token of those who ask.")
+    ] = TOKEN_ENV,
+    region: Region = None,
+    rules: RuleNames = None,
+    practice: PracticeFile = None,
+    consents: Consents = None,
+    look_ups: LookUps = None,
+    exemptions: Exemptions = None,
+    declared: DeclaredDays = None,
+    own: OwnRules = None,
+    codes: CodesFile = None,
+    state_field: StateField = None,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer a dialer over HTTP until it is stopped: POST /v1/may-call with {"numbers": [...]}.
+
+    Each question brings the token: `Authorization: Bearer TOKEN`. The store, the suppression list and
+    the write journal are read for each question, so that what came a moment ago counts. Where no verdict
+    can be made the answer is 503, and every number is held. Example:
+
+        dialframe gate serve --port 8791 --practice practice.toml
+    """
+    from dialframe.flows import audit as flow
+    from dialframe.flows import gate_server, reporting
+
+    with in_options():
+        scope = given_scope(
+            rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
+            look_ups=look_ups, practice=practice, codes=codes, region=region,
+        )  # fmt: skip
+        taxonomy = reporting.own_codes(codes)
+        token = _token(token_env)
+    with connect(base_url, store) as account, until_stopped():
+
+        def decide(question: Question) -> pd.DataFrame:
+            return flow.may_call(
+                account, question.numbers, at=question.at, campaign=question.campaign,
+                caller_id=question.caller_id, now=partial(datetime.now, UTC),
+                state_field=state_field, taxonomy=taxonomy, scope=scope,
+            )  # fmt: skip
+
+        with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:
+            if as_json:
+                answer({"url": gate.url})
+            else:
+                typer.echo(f"The gate answers at {gate.url} until you press Ctrl-C.", err=True)
+            gate.wait()
+            raise DialframeError("the gate ended by itself; start it again")
+
+
+def _token(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ConfigError("--token-env takes the name of a variable, never the token itself")
+    token = os.environ.get(name, "")
+    if not token:
+        raise ConfigError(f"the gate's token is missing: set {name} to a long random text")
+    return token
+
+
+def _e164(numbers: list[str], region: str | None) -> list[str]:
+    """The numbers in E.164 where they can be read, else as they are: the gate holds these."""
+    from dialframe.phones import read_number
+
+    return [read_number(text, _upper(region)).e164 or text for text in numbers]
+
+
+def _show(told: pd.DataFrame) -> None:
+    shown = told.head(SHOWN).copy()
+    shown["number"] = shown["number"].map(mask)
+    shown["reason"] = shown["reason"].map(redact, na_action="ignore")
+    show(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
+    if len(told) > SHOWN:
+        say(f"the first {SHOWN} of {len(told):,}; --json has all")
+
+
+def _upper(region: str | None) -> str | None:
+    return None if region is None else region.upper()

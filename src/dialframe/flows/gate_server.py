@@ -1,0 +1,205 @@
+"""The gate as a small HTTP service of this machine: a dialer asks before each call; in doubt the answer is held.
+
+POST /v1/may-call   {"numbers": ["+12125550142"], "at": "...", "campaign": "...", "caller_id": "..."}
+GET  /health        whether it answers; no token needed
+
+200  a verdict for each number, in their order      400  not readable as a question
+401  without the token                              413  more than 256 KiB or 1,000 numbers
+503  no verdict could be made: every number is held
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pandas as pd
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dialframe import instants
+from dialframe.background import Worker
+from dialframe.errors import ConfigError, DialframeError
+from dialframe.privacy import redact
+from dialframe.serving import ServerThread, listen, timed_protocol, url_of
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8791
+PATH: Final = "/v1/may-call"
+#: A token that could be guessed would let anybody ask which numbers are suppressed.
+LEAST_TOKEN: Final = 16
+MOST_NUMBERS: Final = 1_000
+MOST_BYTES: Final = 262_144
+#: Questions that may wait; whoever comes then is told to come again.
+WAITING: Final = 64
+ANSWER_S: Final = 60.0
+
+_FIELDS: Final = frozenset({"numbers", "at", "campaign", "caller_id"})
+_REST_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a dialer asks.
+
+    Attributes:
+        numbers: The numbers, E.164.
+        at: When they would be called; None: now.
+        campaign: The campaign that would call.
+        caller_id: The number that would be shown.
+    """
+
+    numbers: tuple[str, ...]
+    at: datetime | None = None
+    campaign: str | None = None
+    caller_id: str | None = None
+
+
+Decide = Callable[[Question], pd.DataFrame]
+
+
+class GateServer:
+    """A gate that answers until it is closed; a context manager that ends it.
+
+    Attributes:
+        url: Where questions are answered.
+    """
+
+    def __init__(self, decide: Decide, *, token: str, host: str = HOST, port: int = PORT) -> None:
+        """Answer in a thread of this process.
+
+        Args:
+            decide: Verdicts of a question, columns `compliance.gate.VERDICTS`; called one at a time.
+            token: What a question has to bring: `Authorization: Bearer TOKEN`.
+            host: Address to listen at.
+            port: Port to listen at; 0 takes a free one.
+
+        Raises:
+            ConfigError: The token is too short, or the port cannot be used.
+        """
+        if len(token) < LEAST_TOKEN or not token.isascii():
+            raise ConfigError(f"the gate's token has at least {LEAST_TOKEN} ASCII characters")
+        listener = listen("the gate", host, port)
+        self._worker = Worker("dialframe-gate", places=WAITING)
+        self.url = url_of(listener) + PATH
+        try:
+            self._server = ServerThread(
+                _application(decide, token, self._worker), listener, name="the gate",
+                http=timed_protocol(), lifespan="off", limit_concurrency=WAITING * 2,
+            )  # fmt: skip
+        except BaseException:
+            listener.close()
+            self._worker.close(within_s=_REST_S)
+            raise
+
+    def wait(self) -> None:
+        """Come back when it ended."""
+        self._server.wait()
+
+    def close(self) -> None:
+        """End it within two seconds."""
+        self._server.close()
+        self._worker.close(within_s=_REST_S)
+
+    def __enter__(self) -> Self:
+        """The gate itself, which answers already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End it."""
+        self.close()
+
+
+def verdicts(told: pd.DataFrame) -> list[dict[str, Any]]:
+    """Verdicts as plain values: `number`, `verdict`, and what holds it."""
+    rows = told.astype("object").where(told.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
+    async def ask(request: Request) -> Response:
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            return _refused(401, "a token is needed: Authorization: Bearer ...")
+        try:
+            body = await _body(request)
+            if body is None:
+                return _refused(413, f"a question has at most {MOST_BYTES:,} bytes")
+            question = _read(body)
+        except ClientDisconnect:
+            return _refused(400, "the question ended too early")
+        except ConfigError as error:
+            return _refused(400, redact(str(error)))
+        if len(question.numbers) > MOST_NUMBERS:
+            return _refused(413, f"a question has at most {MOST_NUMBERS:,} numbers")
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                told = await asyncio.wrap_future(worker.submit(lambda: decide(question)))
+        except ConfigError as error:
+            return _refused(400, redact(str(error)))
+        except Exception as error:
+            # This is a face: whatever failed behind it, nobody is dialed.
+            why = redact(str(error)) if isinstance(error, DialframeError) else type(error).__name__
+            return _refused(503, f"no verdict could be made ({why}); every number is held")
+        return JSONResponse({"verdicts": verdicts(told)})
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"ok": True})
+
+    made = Starlette(
+        routes=[Route(PATH, ask, methods=["POST"]), Route("/health", health, methods=["GET"])]
+    )
+    made.router.redirect_slashes = False
+    return made
+
+
+async def _body(request: Request) -> bytes | None:
+    """The raw body, or None when it is larger than any question may be."""
+    parts: list[bytes] = []
+    size_bytes = 0
+    async for part in request.stream():
+        size_bytes += len(part)
+        if size_bytes > MOST_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _read(body: bytes) -> Question:
+    """A question from JSON text.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ConfigError("the question is not JSON") from None
+    if not isinstance(given, Mapping) or set(given) - _FIELDS:
+        raise ConfigError(f"a question has the fields {', '.join(sorted(_FIELDS))}")
+    numbers = given.get("numbers")
+    if not isinstance(numbers, list) or not all(isinstance(n, str) for n in numbers):
+        raise ConfigError('numbers is a list of texts, ["+12125550142"]')
+    texts = {name: given.get(name) for name in ("at", "campaign", "caller_id")}
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ConfigError(f"{name} is a text")
+    at = None if texts["at"] is None else instants.instant("at", texts["at"])
+    return Question(tuple(numbers), at, texts["campaign"], texts["caller_id"])
+
+
+def _refused(status: int, why: str) -> Response:
+    return JSONResponse({"error": why}, status_code=status)
