@@ -308,7 +308,9 @@ PROVINCES = {
         ("NB", "506", "America/Halifax"), ("NL", "709", "America/St_Johns America/Halifax"),
         ("NS", "902", "America/Halifax"), ("ON", "416", "America/Toronto"), ("PE", "902", "America/Halifax"),
         ("QC", "514", "America/Toronto"), ("SK", "306", "America/Regina"),
-        ("YT", "867", "America/Edmonton America/Whitehorse America/Toronto America/Winnipeg America/Vancouver"),
+        # One area code for three territories, with every clock of theirs.
+        *((code, "867", "America/Edmonton America/Whitehorse America/Toronto America/Winnipeg America/Vancouver")
+          for code in ("YT", "NT", "NU")),
     ]
 }  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
@@ -12,6 +11,7 @@ import pytest
 from compliance import hand
 from compliance.rules import law_oracle as oracle
 from compliance.rules.law_oracle import CLOSED, DOUBT, OPEN, PLACES, Place
+from dialframe import frames
 from dialframe.compliance import hours, rulebook
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.zones import of_number
@@ -32,45 +32,46 @@ DAYS += [
 EDGES = [time(hour, half) for hour in range(24) for half in (0, 30)]
 
 
-def moments(place: Place) -> Iterator[datetime]:
-    """Local times of the first clock: minute edges of some days, and an open hour of every day 2021 to 2027."""
-    for day in DAYS:
-        for edge in EDGES:
-            at = datetime.combine(day, edge)
-            yield at
-            yield at - MINUTE
+@cache
+def moments(zone: str) -> list[datetime]:
+    """Instants of a clock: minute edges of some days, and an open hour of every day 2021 to 2027."""
+    local = [datetime.combine(day, edge) for day in DAYS for edge in EDGES]
+    local += [at - MINUTE for at in local]
     start = date(2021, 1, 1)
-    for shift in range((date(2028, 1, 1) - start).days):
-        yield datetime.combine(start + timedelta(days=shift), time(12, 30))
+    every_day = (start + timedelta(days=n) for n in range((date(2028, 1, 1) - start).days))
+    local += [datetime.combine(day, time(12, 30)) for day in every_day]
+    there = ZoneInfo(zone)
+    return sorted({at.replace(tzinfo=there).astimezone(UTC) for at in local})
+
+
+@cache
+def by_clock(name: str, at: datetime) -> datetime:
+    """The local time of an instant."""
+    return at.astimezone(ZoneInfo(name)).replace(tzinfo=None)
 
 
 def expected(place: Place, at: datetime) -> str:
     """The grade by the oracle: inside on all clocks, outside on all, or anything between."""
-    grades = {
-        place.hours(at.astimezone(ZoneInfo(name)).replace(tzinfo=None)) for name in place.zones
-    }
+    grades = {place.hours(by_clock(name, at)) for name in place.zones}
     return grades.pop() if len(grades) == 1 else DOUBT
 
 
 @cache
 def grid() -> dict[str, list[tuple[datetime, str]]]:
-    """The book's grade of each moment of each place, from one audit of all."""
-    rows, asked = [], []
-    for code, place in PLACES.items():
-        zone = ZoneInfo(place.zones[0])
-        instants = sorted({at.replace(tzinfo=zone).astimezone(UTC) for at in moments(place)})
-        rows += [hand.call(place.number, at, id=f"{code}/{n}") for n, at in enumerate(instants)]
-        asked += place.rules.split(",")
-    firm = Practice(
-        dialing="manual", line_types=dict.fromkeys((p.number for p in PLACES.values()), "residential")
-    )  # fmt: skip
-    calls = hand.calls(*rows)
-    found = hours.audit(calls, rules=BOOK.select(sorted(set(asked))), practice=firm)
-    grades = dict(zip(found["call_id"], found["grade"], strict=True))
-    told: dict[str, list[tuple[datetime, str]]] = {code: [] for code in PLACES}
-    for row in rows:
-        at = datetime.fromisoformat(str(row["created_at"]))
-        told[str(row["id"]).split("/")[0]].append((at, grades[str(row["id"])]))
+    """The book's grade of each moment of each number, from one audit of all."""
+    numbers = {place.number: place for place in PLACES.values()}
+    cells = [(number, at) for number, place in numbers.items() for at in moments(place.zones[0])]
+    asked = {rule for place in PLACES.values() for rule in place.rules.split(",")}
+    calls = frames.from_columns(frames.CALLS, {
+        "id": [str(n) for n in range(len(cells))], "direction": ["outbound"] * len(cells),
+        "to_number": [number for number, _ in cells], "created_at": [at for _, at in cells],
+    })  # fmt: skip
+    firm = Practice(dialing="manual", line_types=dict.fromkeys(numbers, "residential"))
+    found = hours.audit(calls, rules=BOOK.select(sorted(asked)), practice=firm)
+    grades = dict(zip(found["call_id"].tolist(), found["grade"].tolist(), strict=True))
+    told: dict[str, list[tuple[datetime, str]]] = {number: [] for number in numbers}
+    for row, (number, at) in enumerate(cells):
+        told[number].append((at, grades[str(row)]))
     return told
 
 
@@ -82,7 +83,7 @@ def in_law(code: str, day: date) -> bool:
 
 def allowed(code: str, at: datetime, wanted: str) -> set[str]:
     """Grades that settle a moment; each further one has its reason here."""
-    local = at.astimezone(ZoneInfo(PLACES[code].zones[0]))
+    local = by_clock(PLACES[code].zones[0], at)
     if code[3:] in oracle.NOT_READ:
         return {wanted, DOUBT}  # the state's own hours were not read in a source
     if code == "US-MS" and wanted == OPEN and local.date() < date(2024, 6, 4):
@@ -106,8 +107,8 @@ def test_the_book_and_the_laws_say_the_same(code: str) -> None:
     """Every half hour and the minute before it on 16 days, and noon of every day 2021 to 2027."""
     place = PLACES[code]
     wrong = []
-    for at, grade in grid()[code]:
-        local = at.astimezone(ZoneInfo(place.zones[0]))
+    for at, grade in grid()[place.number]:
+        local = by_clock(place.zones[0], at)
         if not in_law(code, local.date()):
             continue
         wanted = expected(place, at)

@@ -329,11 +329,20 @@ def _weak(found: pd.DataFrame) -> pd.Series:
 def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame:
     """The words of the query's own grade, and why it is uncertain nevertheless."""
     numbers = told["weak_rules" if "weak_rules" in told else "rules"]
-    for row in told.index[weak]:
-        rules = [r for r in view.rules(numbers[row]) if r.confidence == "low"]
-        doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
-        told.loc[row, "reason"] = f"{told.loc[row, 'reason']}; {doubts}"
-        told.loc[row, "rule_id"], told.loc[row, "citation"] = ids(rules), citations(rules)
+    said: dict[tuple[int, ...], tuple[str, str, str]] = {}
+    columns: dict[str, list[object]] = {
+        n: told[n].tolist() for n in ("reason", "rule_id", "citation")
+    }
+    for place in weak.to_numpy().nonzero()[0]:
+        key = tuple(numbers.iloc[place])
+        if key not in said:
+            rules = [r for r in view.rules(key) if r.confidence == "low"]
+            doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
+            said[key] = doubts, ids(rules), citations(rules)
+        doubts, columns["rule_id"][place], columns["citation"][place] = said[key]
+        columns["reason"][place] = f"{columns['reason'][place]}; {doubts}"
+    for name, values in columns.items():
+        told[name] = pd.Series(values, index=told.index, dtype=told[name].dtype)
     told.loc[weak, "grade"], told.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
     return told
 
