@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from client.fakes import a_lead
 from dialframe.cli.run import run
 from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
@@ -185,6 +186,53 @@ def test_answer_that_cannot_be_is_no_success(
     assert all(len(bodies) == 1 for bodies in fake.keys.values())
     assert facts["accepted"] + facts["unknown"] == 5
     assert again == (3 if facts["unknown"] else 0)
+
+
+def test_broken_answer_that_is_repeated_holds_up_nothing(
+    fake: Fake, go: Go, tmp_path: Path
+) -> None:
+    """The stored answer of one key stays broken: its batch is unknown, by name, and the others are sent.
+
+    The next run asks with the same key, and where that says nothing looks at the campaign.
+    """
+    broken = LIES["a result missing"]
+    fake.twist = lambda answer: broken(answer) if len(answer["data"]) == 50 else answer
+    status, facts, _ = go()
+
+    assert status == 3
+    assert (facts["accepted"], facts["unknown"]) == (400, 50)
+    assert facts["answers"]["unknown: unreadable_answer"] == 50
+
+    fake.told["/v1/leads"] = (200, {
+        "data": [
+            a_lead(
+                campaign_id=CAMPAIGN,
+                created_at="2031-01-01T00:00:00Z",
+                **{name: lead[name] for name in ("id", "phone", "external_id")},
+            )
+            for lead in fake.leads.values()
+        ],
+        "page": {"next_cursor": None, "has_more": False},
+    })  # fmt: skip
+    status, facts, _ = go()
+    assert status == 0
+    check_whole(fake, facts)
+    assert len(fake.keys) == 3
+
+
+def test_something_else_that_answers_stops_the_run(fake: Fake, go: Go, tmp_path: Path) -> None:
+    """A page of HTML for every batch is no matter of one key: three are tried, then the run ends."""
+    fake.twist = LIES["a page of HTML"]
+    status, _, err = go()
+
+    assert status == 1
+    assert "not JSON" in err
+    assert len(fake.imports) == 3
+    fake.twist = lambda answer: answer
+    status, facts, _ = go()
+    assert status == 0
+    check_whole(fake, facts)
+    assert len(fake.keys) == 3
 
 
 def test_key_that_the_service_says_is_anothers_is_never_replaced(

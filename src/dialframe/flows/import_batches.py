@@ -7,6 +7,7 @@ What a batch's last word was decides what is done with it, now and in every late
     answered            nothing
     unknown             set aside in the run that hears it; asked with the same key and bytes in a later
                         one; and where that does not say, the campaign is looked at
+    unreadable          unknown, like that: the same key may bring the same answer again and again
     refused as a whole  nothing was written: asked with the same key and bytes; where the campaign's
                         state was the reason and the answer stays the same, sent under a new key
 """
@@ -33,6 +34,7 @@ from dialframe.errors import (
     ApiError,
     ConfigError,
     Conflict,
+    ContractError,
     DialframeError,
     InvalidRequest,
     NotFound,
@@ -51,6 +53,8 @@ __all__ = ["COLUMNS", "Importer", "Ledger", "check_journal", "import_leads"]
 _ENVELOPE_BYTES: Final = 1024
 #: So many batches refused one after the other are no matter of single leads any more.
 _REFUSED_IN_A_ROW: Final = 3
+#: So many answers in one run that are none, and something else than the service is answering.
+_UNREADABLE_AT_MOST: Final = 3
 #: Conflicts that do not say that nothing was written.
 _OPEN_CONFLICTS: Final = ("conflict", "idempotency_conflict", "outcome_unknown")
 
@@ -111,6 +115,7 @@ def import_leads(
         ApiError: The service refused a batch for a reason that holds for all; nothing of it was
             written.
         StoreError: The journal belongs to another import, is damaged, or is in use.
+        ContractError: Three batches of this run got an answer that cannot be read; they are unknown.
         TransportError: No answer came; run it again to go on with the same keys.
 
     Source: contract, Endpoints: Leads; Idempotency.
@@ -190,6 +195,7 @@ class _Run:
     Attributes:
         requests: Import requests sent so far.
         unheard: Batches whose outcome turned out unknown in this run, and may be asked again.
+        unreadable: How many of them because their answer is none.
     """
 
     client: Importer
@@ -198,6 +204,7 @@ class _Run:
     listed: frozenset[str]
     requests: int = 0
     unheard: set[int] = field(default_factory=set)
+    unreadable: int = 0
 
     def send_all(self, on_progress: OnProgress) -> None:
         """Bring every batch as far as it goes."""
@@ -261,11 +268,18 @@ class _Run:
             )
         except ApiError as error:
             if isinstance(error, OutcomeUnknown) or error.code == "idempotency_conflict":
-                self._unknown(number, key, error)
+                self._unknown(number, key, error.code, error.request_id)
                 return
             if _nothing_written(error):
                 self._note("refused", number, key, _refusal(error))
             raise
+        except ContractError:
+            # It was written or it was not. The key is asked again by the next run, and holds up nothing.
+            if self._unknown(number, key, "unreadable_answer", None):
+                self.unreadable += 1
+                if self.unreadable == _UNREADABLE_AT_MOST:
+                    raise
+            return
         facts: dict[str, Any] = {"request_id": answered.request_id}
         if answered.value.campaign_id == (self.book.head or {})["campaign_id"]:
             facts["results"] = [one.model_dump(mode="json") for one in answered.value.data]
@@ -274,11 +288,13 @@ class _Run:
             facts |= {"results": [], "why": "answer_of_another_campaign"}
         self._note("answer", number, key, facts)
 
-    def _unknown(self, number: int, key: str, error: ApiError) -> None:
-        """Set a batch aside; what was heard of it before is kept."""
-        if self.book.standing(number).outcome != "unknown":
-            self._note("unknown", number, key, {"why": error.code, "request_id": error.request_id})
-            self.unheard.add(number)
+    def _unknown(self, number: int, key: str, why: str, request_id: str | None) -> bool:
+        """Set a batch aside, and whether that is news; what was heard of it before is kept."""
+        if self.book.standing(number).outcome == "unknown":
+            return False
+        self._note("unknown", number, key, {"why": why, "request_id": request_id})
+        self.unheard.add(number)
+        return True
 
     def _request(self, number: int) -> LeadImport:
         leads = [lead["body"] for lead in self.book.sent(number)]
