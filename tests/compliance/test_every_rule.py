@@ -62,9 +62,14 @@ def only(rules: Iterable[Rule]) -> rulebook.RuleBook:
 
 def number(rule: Rule) -> str:
     """A number that the rule reaches, of one zone."""
-    if not rule.jurisdiction.startswith("US-"):
-        return NUMBERS.get(rule.jurisdiction) or phone_of(rule.jurisdiction)
-    state = rule.jurisdiction[3:]
+    return _number(rule.jurisdiction)
+
+
+@functools.cache
+def _number(jurisdiction: str) -> str:
+    if not jurisdiction.startswith("US-"):
+        return NUMBERS.get(jurisdiction) or phone_of(jurisdiction)
+    state = jurisdiction[3:]
     phones = [f"+1{area.code}5550142" for area in area_codes().values() if area.state == state]
     return min(phones, key=lambda phone: (len(of_number(phone).names), phone))
 
@@ -157,7 +162,12 @@ def some_day(rule: Rule) -> date:
 def zone(rule: Rule) -> ZoneInfo:
     """Zone of the rule's number, or the fixed one of the rule."""
     fixed = getattr(rule.parameters, "timezone", None)
-    return ZoneInfo(fixed or of_number(number(rule)).names[0])
+    return ZoneInfo(fixed or _zone_name(number(rule)))
+
+
+@functools.cache
+def _zone_name(phone: str) -> str:
+    return of_number(phone).names[0]
 
 
 def at(rule: Rule, day: date, clock: time) -> datetime:

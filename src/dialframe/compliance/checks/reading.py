@@ -266,17 +266,22 @@ class _Sums:
         self.counts: dict[tuple[int, str | None], tuple[int, int]] = {}
         self.rules: set[int] = set()
         self.looked_at: Counter[int] = Counter()
-        self.decided: dict[int, list[tuple[int, str | None, list[int]]]] = {}
+        self.decided: dict[int, list[tuple[int, str | None, Sequence[int] | None]]] = {}
         self.is_listed = self.left_out = False
 
     def add(
-        self, severity: int, missing: str | None, rules: Sequence[int], calls: int, first: int
+        self,
+        severity: int,
+        missing: str | None,
+        rules: Sequence[int] | None,
+        calls: int,
+        first: int,
     ) -> None:
         """Count calls of a grade."""
         key = (severity, missing if severity == _OPEN else None)
         before, earliest = self.counts.get(key, (0, first))
         self.counts[key] = (before + calls, min(earliest, first))
-        self.rules.update(rules)
+        self.rules.update(rules or ())
 
     def close(
         self,
@@ -291,7 +296,7 @@ class _Sums:
             is_left_out = (self.check.name, case_id) in not_asked
             decided = self.decided.get(case_id, [(0, None, [])] if is_left_out else [])
             for severity, missing, rules in decided:
-                self.rules.update(rules)
+                self.rules.update(rules or ())
                 if rest > 0:
                     key = 1 if not severity and is_left_out else severity
                     self.add(key, missing, (), rest, first)
