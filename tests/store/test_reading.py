@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -35,11 +37,21 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store with calls in parts and tail, closed without sealing more of them."""
+    folder = tmp_path_factory.mktemp("filled")
+    database = Database(folder / "part")
+    fill(Store(database, TINY))
+    database.close()
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(filled: Path, tmp_path: Path) -> Iterator[Store]:
     """Calls in parts and tail, some changed since, one without a time, one no longer listed."""
+    shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
     with Store(Database(tmp_path / "part"), TINY) as opened:
-        fill(opened)
         yield opened
 
 
@@ -233,39 +245,99 @@ def test_last_checks_as_of_an_instant(store: Store) -> None:
     assert phone(3) not in by[6]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "COPY (SELECT 1) TO '{part}'",
-        "COPY calls TO '{folder}/parts/new.parquet' (FORMAT parquet)",
-        "COPY calls TO '{folder}/copy/calls.csv'",
-        "EXPORT DATABASE '{folder}/export'",
-        "IMPORT DATABASE '{folder}'",
-        "ATTACH '{folder}/store.sqlite' AS stolen",
-        "ATTACH '{folder}/new.db' AS made",
-        "INSTALL httpfs",
-        "LOAD sqlite_scanner",
-        "PRAGMA enable_external_access=true",
-        "SET enable_external_access = true",
-        "SET allowed_directories = ['{folder}']",
-        "SET temp_directory = '{folder}'",
-        "SET lock_configuration = false",
-        "SET profiling_output = '{folder}/profile.json'",
-        "SELECT * FROM read_parquet('{part}')",
-        "SELECT * FROM read_text('{folder}/copy/changes.log')",
-        "SELECT * FROM glob('{folder}/*')",
-    ],
-)
-def test_no_statement_reaches_a_file(store: Store, statement: str) -> None:
+#: Whatever would write or read a file, reach the network, or open the way to one of these.
+REACHING = """
+COPY (SELECT 1) TO '{part}'
+COPY calls TO '{folder}/parts/new.parquet' (FORMAT parquet)
+COPY calls TO '{folder}/copy/calls.csv'
+COPY _tail_calls FROM '{folder}/copy/changes.log'
+EXPORT DATABASE '{folder}/export'
+IMPORT DATABASE '{folder}'
+ATTACH '{folder}/store.sqlite' AS stolen
+ATTACH '{folder}/new.db' AS made
+ATTACH 'https://example.com/x.db' AS fetched
+INSTALL httpfs
+INSTALL httpfs FROM 'https://example.com'
+LOAD httpfs
+LOAD sqlite_scanner
+LOAD '{folder}/x.duckdb_extension'
+UPDATE EXTENSIONS
+CREATE SECRET s (TYPE s3)
+CREATE TABLE stolen AS SELECT * FROM read_text('{passwords}')
+PRAGMA enable_external_access=true
+PRAGMA enable_profiling
+PRAGMA import_database('{folder}')
+SET enable_external_access = true
+SET allowed_directories = ['{folder}']
+SET allowed_paths = ['{part}']
+SET allow_unsigned_extensions = true
+SET autoinstall_known_extensions = true
+SET temp_directory = '{folder}'
+SET lock_configuration = false
+SET profiling_output = '{folder}/profile.json'
+SET log_query_path = '{folder}/queries'
+SET memory_limit = '100GB'
+RESET enable_external_access
+CALL enable_logging(storage='file', storage_config={{'path': '{folder}/log'}})
+SELECT * FROM enable_logging(storage='file', storage_path='{folder}/log')
+SELECT * FROM '{part}'
+SELECT * FROM '{folder}/store.sqlite'
+SELECT * FROM read_parquet('{part}')
+SELECT * FROM read_parquet('s3://bucket/x.parquet')
+SELECT * FROM parquet_metadata('{part}')
+SELECT * FROM read_text('{folder}/copy/changes.log')
+SELECT * FROM read_text('{passwords}')
+SELECT * FROM read_blob('{passwords}')
+SELECT * FROM read_csv('{passwords}')
+SELECT * FROM read_csv('https://example.com/x.csv')
+SELECT * FROM read_json('{passwords}')
+SELECT * FROM sniff_csv('{passwords}')
+SELECT * FROM glob('{folder}/*')
+SELECT * FROM sqlite_scan('{folder}/store.sqlite', 'part')
+SELECT * FROM query('COPY calls TO x')
+SELECT getenv('HOME')
+""".strip().splitlines()
+
+
+def test_no_statement_reaches_a_file(store: Store) -> None:
     """The engine itself refuses whatever would read or write a file, or open the way to one."""
     files = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
     part = next((store.folder / "parts").iterdir())
 
-    with pytest.raises(StoreError, match="the query cannot be answered"):
-        store.query(statement.format(folder=store.folder, part=part))
+    with store.duckdb() as connection:
+        for statement in REACHING:
+            sql = statement.format(folder=store.folder, part=part, passwords=__file__)
+            with pytest.raises(duckdb.Error):
+                connection.execute(sql).fetchall()
 
     found = {path: path.read_bytes() for path in store.folder.rglob("*") if path.is_file()}
-    parts = {path for path in files if path.suffix == ".parquet"}
-    assert {path: found[path] for path in parts} == {path: files[path] for path in parts}
     assert found.keys() - files.keys() <= {store.folder / "lock.reading"}
+    assert files == {path: found[path] for path in files}
+    with pytest.raises(StoreError, match="the query cannot be answered: Permission"):
+        store.query(f"SELECT * FROM read_text('{__file__}')")
     assert store.query("SELECT count(*) AS n FROM calls").to_pylist()[0]["n"] > 0
+
+
+def test_a_query_is_one_that_reads(store: Store) -> None:
+    """No statement before it can put a table of its own in the place of one of ours."""
+    for sql in (
+        "CREATE OR REPLACE VIEW calls AS SELECT 1 AS id; SELECT * FROM calls",
+        "DELETE FROM _tail_calls; SELECT count(*) FROM calls",
+        "SELECT 1; SELECT 2",
+        "INSERT INTO _tail_calls SELECT * FROM _tail_calls",
+        "PRAGMA database_list",
+        "ATTACH ':memory:' AS other",
+        "",
+    ):
+        with pytest.raises(StoreError, match="it must be one SELECT"):
+            store.query(sql)
+    for sql in (
+        "FROM calls",
+        "WITH a AS (SELECT 1 AS x) SELECT * FROM a",
+        "DESCRIBE calls",
+        "SUMMARIZE calls",
+        "PIVOT calls ON status USING count(*)",
+        "EXPLAIN SELECT 1",
+        "SELECT count(*) AS n FROM calls; -- all of them",
+    ):
+        assert store.query(sql).num_rows, sql

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 MEMORY: Final = "1GB"
+#: What a statement may be; a pivot is said to be several, for it asks for its columns first.
+_READING: Final = frozenset({"SELECT", "EXPLAIN", "MULTI"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,16 @@ def run(
     """The answer to one SELECT.
 
     Raises:
-        StoreError: The statement is wrong, or a part is damaged.
+        StoreError: The statement is wrong, several, or none that reads; or a part is damaged.
     """
     import duckdb
 
     with connected(database, shelf, as_of, views=views) as connection:
         try:
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type.name not in _READING:
+                # A statement before it could put a table of its own in the place of ours.
+                raise StoreError("the query cannot be answered: it must be one SELECT")
             found = connection.sql(sql, params=dict(parameters or {}))
             if found is not None:
                 return found.to_arrow_table()
