@@ -2,8 +2,9 @@
 
     python -m robustness.broken_off 100     # in tests/: each kind killed and filled up 100 times
 
-A child process forked from this one does the work, so that a round costs no import. It is killed by a timer; or
-it may write files of so many bytes only (RLIMIT_FSIZE), which SQLite, Arrow and Delta meet as Python does.
+A child process forked from this one does the work, so that a round costs no import. It is killed at a drawn call
+into the system or SQLite, or by a timer, which also hits native code; or it may write files of so many bytes only
+(RLIMIT_FSIZE), which SQLite, Arrow and Delta meet as Python does. What a fault did not hit does not count.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -40,9 +42,15 @@ from dialframe.suppression import Entry, SuppressionList
 from store import faults
 from store.made import at, call
 
+#: Where a flush to the disk costs nothing.
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
-#: Kills that came too late, for each one that is wanted, from which on no more are tried.
-_MOST_MISSED = 4
+#: Faults that came too late, for each one that is wanted, from which on no more are tried.
+_MOST_MISSED = 8
+#: Modules whose calls are steps of writing: system, files, SQLite.
+#: Kills by a timer among all.
+_TIMED = 0.3
+_STEPS = frozenset({"posix", "_io", "sqlite3", "fcntl"})
 KEYS = [f"key-{number}" for number in range(24)]
 PHONES = [f"+1202555{number:04d}" for number in range(100, 148)]
 
@@ -275,6 +283,49 @@ def killed_after(seconds: float) -> Callable[[], None]:
     return arm
 
 
+def killed_before(step: int) -> Callable[[], None]:
+    """What lets this process be killed before that call into the system, counted from 0."""
+
+    def arm() -> None:
+        left = step
+
+        def at_call(frame: object, event: str, called: Any) -> None:
+            nonlocal left
+            if event == "c_call" and _is_step(called):
+                if not left:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                left -= 1
+
+        sys.setprofile(at_call)
+
+    return arm
+
+
+def counted(into: Path) -> Callable[[], None]:
+    """What writes down after each call into the system how many there were."""
+
+    def arm() -> None:
+        steps = 0
+        file = os.open(into, os.O_WRONLY | os.O_CREAT)
+
+        def at_call(frame: object, event: str, called: Any) -> None:
+            nonlocal steps
+            if event == "c_call" and _is_step(called):
+                steps += 1
+                os.pwrite(file, f"{steps:10}".encode(), 0)
+
+        sys.setprofile(at_call)
+
+    return arm
+
+
+def _is_step(called: Any) -> bool:
+    owner = getattr(called, "__self__", None)
+    return getattr(owner, "__name__", type(owner).__module__) in _STEPS or (
+        type(owner).__module__ in _STEPS
+    )
+
+
 def limited_to(size_bytes: int) -> Callable[[], None]:
     """What lets no file of this process grow beyond so many bytes."""
 
@@ -308,27 +359,37 @@ def run(name: str, room: Path, rounds: int, seed: int = 1) -> Counter[str]:
         )
         return ended, spent
 
+    broken_off(counted(room / "steps"))
+    steps = int((room / "steps").read_text())
     _, whole_s = broken_off(lambda: None)
     files = [path for path in trial.rglob("*") if path.is_file() and path.suffix != ".pickle"]
     sizes = sorted(path.stat().st_size for path in files)
+
+    def kill() -> Callable[[], None]:
+        if draw.random() < _TIMED:
+            return killed_after(draw.uniform(0.001, whole_s))
+        return killed_before(draw.randrange(steps))
+
+    def fill_up() -> Callable[[], None]:
+        return limited_to(int(draw.choice(sizes) * draw.random()))
+
     total: Counter[str] = Counter()
-    for _ in range(rounds):
-        total["kill: " + broken_off(killed_after(draw.uniform(0.001, whole_s)))[0]] += 1
-        total[
-            "full disk: " + broken_off(limited_to(int(draw.choice(sizes) * draw.random())))[0]
-        ] += 1
+    for fault, wanted in ((kill, "killed"), (fill_up, "refused")):
+        for _ in range(rounds * _MOST_MISSED):
+            total[broken_off(fault())[0]] += 1
+            if total[wanted] == rounds:
+                break
     shutil.rmtree(room)
     return total
 
 
-def main() -> None:
-    """Every kind, so many rounds each; the first argument says how many."""
-    for name in sys.argv[2:] or THINGS:
-        with tempfile.TemporaryDirectory() as room:
-            outcomes = dict(run(name, Path(room) / "room", int(sys.argv[1])))
-            sys.stdout.write(f"{name}: {outcomes}\n")
+def main(rounds: int, *names: str) -> None:
+    """Every kind, or those that are named, so many rounds each."""
+    for name in names or THINGS:
+        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as room:
+            sys.stdout.write(f"{name}: {dict(run(name, Path(room) / 'room', rounds))}\n")
             sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), *sys.argv[2:])

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-#: Kills, and full disks, of each kind; a hundred are run by hand before a release.
+from forked import Forked
+from robustness import broken_off
+
+#: Kills, and full disks, of each kind that hit it; a hundred are run by hand before a release.
 ROUNDS = os.environ.get("BROKEN_OFF", "2")
-TESTS = Path(__file__).parent.parent
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="forks and limits of POSIX")
 def test_what_is_broken_off_leaves_the_old_or_the_new() -> None:
     """Store, journal, pack, export, lead list, suppression list, published tables: never something between."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "robustness.broken_off", ROUNDS],
-        cwd=TESTS, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    kinds = ran.stdout.splitlines()
-    assert len(kinds) == 7
-    assert "killed" in ran.stdout
-    assert "refused" in ran.stdout
+    status, lines = Forked(broken_off.main, int(ROUNDS)).end(timeout_s=3600)
+
+    assert status == 0
+    kinds = dict(line.split(": ", 1) for line in lines)
+    assert len(kinds) == len(broken_off.THINGS)
+    for outcomes in map(ast.literal_eval, kinds.values()):
+        assert outcomes["killed"] == outcomes["refused"] == int(ROUNDS)
