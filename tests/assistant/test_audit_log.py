@@ -70,6 +70,17 @@ def test_arguments_keep_codes_and_lose_words() -> None:
     }
 
 
+def test_where_data_goes_stands_whole_and_who_it_is_about_masked() -> None:
+    """An address is what was agreed to; a person's number is found by the key of the write instead."""
+    url = "https://2125550142.example/hook?for=+12125550143"
+    webhook = exposure.definition(operations.BY_NAME["webhooks.update"]).input_schema
+    webhook_id = "wh_00000000-0000-4000-8000-000000000000"
+    told = audit_log.brief({"webhook_id": webhook_id, "url": url}, webhook)
+    assert told == {"webhook_id": webhook_id, "url": url.replace("+12125550143", "+121******43")}
+    start = exposure.definition(operations.BY_NAME["calls.start"]).input_schema
+    assert audit_log.brief({"to": "+12125550142"}, start) == {"to": "+121******42"}
+
+
 def test_long_lists_and_unknown_arguments_stay_small() -> None:
     """Whatever a client sends, a line stays a line."""
     checks = exposure.definition(operations.BY_NAME["dnc.check"]).input_schema

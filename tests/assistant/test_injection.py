@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -169,8 +170,35 @@ def test_two_hundred_scripts_send_nothing_unconfirmed(
     assert all(host in shown for host in HOSTS)
 
 
+URL = f"https://{HOSTS[2].split('/')[2]}/hook"
+
+
+@dataclass(frozen=True)
+class Unpoliced:
+    """What a server without a policy gave, asked of a person, and logged."""
+
+    leads: str
+    asked: list[str]
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def unpoliced(tools_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Unpoliced:
+    """One talk with the command as it is without a policy."""
+    person, store = Person(), tmp_path_factory.mktemp("unpoliced")
+
+    async def talk(client: Client) -> str:
+        leads = await client.call_tool("leads_list", {"limit": 5})
+        await client.call_tool("webhooks_create", {"url": URL, "events": ["call.completed"]})
+        return text_of(leads)
+
+    leads = over_stdio(tools_sandbox, talk, store, "--allow", "webhooks.create", person=person)
+    (log,) = store.rglob(audit_log.FILE)
+    return Unpoliced(leads, person.asked, log)
+
+
 def test_people_are_withheld_without_a_policy_and_given_with_one(
-    tools_sandbox: Sandbox, tmp_path: Path
+    tools_sandbox: Sandbox, unpoliced: Unpoliced, tmp_path: Path
 ) -> None:
     """Names, e-mails and notes that strangers wrote reach the assistant only where the operator says so."""
 
@@ -181,34 +209,20 @@ def test_people_are_withheld_without_a_policy_and_given_with_one(
     policy = tmp_path / "policy.toml"
     policy.write_text('[people]\ngive = ["full_name"]\n')
 
-    without = over_stdio(tools_sandbox, talk, tmp_path / "a")
     with_names = over_stdio(tools_sandbox, talk, tmp_path / "b", "--policy", str(policy))
 
     assert names
-    assert "custom_fields" in without
-    assert not any(name in without for name in names)
-    assert "withheld" in without
+    assert "custom_fields" in unpoliced.leads
+    assert not any(name in unpoliced.leads for name in names)
+    assert "withheld" in unpoliced.leads
     assert any(name in with_names for name in names)
 
 
-def test_an_address_stands_whole_in_the_answer_and_in_the_log(
-    tools_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_an_address_stands_whole_in_the_question_and_in_the_log(unpoliced: Unpoliced) -> None:
     """A host that looks like a number is not masked where data is sent to it; the log's lines are chained."""
-    url = f"https://{HOSTS[2].split('/')[2]}/hook"
-    person = Person()
-
-    async def talk(client: Client) -> str:
-        result = await client.call_tool(
-            "webhooks_create", {"url": url, "events": ["call.completed"]}
-        )
-        return text_of(result)
-
-    over_stdio(tools_sandbox, talk, tmp_path, "--allow", "webhooks.create", person=person)
-
-    assert url in person.asked[0]
-    (log,) = tmp_path.rglob(audit_log.FILE)
-    assert url in log.read_text()
+    log = unpoliced.log
+    assert URL in unpoliced.asked[0]
+    assert URL in log.read_text()
     assert not audit_log.broken_lines(log.parent)
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join([*lines[:-2], lines[-1]]))
