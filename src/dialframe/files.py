@@ -31,6 +31,7 @@ __all__ = [
     "exclusive",
     "folder",
     "note_outputs",
+    "note_written",
     "publish",
     "shared",
     "stage",
@@ -52,6 +53,8 @@ LOCK: Final = ".dialframe.lock"
 #: A folder may be held by a process that is about to end: so often, and so far apart, it is asked for.
 _LOCK_TRIES: Final = 40
 _LOCK_PAUSE_S: Final = 0.05
+#: The register of outputs is tidied whenever it has grown by so much.
+_TRIM_BYTES: Final = 1 << 18
 
 
 def folder(path: Path) -> Path:
@@ -153,7 +156,7 @@ def publish(staged: Mapping[Path, Path]) -> None:
             path.unlink(missing_ok=True)
     for parent in {target.parent for target in staged}:
         _flush_names(parent)
-    _tell_written(staged)
+    note_written(staged)
 
 
 def sweep(parent: Path, begin: str) -> None:
@@ -203,7 +206,7 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     _flush_names(target.parent)
-    _tell_written([target])
+    note_written([target])
 
 
 class Outputs:
@@ -225,14 +228,32 @@ class Outputs:
 
         Raises:
             OSError: The register cannot be written.
+            StoreError: Its lock cannot be made.
         """
         lines = [json.dumps({"path": str(path), "at": now.isoformat()}) + "\n" for path in paths]
         if not lines:
             return
         folder(self.path.parent)
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write("".join(lines).encode("utf-8", "surrogateescape"))
+        with exclusive(self.path.with_suffix(".lock"), wait=True):
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+            with os.fdopen(descriptor, "ab") as file:
+                before = file.seek(0, os.SEEK_END) // _TRIM_BYTES
+                file.write("".join(lines).encode("utf-8", "surrogateescape"))
+                trim = file.tell() // _TRIM_BYTES > before
+            if trim:
+                self._trim()
+
+    def _trim(self) -> None:
+        """Keep the last line of each path, and none of a file that was deleted; see `paths` for the rest."""
+        last: dict[Path, bytes] = {}
+        for line in self.path.read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError):
+                path = Path(json.loads(line)["path"])
+                # Where its folder is not there either, the disk may be away.
+                if path.exists() or not path.parent.exists():
+                    last[path] = line + b"\n"
+        staged = stage(self.path, lambda file: file.writelines(last.values()))
+        staged.replace(self.path)
 
     def paths(self) -> list[Path]:
         """Every file and folder that was noted and is still there, once."""
@@ -257,11 +278,15 @@ def note_outputs(clock: Callable[[], datetime]) -> None:
     _CLOCK[:] = [clock]
 
 
-def _tell_written(paths: Iterable[Path]) -> None:
-    """Note outputs; a disk that takes no more does not spoil what was done."""
+def note_written(paths: Iterable[Path]) -> None:
+    """Note outputs, where a face asked for it; a disk that takes no more does not spoil what was done.
+
+    Args:
+        paths: Files and folders that got their names.
+    """
     if not _CLOCK:
         return
-    with suppress(OSError):
+    with suppress(OSError, StoreError):
         outputs = [path.absolute() for path in paths if not path.name.startswith(".")]
         # What lies in a folder that is still being built is told of with that folder.
         done = [path for path in outputs if not any(map(_is_staged, path.parent.parts))]

@@ -21,6 +21,7 @@ from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
 from dialframe.flows import exporting
 from dialframe.flows.erasing import forget, holds
+from dialframe.leads import ColumnMap
 from dialframe.store import backups
 from dialframe.suppression import Entry, SuppressionList, forget_key
 
@@ -195,6 +196,10 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     auditing.write_pack(result, out / "pack", zipped=True)
     auditing.write_pack(result, out / "alone.zip")
     backups.backup(account.store.folder, out / "backup")
+    ColumnMap(phone="phone").save(out / f"{phone}.columns.json")
+    calls = account.calls()
+    recorded = str(calls.loc[calls["status"] == "completed", "id"].iloc[0])
+    account.client.calls.recording(recorded, out / "call.wav")
     leads.unlink()
 
     erasure = forget(account, phone, NOW)
@@ -203,9 +208,25 @@ def test_the_report_names_every_file_that_python_wrote(account: Account, tmp_pat
     holding = {path for path in out.rglob("*") if path.is_file() and holds(path, phone)}
     assert {path.relative_to(out).parts[0] for path in holding} >= {"lists", "leads.parquet"}
     assert holding <= named
+    # Sound cannot be searched, so each recording is named; and the name of a file can hold a number too.
+    assert named - holding >= {out / "call.wav", out / f"{phone}.columns.json"}
+    assert Outputs.of_this_user().path in named
     outside = {path for path in tmp_path.rglob("*") if path.is_file() and holds(path, phone)}
     assert outside == holding
     assert out / "alone.zip" in Outputs.of_this_user().paths()
-    noted = Outputs.of_this_user().path.read_text()
-    assert phone[1:] not in noted
-    assert ".tmp" not in noted
+    assert ".tmp" not in Outputs.of_this_user().path.read_text()
+
+
+def test_the_register_of_outputs_does_not_grow_for_ever(tmp_path: Path) -> None:
+    """Written often is noted once, what was deleted is dropped, and what a missing disk held stays."""
+    register = Outputs(tmp_path / "outputs.jsonl")
+    kept, gone, away = tmp_path / "kept", tmp_path / "gone", tmp_path / "disk" / "away"
+    kept.touch()
+    for _ in range(12):
+        register.add([kept, gone, away] * 200, NOW)
+
+    assert register.path.stat().st_size < 1 << 18
+    assert register.paths() == [kept]
+    noted = {json.loads(line)["path"] for line in register.path.read_text().splitlines()}
+    assert noted >= {str(kept), str(away)}
+    assert register.path.stat().st_mode & 0o777 == 0o600

@@ -8,6 +8,7 @@ that still holds the number is named, found through the register of outputs (`di
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import sqlite3
 import zipfile
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 #: Most bytes that are looked through in one file, unpacked ones counted; larger files are named unread.
 MOST_BYTES: Final = 1 << 30
 _PIECE: Final = 1 << 20
+#: How files of sound begin: WAV, Ogg, FLAC, MP3 with a tag.
+_RECORDINGS: Final = frozenset({b"RIFF", b"OggS", b"fLaC", b"ID3\x03", b"ID3\x04"})
 _NATIONAL_DIGITS: Final = 9
 
 #: What is written between digits, most often: nothing, or one to three of these.
@@ -129,6 +132,12 @@ def forget(
     register = Outputs.of_this_user() if outputs is None else outputs
     files = list(_files(register.paths(), store.folder.parent))
     remaining += [one for path in files if (one := _left(path, phone)) is not None]
+    if register.path.exists() and holds(register.path, phone):
+        remaining.append(
+            Remaining(
+                register.path, "a path that is noted in it holds the number: rename that file"
+            )
+        )
     return Erasure(versions, writes, rows, tuple(published), len(files), tuple(remaining))
 
 
@@ -155,7 +164,12 @@ def _escaped(name: str) -> str:
 def _left(path: Path, phone: str) -> Remaining | None:
     """What there is to say of a file: that it holds the number, or that nobody can tell."""
     try:
-        held = holds(path, phone)
+        with path.open("rb") as file:
+            if file.read(4) in _RECORDINGS:
+                return Remaining(
+                    path, "it is a recording: whose voice it holds cannot be read; listen yourself"
+                )
+        held = holds(path, phone) or _pattern(phone).search(os.fsencode(path.name)) is not None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, sqlite3.Error) as error:
         return Remaining(path, f"it could not be read ({type(error).__name__}); look yourself")
     if not held:

@@ -7,8 +7,10 @@ import functools
 import html
 import inspect
 import io
+import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol, get_type_hints
 from unicodedata import east_asian_width
 
@@ -22,6 +24,7 @@ from PIL import Image
 
 from dialframe.analytics import Result
 from dialframe.analytics.result.result_tables import shortened
+from dialframe.files import note_written
 from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle
 
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
@@ -103,6 +106,8 @@ class Picture(Figure):
             # It is laid out, so it is not drawn once more to find out how; also not in `context`.
             self._drawn.set_layout_engine(None)
             self._drawn.savefig(fname, **kwargs)
+        if isinstance(fname, str | os.PathLike):
+            note_written([Path(fname)])
 
     def png(self) -> bytes:
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import ConfigError, LeadFileError
+from dialframe.files import write_text
 from dialframe.leads.lead_file import LeadFile
 
 _FOLDER_MODE: Final = 0o700
@@ -309,7 +310,7 @@ class ColumnMap:
             path: The file to write.
         """
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write_text(text + "\n", Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> ColumnMap:
