@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import dialframe
@@ -120,11 +121,26 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         patch.setenv(ENVIRONMENT["store"], str(folder / "store"))
         with dialframe.connect() as account:
             account.sync()
+            campaigns = account.calls()["campaign_id"].dropna().unique()[:2]
             yield {
                 "dialframe": dialframe,
+                "account": account,
+                "analytics": dialframe.analytics,
+                "compliance": dialframe.compliance,
+                "plots": dialframe.plots,
+                "Path": Path,
                 "calls": account.calls(),
                 "leads": account.leads(),
                 "callbacks": account.callbacks(),
+                "appointments": account.appointments(),
+                "events": dialframe.frames.empty(dialframe.frames.EVENTS),
+                "imports": pd.DataFrame(
+                    {"status": ["accepted"], "reason": [None], "field": [None]}
+                ),
+                "cleaned": dialframe.leads.clean(dialframe.leads.read("autumn.csv"), region="US"),
+                **dict(zip(("first", "second"), campaigns, strict=True)),
+                "audited": dialframe.audit(account),
+                "pd": pd,
                 "checks": account.dnc_checks(),
                 "now": datetime.now(UTC),
             }
@@ -191,6 +207,39 @@ def test_every_public_function_says_what_comes_back() -> None:
         and not any(word in (inspect.getdoc(function) or "") for word in ("Returns:", "Yields:"))
     ]
     assert silent == []
+
+
+def section(function: Callable[..., Any]) -> str:
+    """What stands below `Example:` in a docstring; nothing where there is none."""
+    below = (inspect.getdoc(function) or "").partition("\nExample:\n")[2]
+    lines = below.split("\n")
+    end = next((n for n, line in enumerate(lines) if line and line[0] != " "), len(lines))
+    return textwrap.dedent("\n".join(lines[:end])).strip()
+
+
+#: Functions of the faces; those whose prompts are run above have them in the docstring's text.
+FUNCTIONS = {name: function for name, function in public_callables() if name.count(".") == 1}
+
+
+def test_every_public_function_has_an_example() -> None:
+    """Below `Example:`, or with a prompt."""
+    without = [
+        name
+        for name, function in FUNCTIONS.items()
+        if not section(function) and ">>> " not in (inspect.getdoc(function) or "")
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, function in FUNCTIONS.items() if ">>>" not in section(function)]
+)
+def test_an_example_of_a_public_function_runs(name: str, names: dict[str, Any]) -> None:
+    """As it stands, with the frames of a small account; a server that would not end is not begun."""
+    text = section(FUNCTIONS[name])
+    room = importlib.import_module(f"dialframe.{name.partition('.')[0]}")
+    if "serve(" not in text:
+        exec(compile(text, name, "exec"), {**vars(room), **names})  # noqa: S102 - our own text
 
 
 def test_there_are_examples() -> None:

@@ -452,6 +452,10 @@ def clean(
     Raises:
         LeadFileError: A file has no phone column, or plainly speaks against the given region.
         ConfigError: A region, a country or a field is unknown.
+
+    Example:
+        cleaned = dialframe.leads.clean(dialframe.leads.read("autumn.csv"), region="US")
+        print(cleaned.counts)
     """
     listed = [files] if isinstance(files, LeadFile) else list(files)
     if not listed:
@@ -532,6 +536,9 @@ def clean_files(
         LeadFileError: A file cannot be read, changed while it was read, has no phone column, or
             plainly speaks against the given region; the folder cannot be written.
         ConfigError: A region, a country or a field is unknown.
+
+    Example:
+        written = dialframe.leads.clean_files(["autumn.csv"], "cleaned", region="US")
     """
     if not paths:
         raise LeadFileError("there is no file to clean; pass at least one")

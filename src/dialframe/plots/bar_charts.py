@@ -204,6 +204,9 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        picture = plots.outcomes(analytics.dispositions(calls).table)
     """
     require(frame, ("outcome", "calls"), "outcomes")
     found = frame.groupby("outcome")["calls"].sum()

@@ -82,6 +82,9 @@ def calling_hours(
 
     Raises:
         ConfigError: A column is missing or a grade is not known.
+
+    Example:
+        picture = plots.calling_hours(audited.hours)
     """
     require(frame, ("local_minute", "grade"), "calling hours")
     if not len(frame):

@@ -54,6 +54,10 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
     Raises:
         ConfigError: A column is missing, an outcome is not known, or the reasons take away more
             records than there are.
+
+    Example:
+        why = pd.DataFrame({"outcome": ["rejected"], "reason": ["missing_phone"], "records": [8]})
+        picture = plots.cleaning(why, records=303)
     """
     require(reasons, ("outcome", "reason", "records"), "reasons")
     strange = sorted(set(reasons["outcome"].astype("str")) - set(_KINDS))
@@ -167,6 +171,10 @@ def coverage(table: pd.DataFrame, *, look: Look = "light") -> Picture:
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        table = pd.DataFrame({"group": ["Autumn"], "fresh": [90], "stale": [8], "never": [2]})
+        picture = plots.coverage(table)
     """
     require(table, ("group", *(kind.name for kind in COVERAGE)), "coverage")
     if "screened" in table.columns:  # a screen at import is no check
@@ -207,6 +215,9 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        picture = plots.listed_calls(audited.listed)
     """
     require(frame, ("grade",), "graded calls")
     weights = frame["calls"] if "calls" in frame.columns else pd.Series(1, index=frame.index)

@@ -55,6 +55,18 @@ _ADDED: Final = """    ax: Axes of your own to draw on; without them the picture
 _RETURNS: Final = """Returns:
     The picture, with its words (`alt`) and its numbers (`table`).
 """
+_EXAMPLE: Final = """
+Example:
+    picture = plots.{name}(analytics.{analysis})
+"""
+#: How the analyses are called that need more than calls and leads.
+_ANALYSES: Final = {
+    "appointments_kept": "appointments_kept(calls, appointments=appointments)",
+    "callbacks_kept": "callbacks_kept(calls, leads, callbacks=callbacks)",
+    "compare": "compare(calls, leads, a=first, b=second)",
+    "funnel_by": 'funnel(calls, leads, by="lead_source")',
+    "reconcile": "reconcile(calls, report=account.dispositions())",
+}
 
 
 class Picture(Figure):
@@ -346,4 +358,6 @@ def _with_arguments(function: Callable[..., Picture]) -> str:
     own = "" if "Args:" in words else _RESULT.format(name=function.__name__)
     before, look, after = (words + own).partition("    look: Light or dark.\n")
     returns = "" if "Returns:" in words else _RETURNS
-    return f"{before}{look}{_ADDED}{after.rstrip()}\n\n{returns}"
+    name = function.__name__
+    example = _EXAMPLE.format(name=name, analysis=_ANALYSES.get(name, f"{name}(calls, leads)"))
+    return f"{before}{look}{_ADDED}{after.rstrip()}\n\n{returns}{example}"

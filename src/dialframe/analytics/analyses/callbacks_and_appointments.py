@@ -69,6 +69,9 @@ def callbacks_kept(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.callbacks_kept(calls, leads, callbacks=callbacks)
     """
     require(callbacks, ("id", "lead_id", "scheduled_at", "status"), "callbacks")
     known_campaign(campaign, callbacks, calls, leads)
@@ -142,6 +145,9 @@ def appointments_kept(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.appointments_kept(calls, appointments=appointments)
     """
     require(appointments, ("id", "phone", "status", "created_at"), "appointments")
     found = count_attempts(calls, leads, taxonomy=taxonomy, include_no_campaign=True,

@@ -74,6 +74,9 @@ def local_presence(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+
+    Example:
+        result = analytics.local_presence(calls, leads)
     """
     return of_attempts(
         count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign,
@@ -191,6 +194,9 @@ def return_calls(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.return_calls(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -336,6 +342,9 @@ def caller_ages(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.caller_ages(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -404,6 +413,9 @@ def caller_load(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.caller_load(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -102,6 +102,9 @@ def caller_ids(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+
+    Example:
+        result = analytics.caller_ids(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

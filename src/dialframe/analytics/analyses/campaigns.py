@@ -114,6 +114,10 @@ def compare(
     Raises:
         ConfigError: A campaign or the metric is unknown, both campaigns are one, or a column is
             missing.
+
+    Example:
+        first, second = calls["campaign_id"].dropna().unique()[:2]
+        result = analytics.compare(calls, leads, a=first, b=second)
     """
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} cannot be compared; use {', '.join(COMPARED)}")
@@ -327,6 +331,9 @@ def changes(
 
     Raises:
         ConfigError: A column is missing, or the metric is unknown.
+
+    Example:
+        result = analytics.changes(calls, leads)
     """
     if metric not in COMPARED:
         raise ConfigError(f"metric {metric!r} is not watched; use {', '.join(COMPARED)}")
@@ -446,6 +453,9 @@ def running_rates(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.running_rates(calls, campaigns=account.campaigns())
     """
     require(campaigns, ("id", "status", "_observed_at"), "campaigns readings")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
@@ -503,6 +513,9 @@ def ai_agreement(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.ai_agreement(calls, events=events)
     """
     require(events, ("type", "data"), "events")
     require(calls, ("id", "disposition"), "calls")

@@ -298,6 +298,9 @@ def funnel(
     Raises:
         ConfigError: A column is missing, the campaign or `by` names nothing, `order` or `entry` is
             another word, or the window has no time zone.
+
+    Example:
+        result = analytics.funnel(calls, leads)
     """
     _choices(order, entry, window)
     known_campaign(campaign, leads, calls, campaigns, imports)

@@ -57,6 +57,9 @@ def duplicates(
 
     Raises:
         ConfigError: A column is missing, or `running_only` is asked for without campaigns.
+
+    Example:
+        result = analytics.duplicates(calls, leads)
     """
     require(leads, ("phone", "campaign_id"), "leads")
     here = leads[leads["phone"].notna()]
@@ -131,6 +134,9 @@ def import_outcomes(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.import_outcomes(imports=imports)
     """
     require(imports, ("status",), "imports")
     keys = ["status", "reason", "field"]
@@ -206,6 +212,9 @@ def scorecard(
 
     Raises:
         ConfigError: A column is missing, `by` names nothing, or the campaign is unknown.
+
+    Example:
+        result = analytics.scorecard(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

@@ -166,6 +166,9 @@ def dispositions(
 
     Raises:
         ConfigError: A column is missing, or a bound is no time.
+
+    Example:
+        result = analytics.dispositions(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
@@ -268,6 +271,9 @@ def outcome_flows(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.outcome_flows(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -335,6 +341,9 @@ def cohorts(
 
     Raises:
         ConfigError: A column is missing, or campaign, goal or period is unknown.
+
+    Example:
+        result = analytics.cohorts(calls, leads)
     """
     if goal not in GOALS:
         raise ConfigError(f"goal {goal!r} is not known; use {', '.join(GOALS)}")
@@ -423,6 +432,9 @@ def outcome_mix(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `by` or `period` is.
+
+    Example:
+        result = analytics.outcome_mix(calls, leads)
     """
     if by not in ("outcome", "disposition") or period not in ("day", "week", "month"):
         raise ConfigError("by is outcome or disposition; period is day, week or month")

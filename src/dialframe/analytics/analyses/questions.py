@@ -97,6 +97,9 @@ def capabilities() -> pd.DataFrame:
 
     Returns:
         One row for each question that people ask of their calls.
+
+    Example:
+        analytics.capabilities()
     """
     return table(
         {

@@ -74,6 +74,9 @@ def reconcile(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.reconcile(calls, report=account.dispositions())
     """
     require(report, (*_KEYS, "calls"), "dispositions report")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)

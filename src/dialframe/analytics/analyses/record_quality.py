@@ -55,6 +55,9 @@ def conflicts(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.conflicts(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -120,6 +123,9 @@ def missing_dispositions(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.missing_dispositions(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -194,6 +200,9 @@ def late_dispositions(
 
     Raises:
         ConfigError: A column is missing, or neither source is given.
+
+    Example:
+        result = analytics.late_dispositions(calls, leads, earlier=calls)
     """
     if earlier is None and events is None:
         raise ConfigError(
@@ -285,6 +294,9 @@ def completeness(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.completeness(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
     gaps = _gaps(calls)

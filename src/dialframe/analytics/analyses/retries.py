@@ -85,6 +85,9 @@ def attempts(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.attempts(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
@@ -162,6 +165,9 @@ def recycle(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+
+    Example:
+        result = analytics.recycle(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

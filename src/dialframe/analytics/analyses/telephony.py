@@ -71,6 +71,9 @@ def carriers(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.carriers(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -158,6 +161,9 @@ def causes(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.causes(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -218,6 +224,9 @@ def ring_times(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.ring_times(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -341,6 +350,9 @@ def durations(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.durations(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until,
@@ -435,6 +447,9 @@ def machines(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.machines(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

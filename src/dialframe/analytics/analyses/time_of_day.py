@@ -84,6 +84,9 @@ def hours(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.hours(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since,
                   until=until)  # fmt: skip
@@ -159,6 +162,9 @@ def best_time(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+
+    Example:
+        result = analytics.best_time(calls, leads)
     """
     whole = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until
@@ -354,6 +360,9 @@ def dayparts(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or a bound is no time.
+
+    Example:
+        result = analytics.dayparts(calls, leads)
     """
     found = count_attempts(
         calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign, since=since, until=until

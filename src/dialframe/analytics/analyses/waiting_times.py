@@ -94,6 +94,9 @@ def speed_to_lead(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or the goal is.
+
+    Example:
+        result = analytics.speed_to_lead(calls, leads)
     """
     require(leads, ("created_at",), "leads")
     if goal not in WAIT_GOALS:
@@ -272,6 +275,9 @@ def time_to_contact(
 
     Raises:
         ConfigError: A column is missing, the campaign is unknown, or `entry` is another word.
+
+    Example:
+        result = analytics.time_to_contact(calls, leads)
     """
     require(leads, ("id", "created_at", "campaign_id"), "leads")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, campaign=campaign)

@@ -130,6 +130,9 @@ def classify(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.classify(calls)
     """
     calls = as_frame("calls", calls)
     found = classes(calls, taxonomy)
@@ -166,6 +169,9 @@ def unmapped(calls: pd.DataFrame, taxonomy: Taxonomy = DEFAULT) -> pd.DataFrame:
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.unmapped(calls)
     """
     calls = as_frame("calls", calls)
     require(calls, _NEEDED, "calls")

@@ -86,6 +86,9 @@ def match(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.match(calls, leads)
     """
     calls, leads = as_frame("calls", calls), as_frame("leads", leads)
     events = None if events is None else as_frame("events", events)

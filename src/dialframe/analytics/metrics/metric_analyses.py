@@ -72,6 +72,9 @@ def penetration(
 
     Raises:
         ConfigError: A column is missing, or the campaign is unknown.
+
+    Example:
+        result = analytics.penetration(calls, leads)
     """
     choices = Choices(attempt_cap=attempt_cap, recycle_contacted=recycle_contacted)
     code, names = (
@@ -144,6 +147,11 @@ def taxonomy_effect(
 
     Raises:
         ConfigError: A column is missing.
+
+    Example:
+        result = analytics.taxonomy_effect(
+            calls, leads, before=analytics.Taxonomy.of("vicidial"), after=analytics.Taxonomy.of("generic")
+        )
     """
     inputs = of_calls(calls, leads, before, instant("as_of", as_of))
     old = every(inputs).table

@@ -52,6 +52,9 @@ def rates(
 
     Returns:
         Columns `rate`, `low`, `high` (`Float64`), null where the denominator is 0.
+
+    Example:
+        analytics.rates([30, 12], [200, 150])
     """
     k = np.asarray(numerators, dtype=float)
     n = np.asarray(denominators, dtype=float)

@@ -29,6 +29,9 @@ def fingerprint(header: Sequence[str]) -> str:
 
     Returns:
         64 hexadecimal digits.
+
+    Example:
+        dialframe.leads.fingerprint(["Name", "Phone"])
     """
     names = [" ".join(name.replace("\ufeff", "").split()) for name in header]
     return hashlib.sha256(json.dumps(names, ensure_ascii=False).encode()).hexdigest()
@@ -46,6 +49,9 @@ def saved_mapping(file: LeadFile, folder: str | Path) -> ColumnMap | None:
 
     Raises:
         ConfigError: What is saved there is no map.
+
+    Example:
+        columns = dialframe.leads.saved_mapping(dialframe.leads.read("autumn.csv"), "mappings")
     """
     path = _path(file, folder)
     return ColumnMap.load(path) if path is not None and path.is_file() else None
@@ -64,6 +70,10 @@ def save_mapping(file: LeadFile, columns: ColumnMap, folder: str | Path) -> Path
 
     Raises:
         ConfigError: The file has no header, or the folder cannot be written.
+
+    Example:
+        file = dialframe.leads.read("autumn.csv")
+        dialframe.leads.save_mapping(file, dialframe.leads.map_columns(file, region="US"), "mappings")
     """
     path = _path(file, folder)
     if path is None:
@@ -91,6 +101,9 @@ def forget_mapping(file: LeadFile, folder: str | Path) -> bool:
 
     Returns:
         Whether there was one.
+
+    Example:
+        dialframe.leads.forget_mapping(dialframe.leads.read("autumn.csv"), "mappings")
     """
     path = _path(file, folder)
     if path is None or not path.is_file():

@@ -109,6 +109,9 @@ def map_columns(
         LeadFileError: The file has no phone column, two that cannot be told apart, or not the
             columns that the mapping names.
         ConfigError: The mapping names an unknown field.
+
+    Example:
+        columns = dialframe.leads.map_columns(dialframe.leads.read("autumn.csv"), region="US")
     """
     return decide(lead_file, region=region, mapping=mapping).settled()
 
@@ -132,6 +135,9 @@ def decide(
     Raises:
         LeadFileError: The mapping names a column that the file does not have.
         ConfigError: The mapping names an unknown field.
+
+    Example:
+        decision = dialframe.leads.decide(dialframe.leads.read("autumn.csv"), region="US")
     """
     told, joined = _told(lead_file, mapping)
     region = check_region(region) or decide_region(lead_file).region

@@ -188,6 +188,9 @@ def decide_region(
 
     Raises:
         ConfigError: The given region is unknown.
+
+    Example:
+        decision = dialframe.leads.decide_region(dialframe.leads.read("autumn.csv"), "US")
     """
     known = check_region(given)
     frame = _sampled(file.frame)

@@ -44,6 +44,10 @@ def load_rules(path: str | Path) -> Rules:
     Raises:
         ConfigError: The file cannot be read, or says something that is no rule; the sentence names
             the place.
+
+    Example:
+        Path("rules.toml").write_text('blocked_countries = ["GB"]', encoding="utf-8")
+        rules = dialframe.leads.load_rules("rules.toml")
     """
     path = Path(path)
     try:

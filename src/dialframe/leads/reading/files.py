@@ -93,6 +93,10 @@ def read(
     Raises:
         LeadFileError: The file is missing, a folder, empty, no table, damaged, or too large.
         ConfigError: An argument names something that does not exist.
+
+    Example:
+        file = dialframe.leads.read("autumn.csv")
+        print(file.decisions.encoding, file.decisions.header_line)
     """
     read_one = partial(
         _read,
@@ -154,6 +158,9 @@ def read_all(
 
     Raises:
         LeadFileError: One of them is missing, damaged or no table.
+
+    Example:
+        files = dialframe.leads.read_all(["autumn.csv"])
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     return [

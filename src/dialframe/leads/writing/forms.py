@@ -62,6 +62,9 @@ def to_csv(frame: pd.DataFrame) -> bytes:
 
     Returns:
         The bytes of the file.
+
+    Example:
+        content = dialframe.leads.to_csv(cleaned.clean)
     """
     file = io.BytesIO()
     with _csv(file, [str(name) for name in frame.columns]) as add:

@@ -54,6 +54,9 @@ def lead_inputs(cleaned: Cleaned, keep: Sequence[str] | None = None) -> list[Lea
     Raises:
         ConfigError: There are more custom fields than the service takes, or `keep` names a column
             that is not there.
+
+    Example:
+        inputs = dialframe.leads.lead_inputs(cleaned)
     """
     frame = cleaned.clean
     filled = [name for name in _CUSTOM if bool((frame[name] != "").any())]
@@ -128,6 +131,9 @@ def custom_columns(cleaned: Cleaned) -> list[str]:
 
     Returns:
         Names of columns, in the order of the file.
+
+    Example:
+        names = dialframe.leads.custom_columns(cleaned)
     """
     own = {*LEAD_COLUMNS, *META}
     others = [name for name in cleaned.clean.columns if name not in own]
@@ -146,6 +152,9 @@ def numbers_to_screen(cleaned: Cleaned) -> list[str]:
 
     Returns:
         Numbers in E.164, as `account.check_dnc` takes them.
+
+    Example:
+        numbers = dialframe.leads.numbers_to_screen(cleaned)
     """
     both = [*cleaned.clean["phone"], *cleaned.clean["phone_other"]]
     return list(dict.fromkeys(number for number in both if number))

@@ -87,6 +87,9 @@ def write(
     Raises:
         LeadFileError: The folder cannot be written, a file would replace one that was read, or a
             sheet cannot hold the rows.
+
+    Example:
+        written = dialframe.leads.write(cleaned, "out")
     """
     target = Target(Path(out_dir), stem, form, page, layout or CleanLayout())
     paths = targets_of(target, cleaned.files)
@@ -245,6 +248,9 @@ def stem(cleaned: Cleaned) -> str:
 
     Returns:
         For instance `autumn` of `autumn.csv`.
+
+    Example:
+        dialframe.leads.stem(cleaned)
     """
     return stem_of(cleaned.files)
 
@@ -257,6 +263,9 @@ def stem_of(files: Sequence[CleanedFile]) -> str:
 
     Returns:
         The first file's name without endings.
+
+    Example:
+        dialframe.leads.stem_of(cleaned.files)
     """
     first, others = files[0].stem, len(files) - 1
     return f"{first}_and_{others}_more" if others else first
@@ -275,6 +284,9 @@ def stem_in(folder: Path, files: Sequence[CleanedFile], form: Form = "csv") -> s
 
     Returns:
         The first free name: `autumn`, else `autumn-2` and so on.
+
+    Example:
+        dialframe.leads.stem_in(Path("out"), cleaned.files)
     """
     own = [str(file.path.absolute()) for file in files]
     content = [(file.path.name, file.sha256) for file in files]

@@ -64,6 +64,9 @@ def report(cleaned: Outcome, outputs: Sequence[Mapping[str, Any]] = ()) -> dict[
     Returns:
         `counts`, `countries` and `line_types` of the clean numbers, `reasons` (code, count, meaning, remedy, masked examples) by outcome, `warnings`,
         `files` (decisions, columns with confidence, hashes), `leftovers`, `outputs`.
+
+    Example:
+        counted = dialframe.leads.report(cleaned)
     """
     return {
         "schema": SCHEMA,
