@@ -188,8 +188,8 @@ def balance(scope: Scope, notes: Notes, words: Mapping[str, str]) -> pd.DataFram
     rows = [("counted", "calls", int(scope.counted.sum()), "counted", "everything else")]
     rows += [(r, "calls", n, "set aside", REASONS[r]) for r, n in scope.set_aside.items()]
     rows += [(r, unit, n, "note", words[r]) for (r, unit), n in notes.items()]
-    frame = pd.DataFrame(rows, columns=[*_COLUMNS, "meaning"])
-    return frame.astype({**_COLUMNS, "meaning": "str"})
+    columns = zip({**_COLUMNS, "meaning": "str"}.items(), zip(*rows, strict=True), strict=True)
+    return pd.DataFrame({name: pd.array(values, dtype=kind) for (name, kind), values in columns})
 
 
 def latest(*frames: pd.DataFrame | None) -> datetime | None:

@@ -336,7 +336,7 @@ def named(taxonomy: Taxonomy) -> dict[str, str]:
 
 def notes_of(excluded: pd.DataFrame, taxonomy_version: str) -> list[str]:
     """One line for each count that is not zero, and the taxonomy."""
-    rows = excluded.loc[excluded["count"] > 0].to_dict("records")
+    rows = [row for row in records(excluded) if row["count"]]
     lines = [
         f"{str(row['role']).capitalize()}: {plural(int(row['count']), str(row['unit'])[:-1])}"
         + ("" if row["role"] == "counted" else f", {row['reason']} ({row['meaning']})")

@@ -135,7 +135,9 @@ def _column(values: Any) -> Any:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as plain values."""
-    return [{str(k): plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+    columns = [[plain(value) for value in frame[name].tolist()] for name in frame.columns]
+    names = [str(name) for name in frame.columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def plain(value: object) -> object:
