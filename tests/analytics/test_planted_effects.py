@@ -35,19 +35,26 @@ def least(times: int, share: float) -> int:
     return int(stats.binom.ppf(0.001, times, share))
 
 
+@cache
+def _laws(made: World) -> tuple[np.ndarray, ...]:
+    """Of each call its lead, its two parts of the chance, local, from the flagged number since."""
+    number, since, _ = made.flagged
+    parts = np.array([made.chance[call.row] for call in made.calls], dtype=float)
+    near = np.array([call.ours[:5] == call.theirs[:5] for call in made.calls])
+    shown = np.array([c.ours == number and (c.created or 0) >= since for c in made.calls])
+    return np.array([call.lead for call in made.calls]), parts, near, shown
+
+
 def redrawn(
     made: World, frame: pd.DataFrame, seed: int, *, near: bool, spam: bool
 ) -> pd.DataFrame:
     """The calls with other answers: `near` helps local caller IDs, `spam` hurts the flagged one."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    number, since, _ = made.flagged
-    reach = [rng.beta(5 * mean, 5 * (1 - mean)) for mean in made.reach]
-    chance = []
-    for call in made.calls:
-        local, other = (min(part * reach[call.lead], 0.9) for part in made.chance[call.row])
-        p = local if near and call.ours[:5] == call.theirs[:5] else other
-        shown = spam and call.ours == number and (call.created or 0) >= since
-        chance.append(p * PLANTED_DROP if shown else p)
+    lead, parts, local, shown = _laws(made)
+    mean = np.asarray(made.reach, dtype=float)
+    reach = rng.beta(5 * mean, 5 * (1 - mean))
+    chance = np.where(local & near, parts[:, 0], parts[:, 1]) * reach[lead]
+    chance = np.minimum(chance, 0.9) * np.where(shown & spam, PLANTED_DROP, 1.0)
     person = rng.random(len(chance)) < chance
     out = (frame["direction"] == "outbound").to_numpy(bool)
     rang = frame["created_at"] + pd.Timedelta(seconds=9)
