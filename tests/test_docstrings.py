@@ -142,6 +142,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
                 "audited": dialframe.audit(account),
                 "pd": pd,
                 "checks": account.dnc_checks(),
+                "numbers": account.calls()["to_number"].unique()[:3],
                 "now": datetime.now(UTC),
             }
 
