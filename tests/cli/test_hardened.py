@@ -1,0 +1,100 @@
+"""Every command as another user than the one who installed: nothing of the installation, and no home, can be written to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import dialframe
+
+#: Gives up root, but for reading files of others: the installation may lie where nobody else may enter.
+PROGRAM = """
+import ctypes, io, json, os, sys
+from contextlib import redirect_stderr, redirect_stdout
+NOBODY, KEEP_CAPABILITIES, READ_ALL, VERSION_3 = 65534, 8, 1 << 2, 0x20080522
+if os.geteuid() == 0:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(KEEP_CAPABILITIES, 1, 0, 0, 0)
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+    libc.capset((ctypes.c_uint32 * 2)(VERSION_3, 0), (ctypes.c_uint32 * 6)(READ_ALL, READ_ALL, 0, 0, 0, 0))
+import dialframe
+from dialframe.cli.run import _give_caches_a_place, run
+try:
+    open(os.path.join(os.path.dirname(dialframe.__file__), "written"), "w")
+except OSError:
+    sealed = True
+else:
+    sealed = False
+_give_caches_a_place()
+told = {"sealed": sealed, "user": os.geteuid(), "ended": []}
+for arguments in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = run(arguments)
+    told["ended"].append([arguments[0], status, out.getvalue(), err.getvalue()])
+json.dump(told, sys.stdout)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
+)
+def test_every_command_works_as_another_user_without_a_home() -> None:
+    """Funnel, audit, report, rules, lists, doctor: no compiler's cache, no drawing library's folder is missed."""
+    # Outside of the tests' own folders, which nobody else may enter.
+    with (
+        dialframe.sandbox.start(size="tiny", seed=3) as service,
+        tempfile.TemporaryDirectory() as root,
+    ):
+        room = Path(root)
+        (room / "autumn.csv").write_text("name,phone\nAda,+12125550142\nBob,+12125550143\n")
+        for path in (room, room / "autumn.csv"):
+            shutil.chown(path, 65534, 65534)
+        commands = [
+            ["sync", "--json"],
+            ["doctor", "--json"],
+            ["rules", "list", "--json"],
+            ["leads", "clean", str(room / "autumn.csv"), "--region", "US", "--out", str(room / "lists"), "--json"],
+            ["funnel", "--json"],
+            ["audit", "--rules", "us", "-o", str(room / "pack"), "--json"],
+            ["report", "--out", str(room / "report")],
+        ]  # fmt: skip
+        ran = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            input=json.dumps(commands),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=room,
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(Path(dialframe.__file__).parents[1]),
+                "HOME": "/proc/nowhere",
+                "DIALFRAME_BASE_URL": service.base_url,
+                "DIALFRAME_API_KEY": service.api_key,
+                "DIALFRAME_STORE": str(room / "store"),
+            },
+        )
+        assert ran.returncode == 0, ran.stderr
+        told = json.loads(ran.stdout)
+        assert (told["sealed"], told["user"]) == (True, 65534)
+        for name, status, out, err in told["ended"]:
+            # An audit ends with 3 where it has findings.
+            assert status == 0 or (name, status) == ("audit", 3), (name, out, err)
+            assert "Traceback" not in err
+        answers = {name: out for name, _, out, _ in told["ended"]}
+        assert json.loads(answers["doctor"])["ok"] is True
+        assert json.loads(answers["leads"])["clean"] == 2
+        assert any(path.suffix == ".html" for path in (room / "report").iterdir())
+        assert json.loads(answers["audit"])["checks"]
+        assert {path.stat().st_uid for path in room.rglob("*")} == {65534}
