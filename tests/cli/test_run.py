@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -370,6 +371,51 @@ def test_header_in_brackets_is_shown_as_it_is(
 
     assert run(["leads", "check", "--region", "US", str(file)]) == 0
     assert "[/work]" in capsys.readouterr().out
+
+
+def test_what_strangers_wrote_does_nothing_to_a_terminal(
+    account: dialframe.sandbox.Sandbox, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Escapes and marks that turn text around, in sources, names of campaigns and lists, are shown as code points."""
+    evil = "a\x1b[2J\x1b]0;title\x07\x9b31m\u202eevil\u2066\u200f\x08"
+    campaign = account.console.create_campaign(account.client_id, evil)["id"]
+    lead = {
+        "campaign_id": campaign,
+        "phone": "+12125550177",
+        "custom_fields": {"lead_source": evil},
+    }
+    (lead_id,) = account.console.add_leads(account.client_id, [lead])
+    record = {"direction": "outbound", "status": "completed", "campaign_id": campaign,
+              "lead_id": lead_id, "to_number": "+12125550177", "hangup_cause": evil}  # fmt: skip
+    account.console.add_calls(account.client_id, [record])
+    leads = tmp_path / "list\x1b[31m\u202e.csv"
+    leads.write_text(f"name,phone,{evil}\n{evil},+12125550142,{evil}\n{evil},{evil},x\n")
+
+    said = ""
+    for arguments in (
+        ["sync"],
+        ["funnel", "--by", "lead_source"],
+        ["funnel", "--by", "campaign_id"],
+        ["store", "info"],
+        ["audit", "--rules", "us-tsr-hours"],
+        ["leads", "check", str(leads), "--region", "US"],
+        ["leads", "clean", str(leads), "--region", "US", "--out", str(tmp_path / "out")],
+        ["leads", "import", str(leads), "--campaign", evil, "--out", str(tmp_path / "out")],
+        ["rules", "show", evil],
+        ["export", evil],
+    ):
+        run(arguments)
+        told = capsys.readouterr()
+        raw = {character for character in told.out + told.err if _obeyed(character)}
+        assert not raw, (arguments, raw)
+        said += told.out + told.err
+    assert "<U+202E>" in said
+    assert "<U+001B>" in said
+
+
+def _obeyed(character: str) -> bool:
+    """Whether a terminal would do something on it."""
+    return unicodedata.category(character) in ("Cc", "Cf") and character not in "\n\t"
 
 
 def test_commands_work_without_a_home() -> None:

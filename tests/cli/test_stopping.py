@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from dialframe.background import end_with_parent
 from dialframe.cli import progress
 from dialframe.cli.run import KEPT
 from dialframe.config import Progress
+from forked import Forked
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 SOON_S = 8
@@ -109,3 +111,21 @@ def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
         env={**os.environ, "PYTHONPATH": SOURCE},
     )  # fmt: skip
     assert ("half made" in done.stderr) is heard
+
+
+def _start_a_server() -> None:
+    """Start what ends with this process, and wait."""
+    if os.fork() == 0:
+        end_with_parent()
+        sys.stdout.write("serving\n")
+        sys.stdout.flush()
+    time.sleep(600)
+
+
+def test_a_server_ends_with_a_parent_that_is_killed() -> None:
+    """App, receiver, assistant: nobody would be left who could end it, and it has a key."""
+    parent = Forked(_start_a_server)
+    assert parent.stdout.readline() == "serving\n"
+    parent.kill()
+    # Its output ends when the last process that has it open does.
+    assert parent.end()[1] == []
