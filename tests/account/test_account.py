@@ -16,7 +16,7 @@ from dialframe.account import Account, connect
 from dialframe.account.opening import open_partition
 from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
 from dialframe.store import Identity, Store
-from dialframe.store.files.layout import OBSERVED
+from dialframe.store.files.table_layouts import OBSERVED
 
 URL = "https://api.example.com"
 

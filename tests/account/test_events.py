@@ -16,7 +16,7 @@ from dialframe import frames
 from dialframe.account import Account
 from dialframe.errors import ConfigError
 from dialframe.store import Store
-from dialframe.store.files.layout import OBSERVED
+from dialframe.store.files.table_layouts import OBSERVED
 
 COLUMNS = [
     "id", "type", "created_at", "api_version", "schema_version", "data", "call_details",

@@ -121,7 +121,7 @@ def test_the_words_are_those_of_their_sources() -> None:
     from dialframe.leads.reasons import REASONS
     from dialframe.leads.writing.clean_file import ADDITIONS
     from dialframe.sandbox.seed import SIZES
-    from dialframe.store.erase.retention import PERSONAL
+    from dialframe.store.erase.pruning import PERSONAL
 
     assert tuple(RULES) == values.SYNCED
     assert tuple(TABLES) == values.TABLES

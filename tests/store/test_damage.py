@@ -65,8 +65,8 @@ def test_any_changed_byte_of_a_part_is_found(store: Store) -> None:
     whole = path.read_bytes()
     with store._database.reading() as connection:
         from dialframe.store.files.catalog import live_parts
-        from dialframe.store.files.layout import BY_NAME
         from dialframe.store.files.parts import Damaged
+        from dialframe.store.files.table_layouts import BY_NAME
 
         part = live_parts(connection, BY_NAME["calls"])[1]
     for place in range(0, len(whole), 97):

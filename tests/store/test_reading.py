@@ -20,7 +20,7 @@ from dialframe.frames import CALLS, DISPOSITIONS, DNC_CHECKS, LEADS, TABLES
 from dialframe.store import Store
 from dialframe.store.files.catalog import live_parts
 from dialframe.store.files.database import Database
-from dialframe.store.files.layout import BY_NAME, OBSERVED
+from dialframe.store.files.table_layouts import BY_NAME, OBSERVED
 from dialframe.store.read.reader import HISTORY
 from dialframe.store.read.snapshot import as_frame
 from dialframe.store.write.seal import Sizes

@@ -28,7 +28,7 @@ from dialframe.flows.diagnosis import Finding
 from dialframe.flows.printing import browser
 from dialframe.privacy import redact
 from dialframe.store import Store, recovery
-from dialframe.store.files.layout import SCHEMA_VERSION
+from dialframe.store.files.table_layouts import SCHEMA_VERSION
 
 #: Libraries whose versions a report of a fault has to name.
 LIBRARIES: Final = ("pandas", "numpy", "pyarrow", "pydantic", "httpx", "starlette", "matplotlib")

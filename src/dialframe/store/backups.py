@@ -20,7 +20,6 @@ from dialframe.store.files.catalog import (
     live_parts,
 )
 from dialframe.store.files.database import FILE, KEYS, PARTS_LOCK, Database
-from dialframe.store.files.layout import LAYOUTS
 from dialframe.store.files.parts import (
     Damaged,
     Shelf,
@@ -28,6 +27,7 @@ from dialframe.store.files.parts import (
 )
 from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import LOG
+from dialframe.store.files.table_layouts import LAYOUTS
 
 MANIFEST: Final = "backup.json"
 #: The folder, in a backup, of what lies beside all stores.

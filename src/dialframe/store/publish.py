@@ -24,9 +24,9 @@ from dialframe.store.erase.forget import erasures
 from dialframe.store.files.catalog import counted, live_parts
 from dialframe.store.files.damage import refused
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.layout import BY_NAME, Layout
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
 from dialframe.store.files.rows import read_tail, schema
+from dialframe.store.files.table_layouts import BY_NAME, Layout
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

@@ -41,7 +41,6 @@ from dialframe.store.files.database import (
     changed_tables,
     mark_of,
 )
-from dialframe.store.files.layout import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.files.parts import (
     About,
     Damaged,
@@ -54,6 +53,7 @@ from dialframe.store.files.parts import (
 from dialframe.store.files.rows import read_tail, rows_of, schema
 from dialframe.store.files.second_copy import FOLDER as COPY
 from dialframe.store.files.second_copy import LOG, Record, apply, log_of, records
+from dialframe.store.files.table_layouts import BY_NAME, FOREVER, LAYOUTS, Layout
 from dialframe.store.write.append import GONE
 from dialframe.store.write.seal import DRAFTS, sweep
 

@@ -20,13 +20,13 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
 from dialframe.frames.columns import Table
 from dialframe.store.erase.forget import discard, erase, forgotten
-from dialframe.store.erase.retention import PERSONAL, floor_of, young_enough
+from dialframe.store.erase.pruning import PERSONAL, floor_of, young_enough
 from dialframe.store.erase.tombstones import E164
 from dialframe.store.files.catalog import Checkpoint, Epochs, live_parts, read_checkpoints
 from dialframe.store.files.damage import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
 from dialframe.store.files.rows import Bad, Value, microseconds, rows
+from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
 from dialframe.store.read import facts
 from dialframe.store.read.reader import Reader

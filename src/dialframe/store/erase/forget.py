@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import exclusive
-from dialframe.store.erase.retention import PERSONAL, prune, prune_quarantine
+from dialframe.store.erase.pruning import PERSONAL, prune, prune_quarantine
 from dialframe.store.erase.tombstones import (
     Forgotten,
     digits_of,
@@ -32,9 +32,9 @@ from dialframe.store.erase.tombstones import (
 from dialframe.store.files.catalog import dead_parts, drop_parts, live_parts
 from dialframe.store.files.damage import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
-from dialframe.store.files.layout import BY_NAME, LAYOUTS, Layout
 from dialframe.store.files.parts import ASIDE, Part, Shelf
 from dialframe.store.files.rows import Row, rows_of
+from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.write.seal import rewrite, writing_parts
 
 

@@ -21,8 +21,8 @@ from typing import Any, Final
 from dialframe.errors import StoreError
 from dialframe.files import write_text
 from dialframe.frames.build import as_json
-from dialframe.store.files.layout import Layout
 from dialframe.store.files.rows import Row, Value
+from dialframe.store.files.table_layouts import Layout
 
 #: A number that can be forgotten, or asked about.
 E164: Final = re.compile(r"\+[1-9][0-9]{6,14}")

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from dialframe.store.files.layout import Layout
 from dialframe.store.files.parts import Part
+from dialframe.store.files.table_layouts import Layout
 
 _COLUMNS: Final = (
     "name, table_name, history, rows, size_bytes, digest, first_seq, last_seq, first_time, "

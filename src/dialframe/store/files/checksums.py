@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final, Literal
 
-from dialframe.store.files.layout import LAYOUTS
+from dialframe.store.files.table_layouts import LAYOUTS
 
 #: Tables with few rows, all of which are compared before anything is believed.
 SMALL: Final = (

@@ -22,7 +22,6 @@ from dialframe.errors import StoreError
 from dialframe.files import exclusive, shared
 from dialframe.store.files.catalog import drop_parts, live_parts
 from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
-from dialframe.store.files.layout import BY_NAME, Layout
 from dialframe.store.files.parts import (
     ASIDE,
     Damaged,
@@ -33,6 +32,7 @@ from dialframe.store.files.parts import (
     integers,
 )
 from dialframe.store.files.rows import instant, microseconds
+from dialframe.store.files.table_layouts import BY_NAME, Layout
 
 T = TypeVar("T")
 

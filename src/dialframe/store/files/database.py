@@ -30,7 +30,6 @@ from dialframe.store.files.checksums import (
     unwatch,
     watch,
 )
-from dialframe.store.files.layout import APPLICATION_ID, SCHEMA_VERSION, additions, statements
 from dialframe.store.files.second_copy import (
     LOG_BYTES,
     Record,
@@ -39,6 +38,12 @@ from dialframe.store.files.second_copy import (
     log_of,
     note,
     records,
+)
+from dialframe.store.files.table_layouts import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    additions,
+    statements,
 )
 
 FILE: Final = "store.sqlite"

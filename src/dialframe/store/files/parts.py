@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from dialframe import files
 from dialframe.store.files import second_copy
-from dialframe.store.files.layout import BY_NAME, FEW, FOREVER, Layout
 from dialframe.store.files.rows import Value, coded, plain, schema
+from dialframe.store.files.table_layouts import BY_NAME, FEW, FOREVER, Layout
 
 FOLDER: Final = "parts"
 SUFFIX: Final = ".parquet"

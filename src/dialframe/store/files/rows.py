@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dialframe.frames.build import as_json
 from dialframe.frames.columns import Kind
-from dialframe.store.files.layout import FEW, FOREVER, SCHEMA_VERSION, Layout
+from dialframe.store.files.table_layouts import FEW, FOREVER, SCHEMA_VERSION, Layout
 
 #: Arrow type of each kind, in parts and in what is read. Long offsets are what pandas wants.
 TYPES: Final[dict[Kind, pa.DataType]] = {

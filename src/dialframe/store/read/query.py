@@ -16,9 +16,9 @@ from dialframe.files import shared
 from dialframe.store.files.catalog import Patches
 from dialframe.store.files.damage import refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.layout import FOREVER, LAYOUTS, Layout
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished
 from dialframe.store.files.rows import microseconds, schema
+from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 from dialframe.store.read.snapshot import Selection, snapshot
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from dialframe.store.files.catalog import Patches, live_parts, read_patches
 from dialframe.store.files.checksums import HEADS
 from dialframe.store.files.damage import Damage, damages, read_steadily, refuse_lost, refused
 from dialframe.store.files.database import LEASE, Database
-from dialframe.store.files.layout import BY_NAME, FOREVER, Layout
 from dialframe.store.files.parts import Damaged, Part, Shelf, Vanished, integers, ordered
 from dialframe.store.files.rows import plain, read_tail
+from dialframe.store.files.table_layouts import BY_NAME, FOREVER, Layout
 from dialframe.store.read.facts import (
     Check,
     Info,

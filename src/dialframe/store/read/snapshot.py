@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.store.files.catalog import Patches, live_parts, read_patches
-from dialframe.store.files.layout import FOREVER, Layout
 from dialframe.store.files.parts import Part, Shelf, integers, order_of
 from dialframe.store.files.rows import Value, coded, microseconds, plain, read_tail
+from dialframe.store.files.table_layouts import FOREVER, Layout
 
 if TYPE_CHECKING:
     import pandas as pd

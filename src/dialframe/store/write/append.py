@@ -19,9 +19,9 @@ from dialframe.store.files.catalog import (
     read_patches,
     scope_numbers,
 )
-from dialframe.store.files.layout import FOREVER, Layout
 from dialframe.store.files.parts import Shelf, integers
 from dialframe.store.files.rows import Bad, Row, Value, digest_of, read_tail, rows_of
+from dialframe.store.files.table_layouts import FOREVER, Layout
 
 #: Content hash of "no longer listed", which no content has.
 GONE: Final = b"gone"

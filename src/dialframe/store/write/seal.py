@@ -29,9 +29,9 @@ from dialframe.store.files.catalog import (
 )
 from dialframe.store.files.damage import note_unlisted
 from dialframe.store.files.database import LEASE, PARTS_LOCK, Database
-from dialframe.store.files.layout import FOREVER, LAYOUTS, Layout
 from dialframe.store.files.parts import Part, Shelf, integers, ordered
 from dialframe.store.files.rows import read_tail
+from dialframe.store.files.table_layouts import FOREVER, LAYOUTS, Layout
 
 #: Followed versions in a part, from which it is written anew: one in so many.
 PATCHED_SHARE: Final = 10

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.store.files.layout import Layout
 from dialframe.store.files.parts import Part, Shelf
 from dialframe.store.files.rows import Row
+from dialframe.store.files.table_layouts import Layout
 from dialframe.store.write.seal import rewrite
 
 #: Tables whose rows are about persons; campaigns and counts of dispositions are not.
