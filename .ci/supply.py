@@ -20,7 +20,11 @@ from packaging.utils import canonicalize_name
 
 CI = Path(__file__).parent
 ROOT = CI.parent
-HEAD = "# Written by .ci/supply.py: do not edit. For CPython 3.11 on Linux x86-64.\n"
+HEAD = (
+    "# Written by .ci/supply.py: do not edit. For CPython 3.11, 3.12 and 3.13 on Linux x86-64.\n"
+)
+#: The Python that writes comes first; its files are those of the bill of materials.
+PYTHONS = ("3.11", "3.12", "3.13")
 #: License texts of metadata to SPDX, where a package has no expression of its own.
 SPDX = {
     "MIT License": "MIT", "BSD License": "BSD-3-Clause", "Apache Software License": "Apache-2.0",
@@ -60,19 +64,19 @@ def closure(wanted: list[str]) -> dict[str, Distribution]:
     return dict(sorted(found.items()))
 
 
-def hashes(of: dict[str, Distribution]) -> dict[str, str]:
-    """SHA-256 of the file that pip would install of each release, by name."""
+def hashes(of: dict[str, Distribution]) -> dict[str, list[str]]:
+    """SHA-256 of the files that pip would install of each release, by name: one for each Python that differs."""
     pins = [f"{name}=={dist.version}" for name, dist in of.items()]
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
-               "--no-deps", "--report", "-", *pins]  # fmt: skip
-    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603 - our own words
-    report = json.loads(ran.stdout)
-    return {
-        canonicalize_name(one["metadata"]["name"]): one["download_info"]["archive_info"]["hashes"][
-            "sha256"
-        ]
-        for one in report["install"]
-    }
+    digests: dict[str, dict[str, None]] = {name: {} for name in of}
+    for python in PYTHONS:
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
+                   "--no-deps", "--only-binary=:all:", "--python-version", python, "--target", "nowhere",
+                   "--report", "-", *pins]  # fmt: skip
+        ran = subprocess.run(command, check=True, stdout=subprocess.PIPE)  # noqa: S603 - our own words
+        for one in json.loads(ran.stdout)["install"]:
+            digest = one["download_info"]["archive_info"]["hashes"]["sha256"]
+            digests[canonicalize_name(one["metadata"]["name"])][digest] = None
+    return {name: list(found) for name, found in digests.items()}
 
 
 def spdx(of: Distribution) -> str:
@@ -90,9 +94,12 @@ def spdx(of: Distribution) -> str:
     return (metadata["License"] or "not stated").strip().splitlines()[0][:60]
 
 
-def lock(of: dict[str, Distribution], digests: dict[str, str], path: Path) -> None:
+def lock(of: dict[str, Distribution], digests: dict[str, list[str]], path: Path) -> None:
     """Write requirements with hashes."""
-    lines = [f"{name}=={dist.version} --hash=sha256:{digests[name]}" for name, dist in of.items()]
+    lines = [
+        " ".join([f"{name}=={dist.version}", *(f"--hash=sha256:{one}" for one in digests[name])])
+        for name, dist in of.items()
+    ]
     path.write_text(HEAD + "\n".join(lines) + "\n")
 
 
@@ -110,7 +117,7 @@ def main() -> None:
             "version": dist.version,
             "purl": f"pkg:pypi/{name}@{dist.version}",
             "licenses": [{"license": {"name": spdx(dist)}}],
-            "hashes": [{"alg": "SHA-256", "content": digests[name]}],
+            "hashes": [{"alg": "SHA-256", "content": digests[name][0]}],
         }
         for name, dist in base.items()
     ]
