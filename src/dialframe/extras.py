@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, requires
 
 __all__ = ["in_words", "needed"]
 
@@ -24,6 +23,9 @@ def needed(library: str) -> tuple[str, ...]:
         >>> needed("pandas")
         ()
     """
+    # It loads the library of mail: for an error alone, and not on the way of every command.
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         lines = requires("dialframe") or []
     except PackageNotFoundError:

@@ -18,7 +18,7 @@ SOURCE = str(Path(__file__).parent.parent.parent / "src")
 HEAVY = (
     "scipy", "lifelines", "matplotlib", "duckdb", "numba", "llvmlite", "httpx", "anywidget",
     "dialframe.store", "dialframe.account", "dialframe.client", "dialframe.analytics",
-    "dialframe.compliance", "dialframe.sandbox",
+    "dialframe.compliance", "dialframe.sandbox", "dialframe.contract.models", "rich",
 )  # fmt: skip
 PROGRAM = """
 import json, sys

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Annotated
 
 import typer
@@ -86,3 +88,19 @@ app.add_typer(contract_commands.app, name="contract")
 app.add_typer(webhooks_commands.app, name="webhooks")
 app.add_typer(assistant_commands.app, name="assistant")
 app.command("app")(webpage.app)
+
+
+def branch(arguments: Sequence[str]) -> typer.Typer:
+    """The tree with nothing in it but the family that these arguments ask for.
+
+    Building the options of all fifty commands takes longer than reading a small list. Where the first word
+    is no family, the whole tree is needed: for the page of all commands, or to say what was meant.
+    """
+    name = arguments[0] if arguments else ""
+    families = [info for info in app.registered_groups if info.name == name]
+    commands = [info for info in app.registered_commands if info.name == name]
+    if not families and not commands:
+        return app
+    part = copy(app)
+    part.registered_groups, part.registered_commands = families, commands
+    return part

@@ -160,10 +160,10 @@ def _reported(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from dialframe.cli.command_tree import app
+    from dialframe.cli.command_tree import branch
 
     try:
-        status = app(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+        status = branch(arguments)(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except SystemExit as ended:
         status = ended.code
     if status == INTERRUPTED:

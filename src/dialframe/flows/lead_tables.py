@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from dialframe import leads
-from dialframe.flows.import_ledger import Ledger
 from dialframe.leads import Cleaned, CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
 from dialframe.leads.writing.report import Outcome
 from dialframe.leads.writing.tally import LINE_COLUMNS, LINES_SHOWN
 from dialframe.privacy import mask
 from dialframe.reports.lead_page import SURE, delimiter, header
+
+if TYPE_CHECKING:
+    # The ledger stands on the service's shapes, which a list that is only cleaned does not need.
+    from dialframe.flows.import_ledger import Ledger
 
 _LINES_SHOWN: Final = 3
 #: Formats that name their columns themselves.

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from dialframe.opt_outs.words import (
     is_suspect,
     phrase_set,
-    phrases_by_first,
+    phrases_from,
     plain,
     text_parts,
     word_set,
@@ -136,7 +136,8 @@ def scope_of(header: str) -> Scope:
 
 def prohibits(tokens: Sequence[str]) -> Stance | None:
     """What the words of a header or of one piece of a cell say; see `read_stance`."""
-    return _stance(tokens, "any")
+    # Most headers say nothing of the kind, and the table of phrases is dear to a short list.
+    return _stance(tokens, "any") if is_suspect(" ".join(tokens)) else None
 
 
 def _parts_in(cell: str) -> set[str]:
@@ -207,11 +208,10 @@ def _only_other_channels() -> frozenset[str]:
 
 def _hits(tokens: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Phrases of the tables in the piece: begin, end, kind; the longest at each place."""
-    phrases = phrases_by_first()
     if (removal := _removal(tokens)) is not None:
         yield removal
     for start, token in enumerate(tokens):
-        for phrase, kind in phrases.get(token, ()):
+        for phrase, kind in phrases_from(token):
             if tuple(tokens[start : start + len(phrase)]) == phrase:
                 yield start, start + len(phrase), kind
                 break

@@ -6,6 +6,7 @@ import csv
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal, NamedTuple
@@ -15,6 +16,8 @@ CodeMeaning = Literal["clear", "do_not_call", "unclear"]
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)")
 _WORDS: Final = re.compile(r"[^\W_]+")
+_MARKS: Final = re.compile(r"([()|])")
+_NO_WORDS: Final = re.compile(r"(?:[^\w|]|_)+")
 #: Letters that have no decomposition and are still a plain letter with something added.
 _STROKES: Final = str.maketrans(
     {"ł": "l", "Ł": "L", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ı": "i"}
@@ -66,6 +69,23 @@ def plain(text: str) -> str:
     return " ".join(_WORDS.findall(_CAMEL.sub(" ", text).casefold()))
 
 
+def plain_parts(text: str) -> list[str]:
+    """Each part of a text parted by `|`, in plain words: for tables, where one by one would take long.
+
+    Args:
+        text: Parts with `|` between them.
+
+    Example:
+        >>> plain_parts("São Paulo|Rio-de-Janeiro")
+        ['sao paulo', 'rio de janeiro']
+    """
+    if not text.isascii():
+        decomposed = unicodedata.normalize("NFKD", text.translate(_STROKES))
+        text = "".join(char for char in decomposed if not unicodedata.combining(char))
+    words = _NO_WORDS.sub(" ", _CAMEL.sub(" ", text).casefold())
+    return [part.strip() for part in words.split("|")]
+
+
 @cache
 def word_set(name: str) -> frozenset[str]:
     """The words of one table of `words.toml`."""
@@ -94,18 +114,24 @@ def phrase_set(kind: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def phrases_from(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Prohibitions that count anywhere in a text and begin with this word, the longest first."""
+    return _longest_first(first) if first in _by_first() else ()
+
+
 @cache
-def phrases_by_first() -> dict[str, tuple[tuple[tuple[str, ...], str], ...]]:
-    """Prohibitions that count anywhere in a text, by their first word, the longest first."""
-    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+def _longest_first(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    phrases = ((tuple(phrase.split()), kind) for phrase, kind in _by_first()[first])
+    return tuple(sorted(phrases, key=lambda phrase: -len(phrase[0])))
+
+
+@cache
+def _by_first() -> dict[str, list[tuple[str, str]]]:
+    by_first: dict[str, list[tuple[str, str]]] = {}
     for kind in ("states", "calls", "contact", "threats"):
         for phrase in phrase_set(kind):
-            tokens = tuple(phrase.split())
-            by_first.setdefault(tokens[0], []).append((tokens, kind))
-    return {
-        first: tuple(sorted(phrases, key=lambda phrase: -len(phrase[0])))
-        for first, phrases in by_first.items()
-    }
+            by_first.setdefault(phrase.partition(" ")[0], []).append((phrase, kind))
+    return by_first
 
 
 @cache
@@ -164,34 +190,25 @@ def _table(name: str) -> dict[str, Any]:
 
 def _expanded(text: str) -> list[str]:
     """Phrases written as `stop (|the )calls | never call`, each alternative a phrase."""
-    phrases = (" ".join(phrase.split()) for part in _split(text) for phrase in _alternatives(part))
+    phrases = (" ".join(phrase.split()) for phrase in _alternatives(iter(_MARKS.split(text))))
     return [phrase for phrase in phrases if phrase]
 
 
-def _alternatives(text: str) -> list[str]:
-    """A phrase with each of its alternatives in brackets, which may hold brackets again."""
-    begin = text.find("(")
-    if begin < 0:
-        return [text]
-    stop, depth = begin, 0
-    for stop in range(begin, len(text)):
-        depth += (text[stop] == "(") - (text[stop] == ")")
-        if not depth:
+def _alternatives(pieces: Iterator[str]) -> list[str]:
+    """What may stand between two brackets, which may hold brackets again."""
+    closed, begun = [], [""]
+    for piece in pieces:
+        if piece == "|":
+            closed += begun
+            begun = [""]
+        elif piece == "(":
+            middles = _alternatives(pieces)
+            begun = [begin + middle for begin in begun for middle in middles]
+        elif piece == ")":
             break
-    middles = [each for part in _split(text[begin + 1 : stop]) for each in _alternatives(part)]
-    ends = _alternatives(text[stop + 1 :])
-    return [text[:begin] + middle + end for middle in middles for end in ends]
-
-
-def _split(text: str) -> list[str]:
-    """The parts between `|` outside brackets."""
-    parts, depth, begin = [], 0, 0
-    for at, char in enumerate(text):
-        depth += (char == "(") - (char == ")")
-        if char == "|" and not depth:
-            parts.append(text[begin:at])
-            begin = at + 1
-    return [*parts, text[begin:]]
+        elif piece:
+            begun = [begin + piece for begin in begun]
+    return closed + begun
 
 
 def is_suspect(text: str) -> bool:

@@ -37,7 +37,9 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
         and not any(part in bare for part in _GLUED_MAIL)
     ):
         return _PART
-    if any(part in bare for part, says in text_parts().items() if says == "opt_out"):
+    if not bare.isascii() and any(
+        part in bare for part, says in text_parts().items() if says == "opt_out"
+    ):
         return _PART
     called = any(part in bare for part in words_of("asian_calls"))
     return _PART if called and any(part in bare for part in words_of("asian_forbidden")) else 0.0

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pandas as pd
 import phonenumbers
 
-from dialframe.opt_outs import plain
+from dialframe.opt_outs import plain, plain_parts
 
 #: What speaks for each country: how much, and in which words.
 Weights = dict[str, tuple[float, tuple[str, ...]]]
@@ -112,7 +112,7 @@ def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
     names, codes = _places()
     for header, cells in columns.items():
         divisions = bool(_words("headers", "division").intersection(plain(header).split()))
-        for cell in cells:
+        for cell, count in Counter(cells).items():
             regions: frozenset[str] = frozenset()
             for part in _PARTS.split(cell[:120]):
                 word = plain(part)
@@ -121,10 +121,10 @@ def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
                     regions = codes.get(word, frozenset())
                 if regions:
                     for region in regions:
-                        known[region] += 1
+                        known[region] += count
                         examples.setdefault(region, {})[part.strip()] = None
                     break
-            total += bool(regions)
+            total += count * bool(regions)
     if total < _LEAST_KNOWN_CELLS:
         return {}
     return {
@@ -274,7 +274,7 @@ def _languages() -> dict[str, frozenset[str]]:
 
 
 def _plain_words(words: str) -> frozenset[str]:
-    return frozenset(plain(word) for word in words.split("|")) - {""}
+    return frozenset(plain_parts(words)) - {""}
 
 
 @cache
@@ -300,7 +300,7 @@ def _places() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
     for region, facts in _table().items():
         codes = facts.get("codes", "").replace(" ", "|")
         for table, words in zip(tables, (facts["cities"], codes), strict=True):
-            for word in words.split("|"):
-                if name := plain(word):
+            for name in plain_parts(words):
+                if name:
                     table[name] = table.get(name, frozenset()) | {region}
     return tables[0], tables[1]
