@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from numbers import Integral, Real
 from typing import Final
 
@@ -13,8 +12,9 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
-from dialframe.phones.reading import Reading, check_region, read_number
+from dialframe.phones.reading import Reading, check_region
 from dialframe.phones.tiers import Column, pays, read_column, to_arrow
+from dialframe.phones.vectorized import read_all
 
 #: Columns of `normalize` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
@@ -86,15 +86,15 @@ normalise = normalize
 def _read_each(
     texts: list[str | None], regions: list[str | None] | str | None, index: pd.Index | None
 ) -> pd.DataFrame:
-    """By phonenumbers; a value costs once however often it is repeated."""
+    """Without the kernel; a value costs once however often it is repeated."""
     if not isinstance(regions, list):
         codes, distinct = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
-        read = partial(read_number, region=regions)
-        readings = [read(text if isinstance(text, str) else None) for text in distinct]
+        known = [text if isinstance(text, str) else None for text in distinct]
+        readings = read_all(known, [regions] * len(known))
         return _frame(readings, np.asarray(codes, dtype=np.intp), index)
     seen: dict[tuple[str | None, str | None], int] = {}
     rows = [seen.setdefault(pair, len(seen)) for pair in zip(texts, regions, strict=True)]
-    readings = [read_number(text, region) for text, region in seen]
+    readings = read_all([text for text, _ in seen], [region for _, region in seen])
     return _frame(readings, np.asarray(rows, dtype=np.intp), index)
 
 
