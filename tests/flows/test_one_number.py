@@ -18,9 +18,9 @@ from dialframe.flows import audit as auditing
 from dialframe.flows import reporting
 from dialframe.widgets.coverage_state import CoverageModel
 
-SEEDS = range(1, 11)
+SEEDS = range(1, 6)
 #: Accounts whose slower faces are asked too: they ask the query of `dnc.coverage` again.
-SOME = (1, 2, 3)
+SOME = (1, 2)
 TABLES = ["leads", "calls", "campaigns"]
 
 

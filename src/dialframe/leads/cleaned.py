@@ -8,14 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.region import RegionDecision
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
-from dialframe.phones import normalize
+from dialframe.phones import TYPES
+from dialframe.phones.outcomes import NO_TYPE, NOWHERE
+from dialframe.phones.tiers import read_column
 
 _FRAMES: Final = tuple(COUNT_KEYS.values())
 #: Records that a report shows of each reason.
@@ -156,15 +160,23 @@ class Cleaned:
         return f"Cleaned({counted})"
 
 
-def whereabouts(phones: Iterable[object]) -> tuple[dict[str, int], dict[str, int]]:
+def whereabouts(
+    phones: pa.ChunkedArray | Iterable[object],
+) -> tuple[dict[str, int], dict[str, int]]:
     """How many numbers in E.164 are of each country, and of each line type."""
-    numbers = pd.Series(phones, dtype="str")
-    found = normalize(numbers, region=None)
-    return _counted(found["region"]), _counted(found["type"])
-
-
-def _counted(column: pd.Series) -> dict[str, int]:
-    return {str(name): int(count) for name, count in column.value_counts().items()}
+    texts = (
+        phones if isinstance(phones, pa.ChunkedArray) else pa.array(pd.Series(phones, dtype="str"))
+    )
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    read = read_column(texts.cast(pa.large_string()), None)
+    known = read.region != NOWHERE
+    regions = np.bincount(read.region[known], minlength=len(read.regions))
+    kinds = np.bincount(read.kind, minlength=NO_TYPE + 1)
+    return (
+        {read.regions[at]: int(regions[at]) for at in np.flatnonzero(regions)},
+        {name: int(kinds[kind]) for kind, name in TYPES.items() if kinds[kind]},
+    )
 
 
 def by_count(counted: Mapping[str, int]) -> dict[str, int]:

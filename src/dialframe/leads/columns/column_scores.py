@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 import pandas as pd
+import pyarrow as pa
 
 from dialframe import opt_outs
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
@@ -24,7 +25,9 @@ from dialframe.leads.columns.header_match import (
 )
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
-from dialframe.phones import normalize
+from dialframe.phones import check_region
+from dialframe.phones.outcomes import VALID
+from dialframe.phones.tiers import read_column
 
 SAMPLE_ROWS: Final = 1000
 _PARSED_VALUES: Final = 200
@@ -118,8 +121,8 @@ def _phone_share(cells: list[str], region: str | None) -> float:
         return 0.0
     step = max(1, len(like) // _PARSED_VALUES)
     parsed = like[::step]
-    valid = normalize(parsed, region=region)["valid"].fillna(value=False)
-    share = float(valid.mean())
+    outcomes = read_column(pa.array(parsed, pa.large_string()), check_region(region)).outcome
+    share = float((outcomes == VALID).mean())
     if region is None:
         # Of which country they are is not known yet; as many digits as phones have is a hint.
         alike = sum(
