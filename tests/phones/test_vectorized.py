@@ -8,7 +8,7 @@ import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
 from dialframe.phones import read_number
-from dialframe.phones.vectorized import read_all, read_usual
+from dialframe.phones.vectorized import are_valid, read_all, read_usual
 from phones.samples import DUMMIES, NOISE, REGIONS, written
 
 FORMATS = [PhoneNumberFormat.NATIONAL, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.E164]
@@ -39,11 +39,18 @@ def test_every_answer_is_that_of_phonenumbers():
     answered = [reading is not None for reading in readings]
     assert sum(answered[:-1_500]) > 0.5 * len(answered[:-1_500])
     assert sum(answered[-1_500:]) > 100
+    truth = [read_number(text, region) for text, region in zip(texts, regions, strict=True)]
     assert [
         (text, region)
-        for text, region, reading in zip(texts, regions, readings, strict=True)
-        if reading is not None and reading != read_number(text, region)
+        for text, region, reading, own in zip(texts, regions, readings, truth, strict=True)
+        if reading is not None and reading != own
     ] == []
+    assert are_valid(texts, regions) == [bool(own.valid) for own in truth]
+    # In a country that it is not of, a number is as certainly none.
+    abroad = regions[1:] + regions[:1]
+    assert are_valid(texts, abroad) == [
+        bool(read_number(text, region).valid) for text, region in zip(texts, abroad, strict=True)
+    ]
 
 
 def test_the_ways_of_four_plans_are_certain():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -68,8 +68,60 @@ def read_usual(texts: Sequence[str], regions: Sequence[str | None]) -> list[Read
         >>> read_usual(["(212) 555-0142", "n/a"], ["US", "US"])[0].e164
         '+12125550142'
     """
-    plan, column = _plan(), pa.array(texts, pa.large_string())
+    plan, parsed = _plan(), _parsed(texts, regions)
+    certain = parsed.certain & parsed.valid
+    state = parsed.state[certain]
+    # Of Python's own numbers and texts from here on: one by one they are several times quicker.
+    listed = zip(
+        parsed.rows[certain].tolist(), parsed.written.filter(pa.array(certain)).to_pylist(),
+        parsed.code[certain].tolist(), parsed.begin[certain].tolist(), plan.region[state].tolist(),
+        plan.kind[state].tolist(), strict=True,
+    )  # fmt: skip
+    labels, valid = plan.regions.tolist(), Reading(valid=True, possible=True)
     found: list[Reading | None] = [None] * len(texts)
+    for row, number, its_code, start, its_region, its_kind in listed:
+        e164 = f"+{its_code}{number[start:]}"
+        found[row] = valid._replace(e164=e164, region=labels[its_region], type=TYPES[its_kind])
+    return found
+
+
+def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]:
+    """Whether each text is a valid number, as `read_number` finds it.
+
+    Args:
+        texts: Texts, none of them missing.
+        regions: The known region at home of each, or None.
+
+    Example:
+        >>> are_valid(["(212) 555-0142", "020 7946 0018"], ["US", "US"])
+        [True, False]
+    """
+    parsed = _parsed(texts, regions)
+    known: list[bool | None] = [None] * len(texts)
+    for row, valid in zip(
+        parsed.rows[parsed.certain].tolist(), parsed.valid[parsed.certain].tolist(), strict=True
+    ):
+        known[row] = valid
+    return [
+        bool(read_number(text, region).valid) if valid is None else valid
+        for valid, text, region in zip(known, texts, regions, strict=True)
+    ]
+
+
+class _Parsed(NamedTuple):
+    """Texts of the usual shapes: their rows and digits, and what one of the ways makes of them."""
+
+    rows: NDArray[np.intp]
+    written: pa.Array
+    begin: NDArray[np.intp]
+    code: NDArray[np.intp]
+    state: NDArray[np.intp]
+    valid: NDArray[np.bool_]
+    certain: NDArray[np.bool_]
+
+
+def _parsed(texts: Sequence[str], regions: Sequence[str | None]) -> _Parsed:
+    plan, column = _plan(), pa.array(texts, pa.large_string())
     rows = np.flatnonzero(pc.match_substring_regex(column, _USUAL).to_numpy(zero_copy_only=False))
     column = column.take(pa.array(rows))
     written = pc.replace_substring_regex(column, "[^0-9]", "")
@@ -77,32 +129,41 @@ def read_usual(texts: Sequence[str], regions: Sequence[str | None]) -> list[Read
     fits = (length >= _LEAST_DIGITS) & (length <= LONGEST + _CODE_DIGITS)
     rows, length, chosen = rows[fits], length[fits], pa.array(fits)
     written, plus = written.filter(chosen), pc.starts_with(column.filter(chosen), "+")
-    names = (*plan.regions[:-1].tolist(), None)
-    places = {name: place for place, name in enumerate(names)}
+    places = _places()
     home = np.array([places[regions[row]] for row in rows.tolist()], np.intp)
     digits = _matrix(written, length)
 
-    begin, code, certain = _ways(
-        plan, digits, length, plus.to_numpy(zero_copy_only=False), home, abroad=len(names) - 1
+    ways = _ways(
+        plan, digits, length, plus.to_numpy(zero_copy_only=False), home, abroad=len(places) - 1
     )
+    begin, code = ways.begin, ways.code
     state = plan.root[code].astype(np.intp)
     for at in range(digits.shape[1]):
         state = np.where((at >= begin) & (at < length), plan.step[state, digits[:, at]], state)
+    size = length - begin
+    valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & (size <= LONGEST)
     main = np.maximum(plan.main[code], 0)
-    size = np.clip(length - begin, 0, LONGEST)
-    certain &= (state != 0) & (plan.kind[state] != _UNKNOWN) & (length - begin <= LONGEST)
-    certain &= plan.length[main, size] == _POSSIBLE
-    region, kind = plan.region[state], plan.kind[state]
-    # Of Python's own numbers and texts from here on: one by one they are several times quicker.
-    listed = zip(
-        rows[certain].tolist(), written.filter(pa.array(certain)).to_pylist(), code[certain].tolist(),
-        begin[certain].tolist(), region[certain].tolist(), kind[certain].tolist(), strict=True,
-    )  # fmt: skip
-    labels, valid = plan.regions.tolist(), Reading(valid=True, possible=True)
-    for row, number, its_code, start, its_region, its_kind in listed:
-        e164 = f"+{its_code}{number[start:]}"
-        found[row] = valid._replace(e164=e164, region=labels[its_region], type=TYPES[its_kind])
-    return found
+    valid &= plan.length[main, np.minimum(size, LONGEST)] == _POSSIBLE
+    return _Parsed(rows, written, begin, code, state, valid, ways.plain | (ways.trunk & valid))
+
+
+@cache
+def _places() -> dict[str | None, int]:
+    """Places of the regions; the last is the home of who has none."""
+    names = (*_plan().regions[:-1].tolist(), None)
+    return {name: place for place, name in enumerate(names)}
+
+
+class _Ways(NamedTuple):
+    """Where each national number begins, its calling code, and which way is taken.
+
+    Behind a trunk prefix only a valid number is certain: what is none may be another with the prefix.
+    """
+
+    begin: NDArray[np.intp]
+    code: NDArray[np.intp]
+    plain: NDArray[np.bool_]
+    trunk: NDArray[np.bool_]
 
 
 def _ways(
@@ -113,39 +174,34 @@ def _ways(
     home: NDArray[np.intp],
     *,
     abroad: int,
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Where each national number begins, its calling code, and whether that is certain."""
+) -> _Ways:
     at_home = ~plus & (home != abroad)
-    behind = np.arange(len(digits)), np.zeros(len(digits), np.intp)
-    first = _three(digits, behind[1])
+    begin = np.zeros(len(digits), np.intp)
+    first = _three(digits, begin)
+    code = plan.code[home].astype(np.intp)
     # As dialed at home: three digits that no prefix and no calling code begins with.
-    plain = at_home & (plan.home[home, first] != 0)
-    begin, code, certain = behind[1].copy(), plan.code[home].astype(np.intp), plain
+    local = at_home & (plan.home[home, first] != 0)
     # With the trunk 0 (or 8), which is no call abroad and no calling code.
-    trunk = at_home & ~plain & _untouched(plan, "international", home, first)
+    trunk = at_home & ~local & _untouched(plan, "international", home, first)
     trunk &= _says(plan, "national", home, first, _is_one_digit_of)
     trunk &= _calling_codes(plan, digits)[0] != code
-    begin[trunk] = 1
-    certain = certain | trunk
     # Behind the 1 of North America, as long as no other number there is.
-    eleven = at_home & ~plain & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
-    after = _three(digits, np.ones(len(digits), np.intp))
+    eleven = at_home & ~local & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
     eleven &= (digits[:, 0] == 1) & (digits[:, 1] > 1)
-    eleven &= _untouched(plan, "national", home, after)
-    begin[eleven] = 1
-    certain |= eleven
+    eleven &= _untouched(plan, "national", home, _three(digits, begin + 1))
     # In full.
     its_code, width = _calling_codes(plan, digits)
     main = np.maximum(plan.main[its_code], 0)
     full = plus & (width > 0) & (main < abroad)
+    main[~full] = 0
     rest = _three(digits, width)
-    free = _untouched(plan, "national", np.where(full, main, 0), rest)
-    trunk = full & _says(plan, "national", np.where(full, main, 0), rest, _is_one_digit_of)
-    begin[full] = width[full]
-    begin[trunk] += 1
-    code[full] = its_code[full]
-    certain |= full & (free | trunk)
-    return begin, np.where(certain, code, 0), certain
+    free = full & _untouched(plan, "national", main, rest)
+    full_trunk = full & ~free & _says(plan, "national", main, rest, _is_one_digit_of)
+
+    plain, trunk = local | eleven | free, trunk | full_trunk
+    begin = np.where(full, width, 0) + (trunk | eleven)
+    code = np.where(full, its_code, code)
+    return _Ways(begin, np.where(plain | trunk, code, 0), plain, trunk)
 
 
 def _matrix(written: pa.Array, length: NDArray[np.intp]) -> NDArray[np.uint8]:

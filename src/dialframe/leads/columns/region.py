@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -26,6 +26,7 @@ from dialframe.leads.columns.region_signs import Weights, weigh
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
+from dialframe.phones.vectorized import are_valid
 
 #: Where a region comes from: the caller, the records themselves (`+`, or a column of countries),
 #: the evidence of the list, or nowhere yet.
@@ -268,21 +269,25 @@ def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[s
     return list(national), list(abroad)
 
 
-def _fit(numbers: Sequence[str], region: str) -> float:
-    """Share of the numbers that are valid in the plan of a region."""
-    return sum(_is_valid(number, region) for number in numbers) / len(numbers)
+def _shares(numbers: Sequence[str], regions: Sequence[str]) -> list[float]:
+    """By region, the share of the numbers that are valid in its plan, with the trunk 0 or without."""
+    pairs = [(number, region) for region in regions for number in numbers]
+    valid = are_valid([number for number, _ in pairs], [region for _, region in pairs])
+    again = [at for at, (number, _) in enumerate(pairs) if not valid[at] and number.isdigit()]
+    texts = [f"0{pairs[at][0]}" for at in again]
+    for at, is_valid in zip(again, are_valid(texts, [pairs[at][1] for at in again]), strict=True):
+        valid[at] = is_valid
+    count = len(numbers)
+    return [sum(valid[at : at + count]) / count for at in range(0, len(pairs), count)]
 
 
-def _may_fit(numbers: Sequence[str], region: str) -> bool:
+def _may_fit(digits: Sequence[str], region: str) -> bool:
     """Whether a plan may be a rival, by the lengths and first digits that it allows; quick to tell."""
     form = _outline(region)
     if form is None:
         return True
-    alike = sum(
-        any(map(form.fullmatch, (digits, f"0{digits}")))
-        for digits in ("".join(_DIGITS.findall(number)) for number in numbers)
-    )
-    return alike >= _MAY_FIT * len(numbers)
+    alike = sum(any(map(form.fullmatch, (each, f"0{each}"))) for each in digits)
+    return alike >= _MAY_FIT * len(digits)
 
 
 @cache
@@ -301,19 +306,6 @@ def _outline(region: str) -> re.Pattern[str] | None:
     )
 
 
-@lru_cache(65_536)
-def _is_valid(number: str, region: str) -> bool:
-    phonenumbers.re_util.enable_pattern_cache()
-    for text in (number, f"0{number}") if number.isdigit() else (number,):
-        try:
-            parsed = phonenumbers.parse(text, region)
-        except phonenumbers.NumberParseException:
-            continue
-        if phonenumbers.is_valid_number(parsed):
-            return True
-    return False
-
-
 def _candidates(
     numbers: Sequence[str], weights: Weights, given: str | None
 ) -> tuple[RegionCandidate, ...]:
@@ -321,7 +313,8 @@ def _candidates(
     step = max(1, len(numbers) // _SAMPLE_NUMBERS)
     sample = numbers[::step][:_SAMPLE_NUMBERS]
     first = sample[:: max(1, len(sample) // _FIRST_NUMBERS)][:_FIRST_NUMBERS]
-    found = []
+    digits = ["".join(_DIGITS.findall(number)) for number in first]
+    plans, unnamed = [], []
     for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
         members = [region for region in regions if region in phonenumbers.SUPPORTED_REGIONS]
         if not members:
@@ -329,11 +322,18 @@ def _candidates(
         region = max(members, key=lambda one: weights.get(one, (0.0, ()))[0])
         if given and phonenumbers.country_code_for_region(given) == code:
             region = given
-        weight, evidence = weights.get(region, (0.0, ()))
-        is_unnamed = region != given and not weight
-        if is_unnamed and not (_may_fit(first, region) and _fit(first, region) >= _MAY_FIT):
-            continue
-        found.append(RegionCandidate(region, _fit(sample, region), weight, evidence))
+        plans.append(region)
+        if region != given and not weights.get(region, (0.0, ()))[0]:
+            unnamed.append(region)
+    rivals = [region for region in unnamed if _may_fit(digits, region)]
+    fits = dict(zip(rivals, _shares(first, rivals), strict=True))
+    asked = [
+        region for region in plans if region not in unnamed or fits.get(region, 0.0) >= _MAY_FIT
+    ]
+    found = [
+        RegionCandidate(region, fit, *weights.get(region, (0.0, ())))
+        for region, fit in zip(asked, _shares(sample, asked), strict=True)
+    ]
     kept = [one for one in found if one.fit >= _RIVAL or one.region == given or one.weight >= 1]
     return tuple(sorted(kept, key=lambda one: (one.fit < _RIVAL, -one.weight, -one.fit)))
 
@@ -352,7 +352,7 @@ def _is_unquestioned(given: str, weights: Weights, national: Sequence[str]) -> b
     most = max((weight for weight, _ in weights.values()), default=0.0)
     if most >= _ENOUGH and most - own >= _LEAD:
         return False
-    return _fit(national[:_SAMPLE_NUMBERS], given) >= _FITS
+    return _shares(national[:_SAMPLE_NUMBERS], [given])[0] >= _FITS
 
 
 def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
