@@ -16,6 +16,7 @@ BOTH = {
 #: Their tests that are about threads, or about a client's inside.
 THREADS_ALONE = {
     "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
+    "test_nothing_is_dialed_late_after_a_kill": "it is about the journal, which both share",
     "test_write_of_a_process_that_was_killed_is_settled_by_another": "it makes its own client",
 }
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import multiprocessing
+import os
+import random
+import signal
 import sqlite3
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -151,6 +158,71 @@ def test_nothing_is_dialed_late_after_a_crash(crash: int, tmp_path: Path) -> Non
         ask(resumed, Options(idempotency_key="k"))
 
     assert len(dialed) == before
+
+
+def dial_until_killed(folder: str, seed: int) -> None:
+    """Writes that reach people, one after the other; each that arrives is a line of the file `dialed`."""
+    dice = random.Random(seed)
+    dialed = os.open(f"{folder}/dialed", os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+
+    def service(request: httpx.Request) -> httpx.Response:
+        time.sleep(dice.uniform(0, 0.003))
+        os.write(dialed, request.headers["Idempotency-Key"].encode() + b"\n")
+        time.sleep(dice.uniform(0, 0.003))
+        return problem(503, "temporarily_unavailable", Retry_After="1")
+
+    client = connected(service, Path(folder) / "journal", clock=FakeClock(), max_attempts=1)
+    for n in itertools.count():
+        with contextlib.suppress(DialframeError):
+            RESENT[n % len(RESENT)](client, Options(idempotency_key=f"k{n}"))
+
+
+#: Writes whose window is over after an hour.
+RESENT = [REACHING[n][1] for n in (0, 1, 2, 3, 5)]
+#: `DIALFRAME_LATE_KILLS=100` for more.
+KILLS = int(os.environ.get("DIALFRAME_LATE_KILLS", "8"))
+
+
+def test_nothing_is_dialed_late_after_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that were killed at any moment, and everything of theirs that is open an hour later."""
+    # The server that forks finds this module, so that no child has to load it.
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    starting = multiprocessing.get_context("forkserver")
+    starting.set_forkserver_preload(["client.test_late_writes"])
+    dice, arrived, opened = random.Random(4), 0, 0
+    for crash in range(KILLS):
+        folder = tmp_path / str(crash)
+        folder.mkdir()
+        process = starting.Process(target=dial_until_killed, args=(str(folder), crash))
+        process.start()
+        until_s = time.monotonic() + 120
+        while not (folder / "dialed").exists() or not (folder / "dialed").stat().st_size:
+            assert time.monotonic() < until_s
+            time.sleep(0.002)
+        time.sleep(dice.uniform(0, 0.03))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        arrived += len((folder / "dialed").read_text().split())
+
+        clock, service = FakeClock(), Service(answer({}))
+        clock.elapsed_s += 3600
+        resumed = connected(service, folder / "journal", clock=clock, max_attempts=1)
+        pending = resumed.writes.pending()
+        opened += len(pending)
+        for write in pending:
+            with pytest.raises(ConfigError, match="late"):
+                resumed.writes.settle(write.key)
+            with pytest.raises(ConfigError, match="late"):
+                RESENT[int(write.key[1:]) % len(RESENT)](
+                    resumed, Options(idempotency_key=write.key)
+                )
+        assert service.requests == []
+    # Kills that never hit a write would prove nothing.
+    assert arrived >= KILLS
+    assert opened >= KILLS / 2
 
 
 def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_path: Path) -> None:
