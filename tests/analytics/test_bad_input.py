@@ -155,11 +155,17 @@ PAIRS = [
 ]
 
 
+@cache
+def _asked(kind: str, name: str) -> Any:
+    """What an analysis says of an account; several tests read it."""
+    return EVERYTHING[name](ACCOUNTS[kind])
+
+
 @pytest.mark.parametrize(("kind", "name"), PAIRS)
 def test_every_analysis_on_every_account(kind: str, name: str) -> None:
     """An answer that can be printed, saved and true, or one of our errors; a warning would be an error."""
     try:
-        found: Any = EVERYTHING[name](ACCOUNTS[kind])
+        found: Any = _asked(kind, name)
     except DialframeError as error:
         words = str(error)
         if len(words) > 20:
@@ -221,7 +227,7 @@ REFUSED = {
 
 @cache
 def _metrics(kind: str) -> metrics.Metrics:
-    found = EVERYTHING["metrics"](ACCOUNTS[kind])
+    found = _asked(kind, "metrics")
     assert isinstance(found, metrics.Metrics)
     return found
 
@@ -273,7 +279,7 @@ DRAWN = [
 def test_an_answer_can_be_drawn(kind: str, name: str) -> None:
     """Whatever was answered has a picture with words, without a warning; a part of all, in turn."""
     try:
-        found = EVERYTHING[name](ACCOUNTS[kind])
+        found = _asked(kind, name)
     except DialframeError as error:
         if len(str(error)) > 20:
             return
@@ -286,7 +292,7 @@ def test_order_and_index_of_rows_do_not_matter(name: str) -> None:
     """Rows as pages bring them, newest first and with the index of each page, say the same."""
     made = ACCOUNTS["no dispositions in one campaign"]
     other = replace(made, calls=_paged(made.calls), leads=_paged(made.leads))
-    said, again = (EVERYTHING[name](each) for each in (made, other))
+    said, again = _asked("no dispositions in one campaign", name), EVERYTHING[name](other)
     if name in ("attempts_frame", "classify", "match"):
         assert said.iloc[::-1].reset_index(drop=True).equals(again.reset_index(drop=True))
         return
@@ -313,7 +319,7 @@ def test_an_empty_account_has_the_columns_of_a_full_one(name: str) -> None:
         with pytest.raises(DialframeError, match="there are no campaigns"):
             EVERYTHING[name](ACCOUNTS["empty"])
         return
-    empty, full = (as_table(EVERYTHING[name](ACCOUNTS[k])) for k in ("empty", "one call"))
+    empty, full = (as_table(_asked(k, name)) for k in ("empty", "one call"))
     assert empty.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
 
 
