@@ -107,7 +107,7 @@ def instant(micros: object) -> dt.datetime:
     return dt.datetime.fromtimestamp(int(str(micros)) / 1e6, tz=dt.UTC)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_week_of_calls_balances(make: Callable[..., Account], seed: int) -> None:
     """Outbox, call records, attempts and events tell of the same calls."""
     account = make(seed=seed).dialing()
