@@ -233,7 +233,7 @@ def memory() -> dict[str, Any]:
     found = {}
     for size in ("small", "medium"):
         with sandbox(size) as facts, tempfile.TemporaryDirectory() as folder:
-            _unlimited(facts)
+            unlimited(facts)
             arguments = [facts["base_url"], facts["api_key"], folder]
             said = subprocess.run(
                 [sys.executable, "-c", _SYNC, *arguments],
@@ -246,7 +246,7 @@ def memory() -> dict[str, Any]:
     return found
 
 
-def _unlimited(facts: dict[str, Any]) -> None:
+def unlimited(facts: dict[str, Any]) -> None:
     request = urllib.request.Request(  # noqa: S310 - the sandbox's own address
         f"{facts['console_url']}/account",
         method="PUT",
