@@ -56,6 +56,8 @@ def _one(law: CapRule, row: object) -> str:
     said += f", counted by {', '.join(p.scope).replace('_', ' ')}"
     if severity == _UNCERTAIN and p.subject_proxy:
         said += "; over several campaigns, whose subject may be the same"
+    if severity == _UNCERTAIN and law.ceiling_reason:
+        said += f"; {law.ceiling_reason}"
     if p.nature == "rebuttable_presumption":
         said += "; a presumption, which can be rebutted"
     return f"{said}; {missing} is missing" if severity == _OPEN else said

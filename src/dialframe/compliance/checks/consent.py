@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, graded, shaped
+from dialframe.compliance.checks.reading import GRADES, Check, View, graded, shaped
+from dialframe.compliance.grades import PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.rules.rule_model import ConsentRule
 from dialframe.frames import Column
 
@@ -31,12 +32,14 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
     """What the records show, and what the rule asks for."""
     memory: dict[tuple[Any, ...], str] = {}
     reasons = []
-    for numbers, answer, kind, missing in zip(
-        rows["rules"], rows["answer"], rows["kind_asked"], rows["missing"], strict=True
-    ):
-        key = (int(numbers[0]) if len(numbers) else -1, answer, kind, missing)
+    names = ("rules", "answer", "kind_asked", "missing", "severity")
+    for numbers, answer, kind, missing, severity in zip(*(rows[n] for n in names), strict=True):
+        key = (int(numbers[0]) if len(numbers) else -1, answer, kind, missing, int(severity))
         if key not in memory:
-            memory[key] = _reason(view.law.by_number.get(key[0]), *key[1:])
+            law = view.law.by_number.get(key[0])
+            memory[key] = _reason(law, answer, kind, missing)
+            if law is not None and law.ceiling_reason and GRADES[int(severity)] == UNCERTAIN:
+                memory[key] += f"; {law.ceiling_reason}"
         reasons.append(memory[key])
     return rows.assign(reason=pd.Series(reasons, index=rows.index, dtype="object"))
 
@@ -52,6 +55,11 @@ def table(view: View) -> pd.DataFrame:
         from calls c join case_rules k using (case_id) join consent_given g using (rule)
         where c.graded and not k.lifted and g.missing is not null and c.call not in (select call from consent_asked)
         order by rule, call_id""")
+    weak = [view.law.by_number[int(rule)].confidence == "low" for rule in found["rule"]]
+    decided = found["severity"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
+    doubted = decided & pd.Series(weak, index=found.index, dtype="bool")
+    found["by_query"] = found["severity"]
+    found["severity"] = found["severity"].mask(doubted, GRADES.index(UNCERTAIN))
     return shaped(graded(found, view, words), COLUMNS)
 
 

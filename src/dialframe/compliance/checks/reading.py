@@ -335,8 +335,9 @@ def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
     """The words of the query's own grade, and why it is uncertain nevertheless."""
     numbers = told["weak_rules" if "weak_rules" in told else "rules"]
     said: dict[tuple[int, ...], tuple[str, str, str]] = {}
+    reasons = [name for name in ("reason", "plain_reason") if name in told]
     columns: dict[str, list[object]] = {
-        n: told[n].tolist() for n in ("reason", "rule_id", "citation")
+        name: told[name].tolist() for name in (*reasons, "rule_id", "citation")
     }
     for place in weak.to_numpy().nonzero()[0]:
         key = tuple(numbers.iloc[place])
@@ -345,7 +346,8 @@ def _taken_back(told: pd.DataFrame, weak: pd.Series, view: View) -> pd.DataFrame
             doubts = "; ".join(f"{rule.id}: {rule.ceiling_reason}" for rule in rules)
             said[key] = doubts, ids(rules), citations(rules)
         doubts, columns["rule_id"][place], columns["citation"][place] = said[key]
-        columns["reason"][place] = f"{columns['reason'][place]}; {doubts}"
+        for name in reasons:
+            columns[name][place] = f"{columns[name][place]}; {doubts}"
     for name, values in columns.items():
         told[name] = pd.Series(values, index=told.index, dtype=told[name].dtype)
     told.loc[weak, "grade"], told.loc[weak, "severity"] = UNCERTAIN, UNCERTAIN_AT
