@@ -106,6 +106,7 @@ class Result:
         example: The example.
         expected: The grade that the file gives it.
         actual: The grade of the audit; None where no check asks the rule.
+        reason: What the audit says of the grade; empty where the rule reaches no such call.
     """
 
     rule_id: str
@@ -113,6 +114,7 @@ class Result:
     example: Example
     expected: str
     actual: str | None
+    reason: str = ""
 
     @property
     def holds(self) -> bool:
@@ -140,8 +142,8 @@ def run(book: RuleBook) -> list[Result]:
         ]
     )
     return [
-        Result(rule.id, number, example, example.grade, actual)
-        for (rule, number, example), actual in zip(numbered, grades, strict=True)
+        Result(rule.id, number, example, example.grade, *graded)
+        for (rule, number, example), graded in zip(numbered, grades, strict=True)
     ]
 
 
@@ -367,8 +369,8 @@ def _apart(scene: Scene) -> tuple[object, ...]:
     return ("outcomes",) if scene.outcomes else ()
 
 
-def _grades_of(scenes: Sequence[Scene]) -> list[str | None]:
-    """The grade that an audit gives the call of each scene; None where no check asks its rule."""
+def _grades_of(scenes: Sequence[Scene]) -> list[tuple[str | None, str]]:
+    """The grade and the reason that an audit gives the call of each scene; None where no check asks its rule."""
     batches: list[_Batch] = []
     for number, scene in enumerate(scenes):
         batch = next((b for b in batches if b.takes(scene)), None)
@@ -376,7 +378,7 @@ def _grades_of(scenes: Sequence[Scene]) -> list[str | None]:
             batch = _Batch(_apart(scene))
             batches.append(batch)
         batch.add(number, scene)
-    grades: list[str | None] = [None] * len(scenes)
+    grades: list[tuple[str | None, str]] = [(None, "")] * len(scenes)
     for batch in batches:
         chosen = [_named(scenes[number], number) for number in batch.scenes]
         given = _Grades(_audit(chosen))
@@ -424,14 +426,14 @@ class _Grades:
 
     def __init__(self, audit: Audit) -> None:
         self._audit = audit
-        self._tables: dict[tuple[int, str], dict[str, list[str]]] = {}
+        self._tables: dict[tuple[int, str], dict[str, list[tuple[str, str]]]] = {}
 
-    def of(self, scene: Scene) -> str | None:
-        """The rows of the check that asks the rule of a scene, as a grade."""
+    def of(self, scene: Scene) -> tuple[str | None, str]:
+        """The rows of the check that asks the rule of a scene, as a grade with its reason."""
         rule = scene.rule
         frame = _rows(self._audit, scene)
         if frame is None:
-            return None
+            return None, ""
         if rule.kind == "abandonment_rate":
             # A rate of the caller as a whole is of no campaign.
             campaign = scene.calls[0]["campaign_id"]
@@ -444,15 +446,20 @@ class _Grades:
             grades = self._by(frame, "rule_id", rule.id)
         if not grades:
             spared = frame is self._audit.listed or rule.kind in ("sector_ban", "artificial_voice")
-            return PASSED if spared else None
-        return rule.capped(min(grades, key=_ORDER.index))
+            return (PASSED if spared else None), ""
+        grade, reason = min(grades, key=lambda each: _ORDER.index(each[0]))
+        return rule.capped(grade), reason
 
-    def _by(self, frame: pd.DataFrame, column: str, name: str) -> list[str]:
+    def _by(self, frame: pd.DataFrame, column: str, name: str) -> list[tuple[str, str]]:
         key = id(frame), column
         if key not in self._tables:
-            table: dict[str, list[str]] = {}
-            for value, grade in zip(frame[column].tolist(), frame["grade"].tolist(), strict=True):
-                table.setdefault(str(value), []).append(_WORDS.get(str(grade), str(grade)))
+            reasons = frame["reason" if "reason" in frame else "grade"].tolist()
+            table: dict[str, list[tuple[str, str]]] = {}
+            for value, grade, reason in zip(
+                frame[column].tolist(), frame["grade"].tolist(), reasons, strict=True
+            ):
+                told = _WORDS.get(str(grade), str(grade)), str(reason)
+                table.setdefault(str(value), []).append(told)
             self._tables[key] = table
         return self._tables[key].get(name, [])
 

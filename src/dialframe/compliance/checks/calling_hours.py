@@ -32,6 +32,7 @@ COLUMNS: Final = (
 
 _OPEN, _UNCERTAIN = 2, 3
 _DAY_MINUTES: Final = 24 * 60
+_DAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
@@ -102,7 +103,7 @@ def _reason(
     elif any(isinstance(r, HoursRule) and r.parameters.area_code_reliance for r in rules):
         said.append("a caller may rely on the area code of a mobile number")
     if severity == _UNCERTAIN and doubtful:
-        said.append(_doubt(view.law.by_number[int(numbers[0])], inside))
+        said.append(_doubt(view.law.by_number[int(numbers[0])], inside, holidays))
     if severity > 1:
         said.append(", ".join(holidays))
     said.append(place_reason if isinstance(place_reason, str) else "")
@@ -123,9 +124,12 @@ def _without_rule(
     return f"the rules asked have none on calling hours for {where} that was in force on that day"
 
 
-def _doubt(law: Rule, inside: tuple[str, ...]) -> str:
+def _doubt(law: Rule, inside: tuple[str, ...], holidays: tuple[str, ...]) -> str:
     """Why a call outside the hours is no violation for certain."""
     if isinstance(law, HolidayRule) and law.parameters.type == "regional":
+        # A day that sources dispute comes with what they say behind its name.
+        if any("; " in name for name in holidays):
+            return "it is not settled whether calls are banned on that day"
         return f"a holiday in a part of {law.jurisdiction} alone"
     return law.ceiling_reason or ("" if inside else "only the area code speaks for that state")
 
@@ -153,11 +157,34 @@ def _hours(rules: Sequence[Rule], severity: int, day: int | None) -> str:
         return "the days on which calls are permitted"
     if not isinstance(rule, HoursRule):
         return "the permitted hours"
-    other = rule.parameters.sunday_and_holiday
-    if other is not None:
-        source = f", Sundays and holidays by {other.citation}" if other.citation else ""
-        return f"the permitted hours of {rule.jurisdiction}{source}"
-    return _span(rule, day) or f"the permitted hours of {rule.jurisdiction}"
+    return _span(rule, day) or _week(rule)
+
+
+def _week(rule: HoursRule) -> str:
+    """All hours of a rule: `Monday to Saturday 08:00-20:00`."""
+    p = rule.parameters
+    parts = [
+        f"{_days([n for n, day in enumerate(DAYS) if day in w.days])} {w.start:%H:%M}-{clock_words(w.end)}"
+        for w in p.windows
+    ]
+    for when, other in (
+        ("before a holiday", p.before_holiday),
+        ("Sundays and holidays", p.sunday_and_holiday),
+    ):
+        if other is not None:
+            source = f" by {other.citation}" if other.citation else ""
+            parts.append(f"{when} {other.start:%H:%M}-{clock_words(other.end)}{source}")
+    clock = f" by the clock of {p.timezone}" if p.timezone is not None else ""
+    return ", ".join(parts) + clock
+
+
+def _days(numbers: Sequence[int]) -> str:
+    """Days of the week in words, those that follow one another as a stretch."""
+    names = [_DAY_NAMES[n] for n in numbers]
+    if len(names) == len(_DAY_NAMES):
+        return "every day"
+    stretch = len(names) > 1 and numbers[-1] - numbers[0] == len(names) - 1
+    return f"{names[0]} to {names[-1]}" if stretch else " and ".join(names)
 
 
 def _span(rule: Rule, day: int | None) -> str:
