@@ -97,6 +97,7 @@ closed_days = ["sat", "sun"]
         ('"US-VT"', '"ZZ"', "there is no country 'ZZ'"),
         ('["telemarketing_sales"]', '["sales"]', "applies_to.0: 'sales' is none of 'telemarketing_sales'"),
         ("closed_days", "closed", "closed"),
+        ('"called_party"', '"fixed"\ntimezone = "Mars/Olympus"', "there is no time zone 'Mars/Olympus'"),
     ],
 )  # fmt: skip
 def test_a_rule_that_would_reach_nothing_is_refused(old: str, new: str, told: str) -> None:

@@ -11,6 +11,7 @@ import re
 from datetime import date, time
 from itertools import pairwise
 from typing import Annotated, Final, Literal
+from zoneinfo import available_timezones
 
 from pydantic import (
     BaseModel,
@@ -131,6 +132,8 @@ class HoursParameters(Fact):
             raise ValueError("each weekday has a window or is closed, and never both")
         if (self.timezone_basis == "fixed") != (self.timezone is not None):
             raise ValueError("a fixed basis names its timezone, any other does not")
+        if self.timezone is not None and self.timezone not in available_timezones():
+            raise ValueError(f"there is no time zone {self.timezone!r}, such as Europe/Paris")
         for day in DAYS:
             spans = sorted((w.start, w.end) for w in self.windows if day in w.days)
             if any(b[0] < a[1] or a[1] == MIDNIGHT for a, b in pairwise(spans)):
