@@ -234,3 +234,14 @@ def test_an_exported_book_runs_in_no_spreadsheet(tmp_path: Path) -> None:
     ]
     assert run(command) == 0
     assert "'=1+1 nobody" in table.read_text(encoding="utf-8")
+
+
+def test_a_file_without_a_rule_is_no_file_of_rules(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty file, or one with a comment alone, would look checked."""
+    file = tmp_path / "ours.toml"
+    for text in ("", "# rules of ours\n"):
+        file.write_text(text, "utf-8")
+        assert run(["rules", "check", str(file)]) == 3
+        assert "line 1: there is no rule in it" in capsys.readouterr().out

@@ -407,6 +407,10 @@ def _problems(file: Path) -> list[tuple[int, str]]:
         return [(int(at[1]) if at else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(rulebook_lint.form_problems(error, text))
+    if not rules and not tomllib.loads(text).get("change"):
+        return [
+            (1, "there is no rule in it and no change; `dialframe rules new` writes a skeleton")
+        ]
     try:
         _book_of(file)
     except ConfigError as error:
