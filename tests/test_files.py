@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from dialframe import files
+from dialframe.flows import pack
 
 
 def test_staged_file_has_no_name_until_it_is_published(tmp_path: Path) -> None:
@@ -80,3 +83,21 @@ def test_a_folder_that_fails_leaves_the_old_one(tmp_path: Path) -> None:
         write_half()
     assert (target / "a").read_text() == "one"
     assert [path.name for path in tmp_path.iterdir()] == ["pack"]
+
+
+def test_a_pack_is_verified_in_bounded_memory(tmp_path: Path) -> None:
+    """A small zip file that unpacks to much is read piece by piece, and is at fault."""
+    path = tmp_path / "pack.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", "{}")
+        with archive.open("findings.csv", "w") as file:
+            for _ in range(48):
+                file.write(bytes(1 << 20))
+    pack.verify(path)
+    tracemalloc.start()
+    verified = pack.verify(path)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert verified.faults
+    assert peak_bytes < 12 << 20
