@@ -205,6 +205,37 @@ def test_entries_of_the_firms_own_list_are_requests_with_who_and_when() -> None:
         assert len(audit.parts["requests"]) == 1
 
 
+def test_a_number_given_to_the_service_stays_a_request_that_a_later_answer_cannot_undo() -> None:
+    """`dnc.add` shows a request honored only as long as the service's own answers do not deny it."""
+    cases = {
+        # Checks after it (days, listed), further source on record: what the request is graded.
+        "+12125550140": ([], None, "pass"),
+        "+12125550141": ([(50, False)], None, "uncertain"),
+        "+12125550142": ([(50, False), (40, True)], None, "pass"),
+        "+12125550143": ([(50, True), (40, False)], None, "uncertain"),
+        "+12125550144": ([(50, False)], "suppression", "pass"),
+    }
+    rows = [(phone, NOON - 60 * DAY, f"key {phone}", "letter", "dnc.add") for phone in cases]
+    rows += [
+        (phone, NOON - 59 * DAY, "An agent", "opt_out", further)
+        for phone, (_, further, _) in cases.items() if further
+    ]  # fmt: skip
+    checks = [
+        hand.check(NOON - days * DAY, phone=phone, listed=listed)
+        for phone, (answers, _, _) in cases.items() for days, listed in answers
+    ]  # fmt: skip
+    audit = _audit(
+        [hand.call(phone, NOON) for phone in cases], *checks, practice=hand.declared(),
+        events=pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"]),
+    )  # fmt: skip
+    requests = audit.parts["requests"]
+    requests = requests[requests["request"].str.startswith("letter")].set_index("phone")
+    assert dict(requests["grade"]) == {phone: grade for phone, (*_, grade) in cases.items()}
+    assert "says not listed" in requests.loc["+12125550141", "reason"]
+    # The calls after it stay violations, whatever a check said since.
+    assert _counts(audit, "listed_number") == {"violation": 5}
+
+
 def test_every_request_of_a_number_counts_and_not_the_first_alone() -> None:
     """France bars calls for 60 days after each refusal, so a second one starts anew."""
     phone, rules = "+33199001234", ["fr"]

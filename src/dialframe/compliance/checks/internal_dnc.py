@@ -42,7 +42,12 @@ def _one(row: Any, law: Any) -> str:
     if not isinstance(law, HonourRule):
         return "the rules asked have none on requests that held there on that day"
     day = f"{row.due_at:%Y-%m-%dT%H:%M:%SZ}"
-    if not pd.isna(row.honored_at) and row.honored_at <= row.due_at:
+    if not pd.isna(row.denied_at) and not pd.isna(row.honored_at) and row.honored_at <= row.due_at:
+        said = (
+            f"given to the service before {day}, whose check of {row.denied_at:%Y-%m-%dT%H:%M:%SZ} "
+            "says not listed"
+        )
+    elif not pd.isna(row.honored_at) and row.honored_at <= row.due_at:
         said = f"shown as honored before {day}"
     elif not pd.isna(row.unlisted_at) and row.unlisted_at > row.due_at:
         said = f"still not listed after {day}, when it was due"

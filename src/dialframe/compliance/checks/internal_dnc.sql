@@ -2,6 +2,8 @@
 --
 -- That a request was honored shows in a check that says listed, in a lead that is dnc, or in an entry
 -- of the firm's own list; when, is known only within an interval. Every request of a number counts.
+-- A number that was given to the service (`dnc.add`) and that its checks later call not listed is
+-- uncertain: the request stands, and the record of it contradicts the list.
 
 create or replace table request_days as
 -- Empty without numbers, offsets, place_clocks, request_rules, requests, rules, situation_rules.
@@ -39,22 +41,33 @@ with proofs as (
     and o.source in ('dnc.add', 'suppression') and o.at_utc >= q.at_utc
 ), first_proof as (
   select request, min(honored_at) as honored_at from proofs group by request
+), given as (
+  -- Given to the service, and nothing else shows it honored: what does the service's newest check say since?
+  select o.phone, max(o.at_utc) as given_at from requests o where o.source = 'dnc.add'
+    and not exists (select 1 from requests s where s.phone = o.phone and s.source = 'suppression')
+    and not exists (select 1 from leads l where l.phone = o.phone and l.status = 'dnc')
+  group by o.phone
+), denied as (
+  select g.phone, max(k.at_utc) as denied_at from given g join checks k on k.phone = g.phone and k.at_utc > g.given_at
+  group by g.phone having not arg_max(k.listed, k.at_utc)
 )
-select q.request, f.honored_at,
+select q.request, f.honored_at, any_value(d.denied_at) as denied_at,
   max(k.at_utc) filter (not k.listed and k.at_utc > q.at_utc and (f.honored_at is null or k.at_utc < f.honored_at)) as unlisted_at
 from requests q left join first_proof f using (request) left join checks k on k.phone = q.phone
+left join denied d on d.phone = q.phone
 group by q.request, f.honored_at;
 
 create or replace table internal_dnc as
 -- Empty without request_proofs, requests.
 with due as (
   -- A rule without days still leaves the day of the request to write it down.
-  select q.*, w.rules, w.first_rule, greatest(w.starts_at, q.at_utc + interval 1 day) as due_at, p.honored_at, p.unlisted_at
+  select q.*, w.rules, w.first_rule, greatest(w.starts_at, q.at_utc + interval 1 day) as due_at, p.honored_at, p.unlisted_at, p.denied_at
   from requests q cross join settings s left join request_law w using (request) join request_proofs p using (request)
   where (s.since is null or q.at_utc >= s.since) and (s.until is null or q.at_utc < s.until)
 )
-select request, phone, at_utc, ref, code, source, coalesce(rules, []) as rules, first_rule, due_at, honored_at, unlisted_at,
-  case when rules is null then 2 when honored_at <= due_at then 0 when unlisted_at > due_at then 4
+select request, phone, at_utc, ref, code, source, coalesce(rules, []) as rules, first_rule, due_at, honored_at, unlisted_at, denied_at,
+  case when rules is null then 2 when honored_at <= due_at and denied_at is null then 0
+    when honored_at <= due_at then 3 when unlisted_at > due_at then 4
     when honored_at is not null then 3 else 2 end as severity,
   case when rules is null then 'a rule on requests for the place of the number'
     when honored_at is not null or unlisted_at > due_at then null
