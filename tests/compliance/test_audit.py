@@ -279,11 +279,14 @@ def test_an_audit_never_calls_anything_compliant() -> None:
     clean = _audit([hand.call(at=NOON)], [lead], [hand.check(NOON - DAY)], rules=asked)
     assert len(clean.findings) == 0
     assert clean.verdict == (
-        "No violation found, 0 uncertain and 0 not evaluable in 3 tests of 4 checks; "
-        "what is not flagged was not shown to be lawful."
+        "No violation found by 4 checks; something stays uncertain in 0 and not evaluable in 0 of them. "
+        "What is not flagged was not shown to be lawful."
     )
     dirty, nothing = _everything(), _audit([], rules=asked)
-    assert dirty.verdict.startswith("2 violations found, 10 uncertain and ")
+    assert dirty.verdict.startswith("Violations found by 2 of ")
+    for name, count in (("calling hours", 1), ("listed number", 1)):
+        assert f"{name} {count} of " in dirty.verdict
+    assert "2 violations" not in str(dirty) + dirty._repr_html_()
     assert nothing.verdict.startswith("Nothing was checked")
     for audit in (clean, dirty, nothing):
         assert "complian" not in (str(audit) + audit._repr_html_()).lower()

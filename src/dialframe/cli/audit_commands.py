@@ -447,7 +447,7 @@ def _tell(result: Audit, files: dict[str, Path]) -> None:
         "violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval.",
         "not_asked": "not asked",
     }  # fmt: skip
-    counts = told.counts(result).drop(columns="pass").rename(columns=short)
+    counts = told.counts(result).drop(columns=["pass", "verdict"]).rename(columns=short)
     show(counts, "Checks")
     _tell_findings(result)
     _tell_coverage(result)

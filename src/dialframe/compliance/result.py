@@ -162,19 +162,28 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The audit in one sentence; what was not found is not called lawful."""
-        total = self.checks[["checked", "violation", "uncertain", "not_evaluable"]].sum()
-        checked, violation, uncertain, missing = (int(count) for count in total)
-        if missing + int(self.checks["not_asked"].sum()) == checked:
+        """The audit in a sentence or two, check by check; what was not found is not called lawful.
+
+        Calls, numbers and requests are counted apart: a sum over checks would count one call several times.
+        """
+        table = self.checks
+        if (table["not_evaluable"] + table["not_asked"] == table["checked"]).all():
             return (
                 "Nothing was checked: there is no outbound call and no callable number, or what "
                 "the checks need is missing."
             )
-        found = f"{counted(violation, 'violation')} found" if violation else "No violation found"
+        bad = [
+            f"{row.check.replace('_', ' ')} {row.violation:,} of {row.checked:,} {row.unit}"
+            for row in table.itertuples()
+            if row.violation
+        ]
+        checks = counted(len(table), "check")
+        found = f"Violations found by {len(bad)} of {checks}: {', '.join(bad)}"
+        found = found if bad else f"No violation found by {checks}"
+        open_ = [int((table[name] > 0).sum()) for name in ("uncertain", "not_evaluable")]
         return (
-            f"{found}, {uncertain:,} uncertain and {missing:,} not evaluable in "
-            f"{counted(checked, 'test')} of {counted(len(self.checks), 'check')}; "
-            "what is not flagged was not shown to be lawful."
+            f"{found}; something stays uncertain in {open_[0]} and not evaluable in {open_[1]} of them. "
+            "What is not flagged was not shown to be lawful."
         )
 
     def _advice(self) -> list[str]:

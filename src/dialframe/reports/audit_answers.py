@@ -123,23 +123,23 @@ def answers(result: Audit) -> tuple[str, ...]:
     calls = counted(result.calls, "outbound call")
     asked = len(result.parts.get("rules", ()))
     said = [f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."]
-    bad = result.findings[result.findings["grade"] == "violation"]
     if not result.calls:
         said.append("How many problems: there is no call in the period, so none could show one.")
     elif not result.violations:
         said.append("How many problems: no violation was found.")
     else:
-        where = f" on {counted(bad['call_id'].nunique(), 'call')}" if bad["call_id"].any() else ""
+        by_check = _parts(result)
         said.append(
-            f"How many problems: {counted(result.violations, 'violation')}{where}; "
-            f"{', '.join(_parts(result, 'violation'))}."
+            f"How many problems: violations by {len(by_check)} of {counted(len(result.checks), 'check')}, "
+            f"each counted by itself: {'; '.join(by_check)}."
         )
     said.append(_which_first(result))
-    total = result.checks[["uncertain", "not_evaluable"]].sum()
+    uncertain, missing = (
+        int((result.checks[name] > 0).sum()) for name in ("uncertain", "not_evaluable")
+    )
     said.append(
-        f"What stayed open: {counted(int(total['uncertain']), 'finding')} uncertain and "
-        f"{int(total['not_evaluable']):,} not evaluable. What is not flagged was not shown to be "
-        "lawful."
+        f"What stayed open: of {counted(len(result.checks), 'check')} {uncertain} found something uncertain, "
+        f"and {missing} lacked an input for something. What is not flagged was not shown to be lawful."
     )
     return tuple(said)
 
@@ -181,12 +181,28 @@ def unanswered(result: Audit) -> pd.DataFrame:
     return table.astype({"missing": "str", "number": "Int64"})
 
 
+def verdict_of(counts: pd.Series) -> str:
+    """What a check found, by the gravest of its grades."""
+    if counts["violation"]:
+        return "violations found"
+    if counts["uncertain"]:
+        return "no violation shown; some uncertain"
+    if counts["not_evaluable"] + counts["not_asked"] == counts["checked"]:
+        return "nothing could be checked"
+    return (
+        "no violation found"
+        if not counts["not_evaluable"]
+        else "no violation found; some not evaluable"
+    )
+
+
 def counts(result: Audit) -> pd.DataFrame:
-    """Counts of every check, gravest first: `check, unit, checked, pass, ... not_asked`."""
+    """Counts of every check, gravest first: `check, verdict, unit, checked, pass, ... not_asked`."""
     table = _ordered(result).reset_index()
+    table["verdict"] = [verdict_of(row) for _, row in table.iterrows()]
     table["check"] = table["check"].map(name_of).astype("str")
     names = ["pass", "violation", "uncertain", "not_evaluable", "not_asked"]
-    return table[["check", "unit", "checked", *names]]
+    return table[["check", "verdict", "unit", "checked", *names]]
 
 
 def in_order(names: pd.Series) -> pd.Series:
@@ -229,12 +245,12 @@ def _ordered(result: Audit) -> pd.DataFrame:
     return table.iloc[place.argsort(kind="stable")]
 
 
-def _parts(result: Audit, grade: str) -> list[str]:
-    table = _ordered(result)
+def _parts(result: Audit) -> list[str]:
+    """Violations of each check that found any, with what it counts."""
     return [
-        f"{int(number):,} {_lower(title_of(str(name)))}"
-        for name, number in table[grade].items()
-        if number
+        f"{_lower(title_of(str(name)))}, {int(row['violation']):,} of {int(row['checked']):,} {row['unit']}"
+        for name, row in _ordered(result).iterrows()
+        if row["violation"]
     ]
 
 

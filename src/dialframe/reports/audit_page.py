@@ -12,7 +12,7 @@ from dialframe.reports import audit_answers as told
 from dialframe.reports.page import Page, Section, Sheet
 
 HEADINGS: Final = {
-    "title": "Check", "unit": "Of", "checked": "Checked", "pass": "Pass", "violation": "Violations",
+    "title": "Check", "verdict": "Verdict", "unit": "Of", "checked": "Checked", "pass": "Pass", "violation": "Violations",
     "uncertain": "Uncertain", "not_evaluable": "Not evaluable", "not_asked": "Not asked", "citation": "Rules",
     "check": "Check", "grade": "Grade", "detail": "Strength", "phone": "Number (masked)",
     "at": "Start (UTC)", "local_times": "Local time in each zone it may be in",
