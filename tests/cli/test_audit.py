@@ -6,18 +6,21 @@ import json
 import random
 import shutil
 import subprocess
-import sys
+import venv
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 
 from dialframe import connect, sandbox
 from dialframe.cli.run import run
 from dialframe.flows import pack as packs
+from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE
+from flows import der
 
 SECRET = b"a key of pseudonyms, long enough\n"
 
@@ -52,10 +55,25 @@ def pack(store: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--zip",
             "--key",
             str(room / "key"),
+            "--timestamp",
         ]
     )
     assert status == 3
     return room / "pack"
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that has DuckDB and nothing else."""
+    room = tmp_path_factory.mktemp("elsewhere")
+    venv.create(room / "venv", with_pip=False, symlinks=True)
+    libraries = room / "libraries"
+    libraries.mkdir()
+    for source in Path(duckdb.__file__).parent.parent.glob("*duckdb*"):
+        (libraries / source.name).symlink_to(source)
+    site = next((room / "venv").rglob("site-packages"))
+    (site / "only_duckdb.pth").write_text(f"{libraries}\n", encoding="utf-8")
+    return room / "venv" / "bin" / "python"
 
 
 def _told(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
@@ -101,7 +119,9 @@ def test_the_same_audit_twice_gives_the_same_bytes(
     """Folder and zip, file by file; a zip name writes the zip alone."""
     key = str(pack.parent / "key")
     again = tmp_path / "pack.zip"
-    assert run(["audit", *store, "--rules", "us", "-o", str(again), "--key", key]) == 3
+    assert (
+        run(["audit", *store, "--rules", "us", "-o", str(again), "--key", key, "--timestamp"]) == 3
+    )
     assert again.read_bytes() == pack.with_name("pack.zip").read_bytes()
 
 
@@ -146,26 +166,101 @@ def test_a_changed_byte_anywhere_is_found(pack: Path, tmp_path: Path) -> None:
     assert run(["audit", "verify", str(zipped)]) == 3
 
 
-def _again(pack: Path) -> int:
-    """Status of the pack's own program, which knows DuckDB and nothing of this package."""
-    code = "import sys; sys.modules['dialframe'] = None; sys.argv = sys.argv[1:]; import runpy; runpy.run_path(sys.argv[0], run_name='__main__')"
-    return subprocess.run(
-        [sys.executable, "-c", code, str(pack / "verify.py")],
-        check=False,
-        stdout=subprocess.DEVNULL,
-    ).returncode
+def _again(pack: Path, python: Path) -> tuple[int, str]:
+    """Status and words of a pack's own program, at another place of the world."""
+    environment = {"TZ": "Asia/Tokyo", "LANG": "C", "HOME": str(python.parent)}
+    done = subprocess.run(
+        [python, pack / "verify.py"], env=environment, cwd="/", capture_output=True, text=True, check=False
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
 
 
-def test_the_pack_runs_its_queries_again_and_finds_the_same(pack: Path, tmp_path: Path) -> None:
-    """With another row in a table the findings differ, and the program says so."""
-    assert _again(pack) == 0
+def test_a_pack_of_another_day_is_run_again_where_there_is_duckdb_alone(
+    pack: Path, elsewhere: Path, tmp_path: Path
+) -> None:
+    """Every finding agrees; with another row in a table they differ, and a file that is not run again is held by its hash."""
+    without = subprocess.run(
+        [elsewhere, "-c", "import dialframe"], capture_output=True, check=False
+    )
+    assert b"ModuleNotFoundError" in without.stderr
+    status, said = _again(pack, elsewhere)
+    assert status == 0
+    assert said.count("all found again") == len(list((pack / "results").glob("*.parquet"))) > 4
+    assert "every finding agrees" in said
+    assert "not covered: who made the pack" in said
+    other = tmp_path / "other"
+    assert run(["audit", "keygen", "-o", str(other)]) == 0
+    assert run(["audit", "verify", str(pack), "--key", f"{other}.pub"]) == 3
     copy = tmp_path / "copy"
     shutil.copytree(pack, copy)
-    calls = pd.read_parquet(copy / "tables" / "checks.parquet")
-    calls.iloc[:0].to_parquet(copy / "tables" / "checks.parquet")
+    with (copy / "report.html").open("ab") as report:
+        report.write(b" ")
+    status, said = _again(copy, elsewhere)
+    assert (status, "report.html was changed" in said, "every finding agrees" in said) == (
+        3,
+        True,
+        True,
+    )
+    checks = pd.read_parquet(copy / "tables" / "checks.parquet")
+    checks.iloc[:0].to_parquet(copy / "tables" / "checks.parquet")
     results = copy / "results" / "calling_hours.parquet"
     pd.read_parquet(results).iloc[1:].to_parquet(results)
-    assert _again(copy) == 3
+    status, said = _again(copy, elsewhere)
+    assert (status, "findings differ" in said) == (3, True)
+    (copy / "manifest.json").write_text("[", encoding="utf-8")
+    assert _again(copy, elsewhere)[0] == 2
+
+
+def test_the_manifest_names_the_options_and_every_input(pack: Path) -> None:
+    """What was asked for, and the hash of everything that was read beside the tables."""
+    facts = packs.manifest_of(pack)["facts"]
+    assert isinstance(facts, dict)
+    assert facts["options"]["rules"] == ["us"]
+    assert facts["options"]["fail_on"] == "violation"
+    assert {"since", "until", "as_of", "check", "state_field", "region"} <= set(facts["options"])
+    assert {"practice", "requests"} <= set(facts["inputs"]) or "practice" in facts["inputs"]
+    assert all(len(digest) == 64 for digest in facts["inputs"].values())
+
+
+def test_a_pack_follows_the_one_before_it(
+    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It names the hash of the one before; after a signed one a missing or foreign signature is found."""
+    audit = ["audit", *store, "--rules", "us-tsr-hours", "--after", str(pack)]
+    key, foreign = str(pack.parent / "key"), str(tmp_path / "foreign")
+    assert run(["audit", "keygen", "-o", foreign]) == 0
+    assert run([*audit, "-o", str(tmp_path / "unsigned")]) == 2
+    assert "was signed" in capsys.readouterr().err
+    for name, signer in (("second", key), ("strange", foreign)):
+        assert run([*audit, "-o", str(tmp_path / name), "--key", signer]) == 3
+    second, strange = (str(tmp_path / name) for name in ("second", "strange"))
+    assert run(["audit", "verify", second]) == 0
+    assert run(["audit", "verify", second, "--after", str(pack), "--json"]) == 0
+    assert str(packs.verify(pack).head) in capsys.readouterr().out
+    assert run(["audit", "verify", str(pack), "--after", second]) == 3
+    assert run(["audit", "verify", strange]) == 3
+    assert run(["audit", "verify", strange, "--key", f"{foreign}.pub"]) == 0
+    (tmp_path / "second" / "manifest.sig").unlink()
+    assert run(["audit", "verify", second]) == 3
+    assert "there is no signature, though one was expected" in capsys.readouterr().out
+
+
+def test_a_time_stamp_is_held_against_the_manifest(
+    pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The request is of this manifest; an answer beside it, or beside the zip, is read and compared."""
+    head = packs.verify(pack).head
+    assert (pack / "manifest.tsq").read_bytes() == pack_seal.time_stamp_request(head)
+    copy = tmp_path / "copy"
+    shutil.copytree(pack, copy)
+    (copy / "manifest.tsr").write_bytes(der.response(head))
+    assert run(["audit", "verify", str(copy)]) == 0
+    assert "was there on 2026-11-21 08:00:00 UTC" in capsys.readouterr().out
+    zipped = tmp_path / "pack.zip"
+    shutil.copy(pack.with_name("pack.zip"), zipped)
+    for token, status in ((der.response(head), 0), (der.response("ab" * 32), 3), (b"0", 3)):
+        zipped.with_suffix(".tsr").write_bytes(token)
+        assert run(["audit", "verify", str(zipped)]) == status
 
 
 def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
@@ -182,7 +277,7 @@ def test_a_pack_that_was_rewritten_is_found_out_by_its_signature(
     rows = {each["name"]: each["rows"] for each in old["files"]}
     raw = packs._manifest(copy, rows, old["facts"] | {"public_key": ""})
     (copy / "manifest.json").write_bytes(raw)
-    (copy / "manifest.tsq").write_bytes(packs._time_stamp_request(packs._head(raw)))
+    (copy / "manifest.tsq").write_bytes(pack_seal.time_stamp_request(packs._head(raw)))
     unsigned = packs.verify(copy)
     assert unsigned.whole
     assert unsigned.proves.startswith("unsigned: proves no author")
@@ -229,13 +324,21 @@ def test_the_first_page_answers_how_many_and_which_first(
     told = json.loads((pack / "summary.json").read_text())
     checks = told["checks"]
     assert isinstance(checks, list)
-    wrong = sum(each["violation"] for each in checks)
+    wrong = [each for each in checks if each["violation"]]
+    several = sum(each["violation"] for each in wrong)
+    assert len(wrong) > 1
     assert run(["audit", *store, "--rules", "us"]) == 3
     said = capsys.readouterr().out
     page = (pack / "report.html").read_text()
-    for words in (f"{told['calls']:,} outbound calls", f"{wrong:,} violation", "Which first: "):
+    by_check = [
+        f", {each['violation']:,} of {each['checked']:,} {each['counted']}" for each in wrong
+    ]
+    of_all = f"violations by {len(wrong)} of {len(checks)} checks"
+    for words in (f"{told['calls']:,} outbound calls", of_all, *by_check, "Which first: "):
         assert words in said
         assert words in page.split("<section", 1)[0]
+    # Calls, numbers and requests are never added up.
+    assert f"{several:,} violations" not in said + page
     first = told["first"]
     assert isinstance(first, list)
     assert [row["order"] for row in first] == list(range(1, len(first) + 1))
@@ -263,7 +366,9 @@ def test_the_pack_holds_numbers_and_the_report_none(pack: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in pack.iterdir())
 
 
-def test_pseudonyms_are_the_same_for_the_same_number(store: list[str], tmp_path: Path) -> None:
+def test_pseudonyms_are_the_same_for_the_same_number(
+    store: list[str], elsewhere: Path, tmp_path: Path
+) -> None:
     """With a key no number is in the pack, and rows of one number still join."""
     (tmp_path / "key").write_bytes(SECRET)
     out = tmp_path / "pack"
@@ -278,7 +383,7 @@ def test_pseudonyms_are_the_same_for_the_same_number(store: list[str], tmp_path:
     assert "number-" in texts["findings.csv"]
     for path in (out / "tables").glob("*.parquet"):
         assert not PHONE.search(pd.read_parquet(path).to_csv()), path.name
-    assert _again(out) == 0
+    assert _again(out, elsewhere)[0] == 0
     assert run(["audit", "verify", str(out)]) == 0
 
 
@@ -299,9 +404,7 @@ def test_two_audits_are_compared_with_their_causes(
     assert run(["audit", "diff", str(pack), str(out), "--json"]) == 0
     changes = _told(capsys)["changes"]
     assert isinstance(changes, list)
-    assert {change["because"] for change in changes} == {
-        "the rule book, the files that were given"
-    }
+    assert {change["because"] for change in changes} == {"the rule book, what was given as own"}
     assert "new" in {change["change"] for change in changes}
     assert run(["audit", "diff", str(pack), str(pack)]) == 0
     assert "no finding differs" in capsys.readouterr().out

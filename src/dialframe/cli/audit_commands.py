@@ -134,6 +134,7 @@ def given_scope(
     region: str | None,
     since: datetime | None = None,
     until: datetime | None = None,
+    fail_on: str | None = None,
 ) -> Scope:
     """What the options say of rules and records; columns that are not read are said."""
     from dialframe.flows import firm_records
@@ -162,6 +163,7 @@ def given_scope(
         consents=tables["consents"].frame,
         look_ups=tables["look-ups"].frame,
         inputs=firm_records.digests(files),
+        options={"fail_on": fail_on, "region": country},
     )
 
 
@@ -234,6 +236,21 @@ def audit(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace an older pack of that name.")
     ] = False,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            "--after",
+            help="The pack before this one, which this one then names.",
+            show_default=False,
+        ),
+    ] = None,
+    timestamp: Annotated[
+        bool,
+        typer.Option(
+            "--timestamp",
+            help="Write a request for a time stamp (RFC 3161); the answer belongs beside it as manifest.tsr.",
+        ),
+    ] = False,
     fail_on: Annotated[
         FailOn,
         typer.Option(
@@ -255,15 +272,16 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, pack, reporting
+    from dialframe.flows import firm_records, pack, pack_seal, reporting
 
     moment = firm_records.instant("--as-of", as_of)
     scope = given_scope(
         rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
         look_ups=look_ups, practice=practice, codes=codes, region=region,
         since=firm_records.instant("--since", since), until=firm_records.instant("--until", until),
+        fail_on=fail_on.value,
     )  # fmt: skip
-    secret = None if key is None else pack.read_signing_key(key)
+    secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     with connect(base_url, store) as account, progress() as listen:
         result = flow.audit(
@@ -279,8 +297,9 @@ def audit(
     files: dict[str, Path] = {}
     if out is not None:
         files = flow.write_pack(
-            result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf, replace=replace
-        )
+            result, out, key=secret, pseudonyms=hidden, zipped=zipped, pdf=pdf, replace=replace,
+            after=after, time_stamp=timestamp,
+        )  # fmt: skip
     if as_json:
         answer({**flow.facts(result), "files": {name: str(path) for name, path in files.items()}})
     else:
@@ -362,6 +381,10 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    after: Annotated[
+        Path | None,
+        typer.Option("--after", help="The pack that it has to follow.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold every byte of a pack against its manifest and its signature; status 3 when anything is not as it was.
@@ -370,14 +393,18 @@ def verify(
         dialframe audit verify october
     """
     from dialframe.flows import pack as packs
+    from dialframe.flows import pack_seal
 
-    found = packs.verify(pack, key=None if key is None else packs.read_public_key(key))
+    found = packs.verify(
+        pack, key=None if key is None else pack_seal.read_public_key(key), after=after
+    )
     if as_json:
         answer(
             {
                 "pack": str(pack), "whole": found.whole, "faults": list(found.faults),
                 "files": found.files, "head": found.head, "signed": found.signed,
                 "proves": found.proves, "public_key": found.public_key,
+                "stamped": found.stamped, "before": found.before,
             }
         )  # fmt: skip
     else:
@@ -386,6 +413,8 @@ def verify(
         for fault in found.faults:
             say(f"{pack}: {fault}")
         say(f"signature: {found.signed}; proven: {found.proves}")
+        say(f"time stamp: {found.stamped}")
+        say(f"follows the pack with head {found.before}" if found.before else "follows no pack")
         if found.public_key:
             say(f"public key {found.public_key}")
         if found.head:
@@ -406,9 +435,9 @@ def keygen(
     Example:
         dialframe audit keygen -o officer.key
     """
-    from dialframe.flows import pack as packs
+    from dialframe.flows import pack_seal
 
-    public = packs.keygen(out)
+    public = pack_seal.keygen(out)
     if as_json:
         answer({"key": str(out), "public_key": str(public)})
         return

@@ -14,7 +14,7 @@ def of_audits(
     before: pd.DataFrame,
     after: pd.DataFrame,
     *,
-    reasons: Mapping[str, tuple[str, str]],
+    reasons: Mapping[str, tuple[object, object]],
 ) -> pd.DataFrame:
     """Findings that are new, gone or graded otherwise, and what changed between the two audits.
 

@@ -5,7 +5,7 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
@@ -81,7 +81,8 @@ class Audit:
         data_version: What the calls were read from, in words.
         gaps: Why the audit says less than it seems to: no call in the period, a table that was
             never read, a store that ends before the period does.
-        inputs: Name of every file that was given to the SHA-256 of its content.
+        inputs: Name of every file or table that was given to the SHA-256 of its content.
+        options: What was asked for: period, rules, moment, and how the command ends.
     """
 
     findings: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
@@ -101,6 +102,7 @@ class Audit:
     data_version: str = ""
     gaps: tuple[str, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
     #: The tables behind the audit, for an evidence pack; they do not travel to another process.
     engine: ClassVar[Any] = None
@@ -130,16 +132,16 @@ class Audit:
         return self._like(parts=parts.joined(more))
 
     def with_inputs(
-        self, gaps: tuple[str, ...], inputs: Mapping[str, str], notes: Sequence[str] = ()
+        self, gaps: tuple[str, ...], inputs: Mapping[str, str], options: Mapping[str, object]
     ) -> Audit:
-        """The same audit with why it says less than it seems to, the files that it was given, and further notes.
+        """The same audit with why it says less than it seems to, what it was given, and what was asked for.
 
         Args:
             gaps: Sentences on what was missing.
-            inputs: Name of a file to its SHA-256.
-            notes: What must be read with the counts besides.
+            inputs: Name of a file or table to its SHA-256.
+            options: Name of an option to its value.
         """
-        return self._like(gaps=gaps, inputs=dict(inputs), notes=(*self.notes, *notes))
+        return self._like(gaps=gaps, inputs=dict(inputs), options=dict(options))
 
     def with_findings(self, findings: pd.DataFrame) -> Audit:
         """The same audit with other findings.

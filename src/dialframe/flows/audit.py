@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,14 @@ from dialframe.errors import ConfigError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack, printing
-from dialframe.flows.firm_records import Scope, dialed, gather, suppressed, worth_checking
+from dialframe.flows.firm_records import (
+    Evidence,
+    Scope,
+    dialed,
+    gather,
+    suppressed,
+    worth_checking,
+)
 from dialframe.reports import audit_answers, audit_page, render
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
@@ -38,10 +46,13 @@ _INPUTS: Final = {
     "rulebook_sha256": "the rule book",
     "taxonomy": "the taxonomy",
     "tool": "the version of dialframe",
-    "inputs": "the files that were given",
-    "versions": "the versions of DuckDB, tzdata, holidays or phonenumbers",
 }
 
+
+#: Groups of inputs of which each one that differs is named.
+_GROUPS: Final = {
+    "inputs": "what was given as {}", "versions": "the version of {}", "options": "the option {}",
+}  # fmt: skip
 
 _EVERYTHING: Final = Scope()
 _NOW: Final = partial(datetime.now, UTC)
@@ -127,7 +138,15 @@ def audit(
         data_version=_fingerprint(known.tables),
     )
     gaps = (*result.gaps, *_short(scope, known.tables, known.at))
-    result = result.with_inputs(gaps, scope.inputs)
+    options = {
+        "since": scope.since, "until": scope.until, "rules": None if scope.rules is None else list(scope.rules),
+        "as_of": as_of, "check": max_age, "state_field": state_field, **scope.options,
+    }  # fmt: skip
+    told = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in options.items()
+    }
+    result = result.with_inputs(gaps, _digests(scope, known), told)
     return _with_dashboard(result, known.leads, known.calls, known.campaigns)
 
 
@@ -313,6 +332,8 @@ def write_pack(
     zipped: bool = False,
     pdf: bool = False,
     replace: bool = False,
+    after: Path | None = None,
+    time_stamp: bool = False,
 ) -> dict[str, Path]:
     """Write the evidence pack with its report: a folder, a zip file, or both.
 
@@ -324,9 +345,12 @@ def write_pack(
         zipped: Also write the folder as one file beside it.
         pdf: Also write the report as PDF, with Chromium.
         replace: Whether an older pack of that name may be replaced.
+        after: The pack before this one, which the manifest names.
+        time_stamp: Whether to write a request for a time stamp (RFC 3161).
 
     Raises:
-        ConfigError: PDF was asked for and there is no Chromium, or files stand in the way.
+        ConfigError: PDF was asked for and there is no Chromium, files stand in the way, or the pack
+            before was changed, or signed while this one is not.
         OSError: The disk is full or the folder cannot be written.
     """
     html = render(audit_page.page(result))
@@ -336,7 +360,7 @@ def write_pack(
     if path.suffix != ".zip":
         return pack.write(
             result, path, summary=facts(result), further=report, key=key,
-            pseudonyms=pseudonyms, zipped=zipped, replace=replace,
+            pseudonyms=pseudonyms, zipped=zipped, replace=replace, after=after, time_stamp=time_stamp,
         )  # fmt: skip
     if path.exists() and not replace:
         raise ConfigError(
@@ -347,7 +371,7 @@ def write_pack(
         inner = Path(room) / path.stem
         written = pack.write(
             result, inner, summary=facts(result), further=report, key=key,
-            pseudonyms=pseudonyms, zipped=True,
+            pseudonyms=pseudonyms, zipped=True, after=after, time_stamp=time_stamp,
         )  # fmt: skip
         publish({path: written["zip"]})
     return {"zip": path}
@@ -363,19 +387,30 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     Raises:
         ConfigError: A path holds no pack that is as it was written.
     """
-    sides = []
-    for path in (before, after):
-        facts_of = pack.manifest_of(path)["facts"]
-        sides.append({str(k): str(v) for k, v in dict(facts_of).items()})  # type: ignore[call-overload]
-    reasons = {
-        words: (sides[0].get(name, ""), sides[1].get(name, "")) for name, words in _INPUTS.items()
-    }
+    before_, after_ = (_facts_of(path) for path in (before, after))
+    reasons = {words: (before_.get(name), after_.get(name)) for name, words in _INPUTS.items()}
+    for name, words in _GROUPS.items():
+        values = [dict(facts_of.get(name) or {}) for facts_of in (before_, after_)]
+        reasons |= {
+            words.format(key): (values[0].get(key), values[1].get(key))
+            for key in sorted({*values[0], *values[1]} - {*_INPUTS})
+        }
     found = compliance.changes.of_audits(
         pack.findings_of(before), pack.findings_of(after), reasons=reasons
     )
     for name in ("phone", "reason"):
         found[name] = found[name].map(pack.masked, na_action="ignore").astype("str")
     return found
+
+
+def _facts_of(path: Path) -> dict[str, Any]:
+    """The facts of a pack's manifest.
+
+    Raises:
+        ConfigError: There is no pack, or its manifest was changed.
+    """
+    told = pack.manifest_of(path)["facts"]
+    return dict(told) if isinstance(told, Mapping) else {}
 
 
 def facts(result: Audit) -> dict[str, object]:
@@ -431,6 +466,35 @@ def _fingerprint(frames: Mapping[str, pd.DataFrame]) -> str:
         f"{name} {len(frame):,} rows {_content_hash(frame)}"
         for name, frame in sorted(frames.items())
     )
+
+
+def _digests(scope: Scope, known: Evidence) -> dict[str, str]:
+    """SHA-256 of everything that was given beside the account's tables: files, and what Python handed over."""
+    frames = {
+        "consents": scope.consents, "exemptions": scope.exemptions, "look_ups": scope.look_ups,
+        "recorded_consents": known.recorded_consents, "requests": known.requests, "states": known.states,
+    }  # fmt: skip
+    texts = {
+        name: frame.to_csv(index=isinstance(frame, pd.Series), lineterminator="\n")
+        for name, frame in frames.items()
+        if frame is not None
+    }
+    if scope.declared.days:
+        texts["declared"] = repr(sorted(scope.declared.days.items()))
+    texts["practice"] = json.dumps(_plain(known.practice), sort_keys=True)
+    hashed = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+    return {**hashed, **scope.inputs}
+
+
+def _plain(value: object) -> object:
+    """A value that is written the same in every process: sets sorted, records as their fields."""
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _content_hash(frame: pd.DataFrame) -> str:

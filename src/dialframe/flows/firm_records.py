@@ -51,6 +51,7 @@ class Scope:
         consents: Records of consent; None: not given.
         look_ups: Look-ups of reassigned numbers; None: not given.
         inputs: Name of every file that was given to the SHA-256 of its content.
+        options: Further options of the run, for the manifest of its pack.
     """
 
     since: datetime | None = None
@@ -63,6 +64,7 @@ class Scope:
     consents: pd.DataFrame | None = None
     look_ups: pd.DataFrame | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

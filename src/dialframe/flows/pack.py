@@ -5,8 +5,9 @@ hash of the link before it, the file's name and the file's hash, so that no file
 added or taken away without the last link changing. The manifest is written in one canonical form
 and seals itself. With a key of the officer's (Ed25519) its hash, the *head*, is signed in
 `manifest.sig`; without one the pack proves no author, since whoever rewrites all of it can seal it
-again. `manifest.tsq` is a request for a time stamp of the head (RFC 3161); the answer of an
-authority belongs beside it as `manifest.tsr`.
+again. A pack may name the head of the one before it, and whoever signed that one has to sign this.
+`manifest.tsq` is a request for a time stamp of the head (RFC 3161); the answer of an authority
+belongs beside it as `manifest.tsr`, or beside a zip file under the zip's name.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
@@ -31,9 +33,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 import dialframe
 from dialframe.compliance import Audit
 from dialframe.compliance import pack as contents
-from dialframe.compliance.pack.contents import versions
+from dialframe.compliance.pack import versions
 from dialframe.errors import ConfigError
-from dialframe.files import publish, stage, staged_folder, write_bytes
+from dialframe.files import publish, stage, staged_folder
+from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE, mask
 
 MANIFEST: Final = "manifest.json"
@@ -68,6 +71,8 @@ class Verified:
         signed: `yes` by the key that was expected, `by its own key` where none was expected, `no`.
         proves: What is proven, in a sentence.
         public_key: The key that signed, in hexadecimal digits; empty without a signature.
+        stamped: What a time stamp says, in a sentence.
+        before: Hash of the pack that it follows; empty where it names none.
     """
 
     path: Path
@@ -77,6 +82,8 @@ class Verified:
     signed: str
     proves: str
     public_key: str = ""
+    stamped: str = "no time stamp"
+    before: str = ""
 
     @property
     def whole(self) -> bool:
@@ -94,6 +101,8 @@ def write(
     pseudonyms: bytes | None = None,
     zipped: bool = False,
     replace: bool = False,
+    after: Path | None = None,
+    time_stamp: bool = False,
 ) -> dict[str, Path]:
     """Write the pack of an audit, readable by the owner alone; whole, or not at all.
 
@@ -107,23 +116,32 @@ def write(
             number and key; None writes numbers whole.
         zipped: Also write the pack as one file beside the folder.
         replace: Whether an older pack of that name may be replaced.
+        after: The pack before this one, which the manifest names.
+        time_stamp: Whether to write a request for a time stamp.
 
     Returns:
         Name to path, without the ending; `zip` where one was written.
 
     Raises:
-        ConfigError: A key is too short, or something stands in the folder's place.
+        ConfigError: A key is too short, something stands in the folder's place, or the pack before
+            was changed, or was signed and this one is not.
         OSError: The disk is full or the folder cannot be written.
     """
     if pseudonyms is not None and len(pseudonyms) < _LEAST_KEY_BYTES:
         raise ConfigError(f"a key has at least {_LEAST_KEY_BYTES} bytes; make a longer one")
     hide = _pseudonymiser(pseudonyms)
+    before = None if after is None else _predecessor(after, key)
     try:
         with staged_folder(folder, replace=replace) as staging:
             rows = _fill(result, staging, summary, further or {}, hide, pseudonyms)
-            manifest = _manifest(staging, rows, _facts(result, key, pseudonyms))
+            manifest = _manifest(
+                staging,
+                rows,
+                _facts(result, key, pseudonyms, before) | {"time_stamp_requested": time_stamp},
+            )
             _put(staging / MANIFEST, manifest)
-            _put(staging / REQUEST, _time_stamp_request(_head(manifest)))
+            if time_stamp:
+                _put(staging / REQUEST, pack_seal.time_stamp_request(_head(manifest)))
             if key is not None:
                 _put(staging / SIGNATURE, _signature(_head(manifest), key))
     except FileExistsError as error:
@@ -170,10 +188,29 @@ def _put(path: Path, content: bytes) -> None:
     path.chmod(0o600)
 
 
+def _predecessor(after: Path, key: Ed25519PrivateKey | None) -> dict[str, str]:
+    """Hash and key of the pack before.
+
+    Raises:
+        ConfigError: It is not as it was written, or it was signed and there is no key for this one.
+    """
+    verified = verify(after)
+    if not verified.whole:
+        raise ConfigError(f"{after}: no pack to follow: {verified.faults[0]}")
+    if verified.public_key and key is None:
+        raise ConfigError(f"{after} was signed, so that what follows it has to be: give --key")
+    return {"head": verified.head, "public_key": verified.public_key}
+
+
 def _facts(
-    result: Audit, key: Ed25519PrivateKey | None, pseudonyms: bytes | None
+    result: Audit,
+    key: Ed25519PrivateKey | None,
+    pseudonyms: bytes | None,
+    before: Mapping[str, str] | None,
 ) -> dict[str, object]:
     return {
+        "options": dict(result.options),
+        "predecessor": None if before is None else dict(before),
         "as_of": result.as_of.isoformat(),
         "since": None if result.since is None else result.since.isoformat(),
         "until": None if result.until is None else result.until.isoformat(),
@@ -232,13 +269,16 @@ def flags(result: Audit) -> pd.DataFrame:
     )
 
 
-def verify(path: Path, *, key: Ed25519PublicKey | None = None) -> Verified:
+def verify(
+    path: Path, *, key: Ed25519PublicKey | None = None, after: Path | None = None
+) -> Verified:
     """Hold every byte of a pack against its manifest, and its signature against a key.
 
     Args:
         path: A pack, as folder or as zip file.
         key: The officer's public key. Where one is expected, a pack without its signature, or with
             another's, is at fault.
+        after: The pack that this one is expected to follow.
 
     Raises:
         ConfigError: There is no pack at the path.
@@ -247,9 +287,19 @@ def verify(path: Path, *, key: Ed25519PublicKey | None = None) -> Verified:
         raise ConfigError(f"{path}: there is no pack; name its folder or its zip file")
     try:
         with _opened(path) as (files, faults):
-            return _verified(path, files, faults, key)
+            token = path.with_suffix(".tsr")
+            beside = (
+                {TOKEN: lambda: token.open("rb")} if path.is_file() and token.is_file() else {}
+            )
+            verified = _verified(path, {**files, **beside}, faults, key)
     except _MANGLED:
         return Verified(path, ("the pack was changed and cannot be read",), 0, "", "no", "nothing")
+    if after is None:
+        return verified
+    first = verify(after)
+    faults = [f"{after}, which it should follow: {fault}" for fault in first.faults]
+    faults += [] if verified.before == first.head else [f"it does not follow {after}"]
+    return replaced(verified, faults=(*verified.faults, *faults))
 
 
 def _verified(
@@ -271,10 +321,21 @@ def _verified(
         elif _hash(files[name]) != named[name]:
             faults.append(f"{name} was changed")
     head = _head(raw)
-    if _small(files.get(REQUEST)) != _time_stamp_request(head):
+    requested = dict(manifest.get("facts", {})).get("time_stamp_requested")
+    if (requested or REQUEST in files) and _small(
+        files.get(REQUEST)
+    ) != pack_seal.time_stamp_request(head):
         faults.append(f"{REQUEST} is missing or was changed")
+    token = _small(files.get(TOKEN))
+    stamp = None if token is None else pack_seal.read_time_stamp(token, head)
+    if stamp is not None and stamp.fault:
+        faults.append(stamp.said)
     signed, proves, public = _signed(_small(files.get(SIGNATURE)), head, key, manifest, faults)
-    return Verified(path, tuple(faults), len(named), head, signed, proves, public)
+    before = dict(dict(manifest.get("facts", {})).get("predecessor") or {})
+    return Verified(
+        path, tuple(faults), len(named), head, signed, proves, public,
+        "no time stamp" if stamp is None else stamp.said, str(before.get("head", "")),
+    )  # fmt: skip
 
 
 def _signed(
@@ -285,9 +346,11 @@ def _signed(
     faults: list[str],
 ) -> tuple[str, str, str]:
     """Whether the signature holds, what is proven, and whose it is; faults are added."""
-    declared = str(dict(manifest.get("facts", {})).get("public_key", ""))
+    facts = dict(manifest.get("facts", {}))
+    declared = str(facts.get("public_key", ""))
+    chained = str(dict(facts.get("predecessor") or {}).get("public_key", ""))
     if raw is None:
-        if key is not None or declared:
+        if key is not None or declared or chained:
             faults.append("there is no signature, though one was expected")
         return "no", "unsigned: proves no author, and nothing of who wrote it or when", ""
     try:
@@ -303,6 +366,10 @@ def _signed(
     mine = _public(public)
     if not same or declared != mine:
         faults.append("the signature is not of the key that the manifest names")
+    if key is None and chained and mine != chained:
+        faults.append(
+            "it was signed by another key than the pack before; name the one that you expect (--key)"
+        )
     if key is None:
         return "by its own key", (
             "whoever signed had the key that the pack itself names; whose it is, only a key that you "
@@ -312,67 +379,6 @@ def _signed(
         faults.append("the signature is not of this key")
         return "no", "it was signed by another key than the one that was expected", mine
     return "yes", "it was signed with the key that was expected, and not changed since", mine
-
-
-def keygen(path: Path) -> Path:
-    """Make a key of the officer's: `path` holds it and is kept secret, `path` with `.pub` is for everybody.
-
-    Raises:
-        ConfigError: A key stands there already.
-        OSError: The files cannot be written.
-    """
-    public_path = path.with_name(path.name + ".pub")
-    for each in (path, public_path):
-        if each.exists():
-            raise ConfigError(f"{each} exists already; a key that signed packs is never replaced")
-    key = Ed25519PrivateKey.generate()
-    write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        ),
-        path,
-    )
-    write_bytes(
-        key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        ),
-        public_path,
-    )
-    return public_path
-
-
-def read_signing_key(path: Path) -> Ed25519PrivateKey:
-    """The officer's key from its file.
-
-    Raises:
-        ConfigError: It is no key that `dialframe audit keygen` makes.
-        OSError: The file cannot be read.
-    """
-    try:
-        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"{path}: no key; make one with dialframe audit keygen") from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise ConfigError(f"{path}: no Ed25519 key; make one with dialframe audit keygen")
-    return key
-
-
-def read_public_key(path: Path) -> Ed25519PublicKey:
-    """A public key from its file; the officer's own file serves too.
-
-    Raises:
-        ConfigError: It is no key that `dialframe audit keygen` makes.
-        OSError: The file cannot be read.
-    """
-    try:
-        key = serialization.load_pem_public_key(path.read_bytes())
-    except (ValueError, TypeError):
-        return read_signing_key(path).public_key()
-    if not isinstance(key, Ed25519PublicKey):
-        raise ConfigError(f"{path}: no Ed25519 key; make one with dialframe audit keygen")
-    return key
 
 
 def read_key(path: Path) -> bytes:
@@ -478,14 +484,6 @@ def _signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
         "algorithm": "ed25519", "public_key": _public(public), "signature": signature.hex(),
     }  # fmt: skip
     return json.dumps(told, sort_keys=True).encode() + b"\n"
-
-
-def _time_stamp_request(head: str) -> bytes:
-    """A request for a time stamp of the head, RFC 3161 section 2.4.1, in DER: version 1, SHA-256, certificate wanted."""
-    algorithm = bytes.fromhex("300d06096086480165030402010500")
-    imprint = algorithm + b"\x04\x20" + bytes.fromhex(head)
-    body = b"\x02\x01\x01" + b"\x30" + bytes([len(imprint)]) + imprint + b"\x01\x01\xff"
-    return b"\x30" + bytes([len(body)]) + body
 
 
 def _small(content: Callable[[], IO[bytes]] | None) -> bytes | None:

@@ -7,9 +7,168 @@ pass, with the numbers of its rules and what is missing). `verify.py` beside the
 over the tables again and compares every row; it needs DuckDB and nothing of this package.
 """
 
-from dialframe.compliance.pack.contents import write
+from __future__ import annotations
 
-__all__ = ["write"]
+import hashlib
+import hmac
+import json
+from importlib import metadata, resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dialframe.compliance.checks.reading import Check
+from dialframe.compliance.checks.reading import query as query_of
+from dialframe.compliance.engine import CHECKS, Engine
+from dialframe.compliance.tables import Database, clocks
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["versions", "write"]
+
+#: Every table that a query reads and no query makes.
+TABLES: Final = (
+    "settings", "rules", "asked_by", "turns", "places", "place_zones", "place_clocks", "offsets",
+    "numbers", "situations", "situation_rules", "cases", "case_rules", "not_asked", "calls",
+    "inbound", "checks", "leads", "screens", "requests", "refusals", "flags", "due_callbacks",
+    "call_leads", "windows", "fixed_clocks", "special_days", "caps", "cap_limits", "registries",
+    "request_rules", "deadlines", "abandonment_rules", "known_outcomes", "consent_rules",
+    "consent_given", "consents", "look_ups", "inputs", "retention_rules", "emergency_rules", "words",
+    "conduct", "caller_numbers", "recording_rules", "caller_id_rules", "voice_rules",
+    "weak_cases",
+)  # fmt: skip
+#: Every rule behind the numbers of the tables, whole, the firm's own among them.
+HELD: Final = "in_this_audit.json"
+#: Columns that hold a number as an integer, and those that hold it as text.
+_KEYS: Final = ("phone",)
+_TEXTS: Final = ("to_number", "from_number", "number")
+
+
+def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> None:
+    """Lay what is needed to run the audit again into a folder.
+
+    Args:
+        engine: The audit, with its checks run.
+        folder: The folder of the pack; it is there.
+        pseudonyms: Key with which every number becomes a pseudonym, the same for the same number.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written.
+    """
+    for name in ("tables", "checks", "results", "rules"):
+        (folder / name).mkdir(mode=0o700)
+    if pseudonyms is not None:
+        _pseudonyms(engine.db, pseudonyms)
+    for name in TABLES:
+        _copy(
+            engine.con,
+            _selected(engine.con, name, hidden=pseudonyms is not None),
+            folder / "tables" / f"{name}.parquet",
+        )
+    order = []
+    for check in CHECKS:
+        if check.name not in engine.ran:
+            continue
+        if check.name == "abandonment":
+            order.append("abandonment_days")
+            _text(folder / "checks" / "abandonment_days.sql", query_of("abandonment_days"))
+        order.append(check.name)
+        text = query_of(check.name) + check.settling()
+        _text(folder / "checks" / f"{check.name}.sql", text)
+        _text(folder / "checks" / f"{check.name}.result.sql", result_query(check))
+        result = result_query(check)
+        if pseudonyms is not None and check.name == "scrub_coverage":
+            result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
+        _copy(
+            engine.con,
+            f"from ({result}) order by all",
+            folder / "results" / f"{check.name}.parquet",
+        )
+    _text(folder / "checks" / "order.txt", "\n".join(order) + "\n")
+    _rules(folder / "rules")
+    held = [
+        {"rule": each.rule, "asked": each.asked, **each.law.model_dump(mode="json")}
+        for each in engine.asked.law.rules
+    ]
+    _text(folder / "rules" / HELD, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
+    source = resources.files("dialframe.compliance.pack") / "verify.py"
+    _text(folder / "verify.py", source.read_text(encoding="utf-8"))
+
+
+def result_query(check: Check) -> str:
+    """The query of everything that a check did not pass: `item, severity, rules, missing`."""
+    if check.by_call:
+        return f"select g.call::varchar as item, g.severity::int as severity, g.rules, g.missing from {check.name}_graded g where g.severity > 1"
+    item = {
+        "scrub_coverage": "number", "internal_dnc": "request::varchar", "retention": "rule::varchar",
+        "abandonment": "concat_ws(' ', rule, campaign_id, from_day)",
+    }[check.name]  # fmt: skip
+    return f"select {item} as item, severity::int as severity, rules, missing from {check.name} where severity > 1"
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that the grades depend on beside the rule book."""
+    names = ("duckdb", "holidays", "phonenumbers", "tzdata")
+    found = {name: metadata.version(name) for name in names}
+    return found | {"zones": f"tzdata {clocks.version()}, from the package and never the host"}
+
+
+def _selected(con: duckdb.DuckDBPyConnection, name: str, *, hidden: bool) -> str:
+    """The query of a table as it is written: calls looked at as they were, numbers hidden where that is asked."""
+    if name == "settings":
+        return "select * replace (false as every_row) from settings"
+    columns = [row[0] for row in con.execute(f"describe {name}").fetchall()]
+    if not hidden or not set(columns) & {*_KEYS, *_TEXTS}:
+        return f"select * from {name}"
+    changed = [
+        f"(select p.secret from pseudonym_keys p where p.phone = t.{c}) as {c}"
+        for c in columns
+        if c in _KEYS
+    ]
+    changed += [
+        f"(select p.name from pseudonym_texts p where p.number = t.{c}) as {c}"
+        for c in columns
+        if c in _TEXTS
+    ]
+    return f"select * replace ({', '.join(changed)}) from {name} t"
+
+
+def _pseudonyms(db: Database, key: bytes) -> None:
+    """A pseudonym for every number of the tables."""
+    texts = db.execute("""
+        select to_number from calls where to_number is not null union select from_number from calls where from_number is not null
+        union select number from leads where number is not null union select '+' || phone from requests
+        union select '+' || phone from checks union select '+' || phone from inbound where phone is not null
+        union select '+' || phone from consents where phone is not null union select '+' || phone from look_ups where phone is not null""").fetchall()
+    rows = []
+    for (text,) in texts:
+        digest = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+        rows.append((text, f"number-{digest[:16]}", int(digest[:15], 16)))
+    db.load("pseudonym_texts", {"number": "text", "name": "text", "secret": "int"}, rows)
+    db.run("""
+        create or replace table pseudonym_keys as
+        select try_cast(substr(number, 2) as bigint) as phone, any_value(secret) as secret from pseudonym_texts
+        where try_cast(substr(number, 2) as bigint) is not null group by 1""")
+
+
+def _copy(con: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    con.execute(f"copy ({query}) to '{path}' (format parquet, compression zstd)")
+    path.chmod(0o600)
+
+
+def _text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o600)
+
+
+def _rules(folder: Path) -> None:
+    """The rule book as it comes with the package: values, days, quotations and sources."""
+    book = resources.files("dialframe.compliance.rules") / "book"
+    for file in sorted(book.iterdir(), key=lambda each: each.name):
+        if file.name.endswith(".toml"):
+            _text(folder / file.name, file.read_text(encoding="utf-8"))
+    calendars = resources.files("dialframe.compliance.rules") / "calendars.toml"
+    _text(folder / "calendars.toml", calendars.read_text(encoding="utf-8"))
 
 
 def __dir__() -> list[str]:
