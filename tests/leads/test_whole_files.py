@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from dialframe import leads
+from dialframe.errors import LeadFileError
 
 #: What the file is about, its text, its region, and its rows in order: `+...` for a clean lead with
 #: that number, otherwise the outcome.
@@ -380,3 +383,21 @@ def test_every_record_is_where_a_person_would_put_it(lead_file, about, text, reg
     cleaned = leads.clean(lead_file(text), region=region)
 
     assert outcomes(cleaned) == expected
+
+
+def test_quoted_control_characters_are_no_part_of_a_name(lead_file):
+    """Neither the next-line character of some systems nor a quote of another code page divides a record."""
+    file = lead_file('Name,Phone\n"Ann\x85Lee",(212) 555-0142\n"Bob\x91s",212-555-0143\n')
+    clean = leads.clean(file, region="US").clean
+    assert clean["full_name"].tolist() == ["Ann Lee", "Bobs"]
+
+
+def test_an_archive_with_one_odd_table_is_refused_by_its_name(tmp_path):
+    """Nothing of it is written as clean, and the sentence names the table and what to do."""
+    path, out = tmp_path / "lists.zip", tmp_path / "out"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("list.csv", "Name,Phone\nAnn,(212) 555-0142\n")
+        archive.writestr("meta.csv", "key;value\nversion;1\n")
+    with pytest.raises(LeadFileError, match=r"meta\.csv has no column that is known as a phone"):
+        leads.clean_files([path], out, region="US")
+    assert not list(out.glob("*.clean.csv"))
