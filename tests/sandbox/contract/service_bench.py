@@ -610,7 +610,7 @@ class Service:
             text=True,
             env={**os.environ, "PYTHONPATH": path, **(env or {})},
         )
-        self.http = httpx.Client(trust_env=False, timeout=20)
+        self.http = httpx.Client(trust_env=False, timeout=60)
         try:
             self.ready: Json = json.loads(self._first_line())
         except BaseException:
@@ -622,7 +622,7 @@ class Service:
     def _first_line(self) -> str:
         stdout = self.process.stdout
         assert stdout is not None
-        readable, _, _ = select.select([stdout], [], [], 60)
+        readable, _, _ = select.select([stdout], [], [], 300)
         line = stdout.readline() if readable else ""
         assert line, f"the service said nothing: {self.log()[-3000:]}"
         return line
