@@ -10,11 +10,10 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dialframe import compliance
 from dialframe.account import Account
@@ -34,6 +33,9 @@ from dialframe.flows.firm_records import (
     worth_checking,
 )
 from dialframe.reports import audit_answers, audit_page, render
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
 _FINGERPRINT_DIGITS: Final = 16

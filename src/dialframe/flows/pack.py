@@ -23,12 +23,9 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pandas as pd
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 import dialframe
 from dialframe.compliance import Audit
@@ -38,6 +35,12 @@ from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE, mask
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.sig"
@@ -353,6 +356,9 @@ def _signed(
         if key is not None or declared or chained:
             faults.append("there is no signature, though one was expected")
         return "no", "unsigned: proves no author, and nothing of who wrote it or when", ""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
         told = json.loads(raw)
         public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(told["public_key"]))
@@ -472,7 +478,7 @@ def _head(manifest: bytes) -> str:
 
 
 def _public(key: Ed25519PublicKey) -> str:
-    return key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw).hex()
+    return key.public_bytes_raw().hex()
 
 
 def _signature(head: str, key: Ed25519PrivateKey) -> bytes:

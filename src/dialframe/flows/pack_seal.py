@@ -4,6 +4,8 @@ The request of a time stamp is section 2.4.1, the answer 2.4.2; both are DER (X.
 hash that was to be stamped. Whether the authority signed it only its certificate can show:
 
     openssl ts -verify -data manifest.json -in manifest.tsr -CAfile authority.pem
+
+Keys need the extra `signing`.
 """
 
 from __future__ import annotations
@@ -12,13 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
-
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from typing import TYPE_CHECKING, Final
 
 from dialframe.errors import ConfigError
 from dialframe.files import write_bytes
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
 
 _INTEGER, _OCTETS, _OID, _SEQUENCE, _TIME, _EXPLICIT = 0x02, 0x04, 0x06, 0x30, 0x18, 0xA0
 #: id-sha256, id-signedData and id-ct-TSTInfo.
@@ -139,6 +144,9 @@ def keygen(path: Path) -> Path:
         ConfigError: A key stands there already.
         OSError: The files cannot be written.
     """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     public_path = path.with_name(path.name + ".pub")
     for each in (path, public_path):
         if each.exists():
@@ -168,6 +176,9 @@ def read_signing_key(path: Path) -> Ed25519PrivateKey:
         ConfigError: It is no key that `dialframe audit keygen` makes.
         OSError: The file cannot be read.
     """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), password=None)
     except (ValueError, TypeError) as error:
@@ -184,6 +195,9 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
         ConfigError: It is no key that `dialframe audit keygen` makes.
         OSError: The file cannot be read.
     """
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
         key = serialization.load_pem_public_key(path.read_bytes())
     except (ValueError, TypeError):
