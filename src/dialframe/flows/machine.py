@@ -71,6 +71,7 @@ EXTRAS: Final = (
     Extra("notebook", ("anywidget", "ipywidgets", "jupyterlab"), "the widgets in JupyterLab"),
     Extra("fast", ("numba",), "long lists, several times faster"),
     Extra("assistant", ("jsonschema", "mcp"), "dialframe assistant serve"),
+    Extra("signing", ("cryptography",), "dialframe audit keygen and signed packs"),
     Extra("dask", ("dask", "distributed", "s3fs"), "--engine dask and s3:// files"),
     Extra("delta", ("deltalake",), "dialframe store publish"),
     Extra("docs", ("furo", "myst-nb", "sphinx"), "building the documentation site"),
