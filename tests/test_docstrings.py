@@ -31,6 +31,7 @@ NOT_RUN = {
     "import    whose import": "a drawing of the ledger's columns",
     "lead     before the number": "a drawing of the scanner's classes",
     "with dialframe.Client(": "the address is the reader's own: the pages of the site run a client",
+    "$ openssl ts": "an authority's answer is needed: the tests of packs read one",
     "python verify.py": "a program of an evidence pack: the tests of packs run it",
     "delivery = dialframe.webhooks.verify(": "a request that has come: the page on webhooks runs it",
     "with dialframe.cli.sync_progress.watch()": "of the program's own code: each command with progress runs it",

@@ -42,6 +42,7 @@ NOT_RUN = {
     ".venv/bin/": "the tools of development: .ci/run runs them",
     "pip install": "needs the net: .ci/run installs every extra that the tests use",
     "source .venv": "changes a shell: the next lines are what is tested",
+    "curl -H": "asks an authority on the net; the tests of packs read what one answers",
     "export ": "sets a variable: the test sets them all",
     "read -rs ": "asks a person for a key",
     "dialframe leads clean 's3://": "needs an object store and a cluster: tests/leads has both",

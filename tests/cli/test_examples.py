@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -50,6 +51,7 @@ CLAIMS: dict[str, tuple[int, str]] = {
     "dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry": (
         0, "1 numbers added",
     ),
+    "dialframe suppress add --file october/internal_dnc.csv --reason audit": (0, "added"),
     "dialframe suppress check +12125550142": (3, "on the list"),
     "dialframe suppress codes": (0, "DNCScrub"),
     "dialframe rules list --rules us,us-fl": (0, "us-fl-hours"),
@@ -60,6 +62,8 @@ CLAIMS: dict[str, tuple[int, str]] = {
     "dialframe rules check ours.toml": (0, "nothing is wrong"),
     "dialframe rules test ours.toml": (0, "2 of 2 examples hold"),
     "dialframe rules test --rules us-fl": (0, "18 of 18 examples hold"),
+    "dialframe gate check +12125550142 --campaign cmp_...": (3, "held"),
+    "dialframe gate check --file today.csv --region US --rules us,us-* --json": (3, "held"),
     "dialframe store info": (0, "dispositions"),
     "dialframe store publish lake": (0, "calls"),
     "dialframe store vacuum": (0, "bytes before"),
@@ -122,6 +126,7 @@ def environment(
         ROOT / "data_samples" / "leads" / "us_autumn_campaign.csv", tmp_path / "autumn.csv"
     )
     (tmp_path / "lists").mkdir()
+    (tmp_path / "today.csv").write_text("Phone\n(212) 555-0142\n")
     (tmp_path / "complaints.csv").write_text("Phone\n020 7946 0018\n")
     (tmp_path / "scrubbed.csv").write_text("Phone,ResultCode\n2125550143,D\n2125550144,C\n")
     (tmp_path / "our-rules.toml").write_text(OWN_RULES)
@@ -131,6 +136,7 @@ def environment(
         "DIALFRAME_API_KEY": service.api_key,
         "DIALFRAME_STORE": str(tmp_path / "store"),
         "DIALFRAME_WEBHOOK_SECRET": SECRET,
+        "DIALFRAME_GATE_TOKEN": "a-long-random-text-that-nobody-guesses",
         "XDG_DATA_HOME": str(tmp_path / "data"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "BROWSER": "true",
@@ -191,7 +197,7 @@ def test_examples_run(
 @pytest.mark.usefixtures("environment")
 def test_servers_are_ready_and_end_well(line: str) -> None:
     """Each says where it is, and ends with status 0 when it is stopped."""
-    arguments = shlex.split(line.replace("--port 8788", "--port 0"))[1:]
+    arguments = shlex.split(re.sub(r"--port \d+", "--port 0", line))[1:]
     process = subprocess.Popen(
         [sys.executable, "-m", "dialframe", *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -199,7 +205,7 @@ def test_servers_are_ready_and_end_well(line: str) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stderr is not None
-    ready = (process.stderr if "webhooks" in line else process.stdout).readline()
+    ready = (process.stdout if "--json" in line else process.stderr).readline()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
 

@@ -102,8 +102,8 @@ def check(
     What is missing holds a number too. Reads the local store; run `dialframe sync` first. Ends with
     status 3 when any number is held. Examples:
 
-        dialframe gate +12125550142 --campaign cmp_autumn --practice practice.toml
-        dialframe gate check --file leads.csv --region US --rules us,us-* --json
+        dialframe gate check +12125550142 --campaign cmp_...
+        dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
     from dialframe.flows import audit as flow
     from dialframe.flows import firm_records, reporting, suppress
@@ -171,7 +171,7 @@ def serve(
     the write journal are read for each question, so that what came a moment ago counts. Where no verdict
     can be made the answer is 503, and every number is held. Example:
 
-        dialframe gate serve --port 8791 --practice practice.toml
+        dialframe gate serve --port 8791
     """
     from dialframe.flows import audit as flow
     from dialframe.flows import gate_server, reporting

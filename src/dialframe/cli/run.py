@@ -33,7 +33,9 @@ PROGRAM: Final = "dialframe"
 CACHES: Final = ("NUMBA_CACHE_DIR", "MPLCONFIGDIR")
 
 #: Commands that run until they are stopped: Ctrl-C is their proper end.
-SERVERS: Final = {("app",), ("sandbox", "serve"), ("webhooks", "listen"), ("assistant", "serve")}
+SERVERS: Final = {
+    ("app",), ("sandbox", "serve"), ("webhooks", "listen"), ("assistant", "serve"), ("gate", "serve"),
+}  # fmt: skip
 
 _WRITTEN_LAST: Final = "no file is half written; run the same command again"
 #: What Ctrl-C leaves behind and how to go on, by command.

@@ -88,7 +88,7 @@ def add(
     Examples:
         dialframe suppress add +12125550142 --source Ada
         dialframe suppress add --file complaints.csv --region GB --reason complaint
-        dialframe suppress add --file PACK/internal_dnc.csv --reason audit
+        dialframe suppress add --file october/internal_dnc.csv --reason audit
         dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry
     """
     from dialframe.flows import suppress

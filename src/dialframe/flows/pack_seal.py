@@ -3,7 +3,7 @@
 The request of a time stamp is section 2.4.1, the answer 2.4.2; both are DER (X.690). An answer is held against the
 hash that was to be stamped. Whether the authority signed it only its certificate can show:
 
-    openssl ts -verify -data manifest.json -in manifest.tsr -CAfile authority.pem
+    $ openssl ts -verify -data manifest.json -in manifest.tsr -CAfile authority.pem
 
 Keys need the extra `signing`.
 """
