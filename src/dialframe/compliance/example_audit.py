@@ -445,8 +445,11 @@ class _Grades:
         else:
             grades = self._by(frame, "rule_id", rule.id)
         if not grades:
-            spared = frame is self._audit.listed or rule.kind in ("sector_ban", "artificial_voice")
-            return (PASSED if spared else None), ""
+            if frame is self._audit.listed:
+                spared = rule.capped(PASSED)
+                named = getattr(rule.parameters, "registry", rule.citation)
+                return spared, "" if spared == PASSED else f"{named}: {rule.ceiling_reason}"
+            return (PASSED if rule.kind in ("sector_ban", "artificial_voice") else None), ""
         grade, reason = min(grades, key=lambda each: _ORDER.index(each[0]))
         return rule.capped(grade), reason
 
