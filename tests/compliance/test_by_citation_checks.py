@@ -462,6 +462,21 @@ def test_reassigned_numbers_are_looked_up_within_30_days() -> None:
     """47 CFR 64.1200(m): a safe harbour, so without a look-up it is uncertain; "yes" is a violation."""
     moment = _at("2026-07-06 12:00")
     plan = ((30, "no", "pass"), (31, "no", "uncertain"), (1, "yes", "violation"))
+def test_a_customer_of_florida_had_to_consent_until_2023() -> None:
+    """HB 761 added "unsolicited", from which an established relationship is left out, on 2023-05-25."""
+    rows = [hand.call(FLORIDA, hand.utc(f"2023-05-{day}T16:00"), id=f"{day}") for day in (24, 25)]
+    records = pd.DataFrame({"code": ["ebr"], "phone": [FLORIDA], "record": ["order 17"]})
+    consents = pd.DataFrame(
+        {"phone": [CONNECTICUT], "kind": ["any"], "granted_at": [hand.utc("2020-01-01")], "record": ["r1"]}
+    )  # fmt: skip
+    found = _audit(
+        rows, rules=["us-fl"], practice=Practice(dialing="autodialer"), consents=consents,
+        exemptions=records,
+    ).parts["consent"]  # fmt: skip
+    grades = dict(zip(found["call_id"], found["grade"].astype("str"), strict=True))
+    assert grades == {"24": "violation"}
+
+
     phones = [f"{hand.NEW_YORK[:-1]}{n}" for n in range(len(plan))]
     firm = Practice(dialing="autodialer", line_types=dict.fromkeys(phones, "wireless"))
     asked = pd.DataFrame(
