@@ -353,7 +353,7 @@ def of_freshness(rule: Any) -> Scene:
         (limit, False),
         (limit + TICK, False),
         (limit - DAY + TICK, False),
-        (27 * DAY, True),
+        (((p.listed_grace_days or 28) - 1) * DAY, True),  # type: ignore[union-attr]
         (DAY, True),
     ]
     phones = siblings(rule, 9)

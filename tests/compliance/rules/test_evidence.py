@@ -97,6 +97,26 @@ def test_each_state_with_a_list_of_its_own_has_a_rule() -> None:
 
 
 @pytest.mark.parametrize(
+    ("rule_id", "renewed"),
+    [
+        ("us-co-dnc", "register and pay each year, from January 1 to December 31"),
+        ("us-mo-dnc", "paid for by the quarter"),
+        ("us-in-dnc", "in the quarter following the deadline"),
+        ("us-tx-dnc", "on January 1, April 1, July 1, and October 1 of each year"),
+        ("us-la-dnc", "listing monthly"),
+        ("us-pa-dnc", "a quarterly do-not-call list"),
+        ("us-ma-dnc", "quarterly"),
+        ("us-wy-dnc", "for more than sixty (60) days"),
+    ],
+)
+def test_a_list_of_a_state_says_when_it_is_renewed(rule_id: str, renewed: str) -> None:
+    """By a page of the state or its own words, each with its address."""
+    rule = BOOK.rule(rule_id)
+    assert renewed in f"{rule.quotation} {rule.notes}"
+    assert rule.quoted_from.startswith("http")
+
+
+@pytest.mark.parametrize(
     "kind", ["recording_consent", "caller_id", "artificial_voice", "sector_ban"]
 )
 def test_the_newer_kinds_have_rules(kind: str) -> None:
