@@ -26,7 +26,8 @@ _E164: Final = re.compile(r"\+[1-9]\d{6,14}")
 #: Purposes that sell: a rule on sales reaches each of them, a rule on one branch that branch alone.
 SELLING: Final = (
     SALES, "telecom_sales", "payroll_credit_sales", "claims_management_sales", "pension_sales",
-    "energy_renovation_sales", "home_adaptation_sales", "training_account_sales",
+    "energy_supply_sales", "energy_renovation_sales", "home_adaptation_sales",
+    "training_account_sales",
 )  # fmt: skip
 PURPOSES: Final = (*SELLING, "informational", "debt_collection", "survey", "charity", "political")
 DIALING: Final = ("manual", "autodialer", "predictive", "prerecorded")

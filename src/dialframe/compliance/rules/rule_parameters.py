@@ -39,10 +39,11 @@ ExemptionCode = Literal[
 #: a purpose in its practice file; sales of a subject with rules of its own are sales too.
 AppliesTo = Literal[
     "telemarketing_sales", "telecom_sales", "payroll_credit_sales", "claims_management_sales",
-    "pension_sales", "energy_renovation_sales", "home_adaptation_sales",
-    "training_account_sales", "informational", "informational_prerecorded", "debt_collection",
-    "survey", "charity", "political", "prerecorded", "autodialed", "live_marketing",
-    "any_outbound_dialer", "call_centre_outbound", "any_call",
+    "pension_sales", "energy_supply_sales", "energy_renovation_sales",
+    "home_adaptation_sales", "training_account_sales", "informational",
+    "informational_prerecorded", "debt_collection", "survey", "charity", "political",
+    "prerecorded", "autodialed", "live_marketing", "any_outbound_dialer", "call_centre_outbound",
+    "any_call",
 ]  # fmt: skip
 LineType = Literal["residential", "wireless", "business"]
 Dialing = Literal["any", "prerecorded", "autodialer", "autodialer_or_prerecorded", "predictive"]
