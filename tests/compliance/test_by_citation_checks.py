@@ -22,6 +22,7 @@ EAST, PARIS, LONDON = "America/New_York", "Europe/Paris", "Europe/London"
 TEXAS, PENNSYLVANIA, FLORIDA = "+15125550142", "+12155550142", "+14075550142"
 CONNECTICUT, CALIFORNIA, MISSISSIPPI = "+12035550142", "+14155550142", "+16015550142"
 FRANCE, AUSTRALIA = "+33199001234", "+61255500123"
+SPAIN, ITALY = "+34915550123", "+390655550123"
 #: The limits of rules are tested here, not how sure their sources are.
 SURE = hand.trusted(rulebook.load())
 SECOND, DAY = timedelta(seconds=1), timedelta(days=1)
@@ -390,6 +391,25 @@ CONSENTS: list[tuple[str, str, Practice, str, str | None, str, str]] = [
     # Fla. Stat. 501.059(8)(a): written, for automated dialing.
     ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2026-07-06", "express", "us-fl-consent", "violation"),
     ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2026-07-06", "written", "us-fl-consent", "pass"),
+    # Before HB 761 of 2023 by the words of 2021.
+    ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2023-05-24", "express", "us-fl-consent-2021", "violation"),
+    ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2023-05-24", "express", "us-fl-consent", ""),
+    ("us-fl", FLORIDA, Practice(dialing="autodialer"), "2023-05-25", "express", "us-fl-consent", "violation"),
+    # PECR reg. 21A since 2018-09-08 and 21B since 2019-01-09, for a firm that declares the branch, whoever dials.
+    ("gb", hand.LONDON, Practice("claims_management_sales", dialing="manual"), "2018-09-07", None, "gb-claims-management", ""),
+    ("gb", hand.LONDON, Practice("claims_management_sales", dialing="manual"), "2018-09-08", None, "gb-claims-management", "violation"),
+    ("gb", hand.LONDON, Practice("claims_management_sales", dialing="manual"), "2018-09-08", "written", "gb-claims-management", "pass"),
+    ("gb", hand.LONDON, Practice("pension_sales", dialing="manual"), "2019-01-08", None, "gb-pensions", ""),
+    ("gb", hand.LONDON, Practice("pension_sales", dialing="manual"), "2019-01-09", None, "gb-pensions", "violation"),
+    ("gb", hand.LONDON, Practice("pension_sales", dialing="manual"), "2019-01-09", "written", "gb-pensions", "pass"),
+    ("gb", hand.LONDON, Practice("pension_sales", dialing="manual"), "2026-07-06", None, "gb-claims-management", ""),
+    ("gb", hand.LONDON, Practice(dialing="manual"), "2026-07-06", None, "gb-pensions", ""),
+    # Electricity in Spain since 2026-02-12; electricity and gas in Italy since 2026-06-19.
+    ("es", SPAIN, Practice("energy_supply_sales"), "2026-02-11", None, "es-electricity-consent", ""),
+    ("es", SPAIN, Practice("energy_supply_sales"), "2026-02-12", None, "es-electricity-consent", "violation"),
+    ("it", ITALY, Practice("energy_supply_sales"), "2026-06-18", None, "it-energy-consent", ""),
+    ("it", ITALY, Practice("energy_supply_sales"), "2026-06-19", None, "it-energy-consent", "violation"),
+    ("it", ITALY, Practice(), "2026-06-19", None, "it-energy-consent", ""),
     # Conn. Gen. Stat. 42-288a: written, for calls by a person too, since 2023-10-01.
     ("us-ct", CONNECTICUT, Practice(dialing="manual"), "2026-07-06", "express", "us-ct-consent", "violation"),
     ("us-ct", CONNECTICUT, Practice(dialing="manual"), "2023-09-30", None, "us-ct-consent", ""),
@@ -442,6 +462,21 @@ def test_consent_of_the_kind_that_is_asked_for(case: int) -> None:
     assert mine == ([grade] if grade else [])
 
 
+def test_a_customer_of_florida_had_to_consent_until_2023() -> None:
+    """HB 761 added "unsolicited", from which an established relationship is left out, on 2023-05-25."""
+    rows = [hand.call(FLORIDA, hand.utc(f"2023-05-{day}T16:00"), id=f"{day}") for day in (24, 25)]
+    records = pd.DataFrame({"code": ["ebr"], "phone": [FLORIDA], "record": ["order 17"]})
+    consents = pd.DataFrame(
+        {"phone": [CONNECTICUT], "kind": ["any"], "granted_at": [hand.utc("2020-01-01")], "record": ["r1"]}
+    )  # fmt: skip
+    found = _audit(
+        rows, rules=["us-fl"], practice=Practice(dialing="autodialer"), consents=consents,
+        exemptions=records,
+    ).parts["consent"]  # fmt: skip
+    grades = dict(zip(found["call_id"], found["grade"].astype("str"), strict=True))
+    assert grades == {"24": "violation"}
+
+
 def test_revoked_consent_ends_within_ten_business_days() -> None:
     """47 CFR 64.1200(a)(10): revoked on Friday 2026-06-26, the tenth business day is Monday 2026-07-13."""
     firm = Practice(dialing="autodialer", line_types={hand.NEW_YORK: "wireless"})
@@ -462,21 +497,6 @@ def test_reassigned_numbers_are_looked_up_within_30_days() -> None:
     """47 CFR 64.1200(m): a safe harbour, so without a look-up it is uncertain; "yes" is a violation."""
     moment = _at("2026-07-06 12:00")
     plan = ((30, "no", "pass"), (31, "no", "uncertain"), (1, "yes", "violation"))
-def test_a_customer_of_florida_had_to_consent_until_2023() -> None:
-    """HB 761 added "unsolicited", from which an established relationship is left out, on 2023-05-25."""
-    rows = [hand.call(FLORIDA, hand.utc(f"2023-05-{day}T16:00"), id=f"{day}") for day in (24, 25)]
-    records = pd.DataFrame({"code": ["ebr"], "phone": [FLORIDA], "record": ["order 17"]})
-    consents = pd.DataFrame(
-        {"phone": [CONNECTICUT], "kind": ["any"], "granted_at": [hand.utc("2020-01-01")], "record": ["r1"]}
-    )  # fmt: skip
-    found = _audit(
-        rows, rules=["us-fl"], practice=Practice(dialing="autodialer"), consents=consents,
-        exemptions=records,
-    ).parts["consent"]  # fmt: skip
-    grades = dict(zip(found["call_id"], found["grade"].astype("str"), strict=True))
-    assert grades == {"24": "violation"}
-
-
     phones = [f"{hand.NEW_YORK[:-1]}{n}" for n in range(len(plan))]
     firm = Practice(dialing="autodialer", line_types=dict.fromkeys(phones, "wireless"))
     asked = pd.DataFrame(
