@@ -61,7 +61,7 @@ _PARAMETERS: Final = {
     "retention": 'years = 5\nrecords = ["call records"]',
     "recording_consent": 'consent = "all_parties"\nannouncement = true',
     "caller_id": "shown = true\nown = true\nvalid = true\nnot_called_party = true",
-    "artificial_voice": "disclosure = true\nat_start = true",
+    "artificial_voice": "disclosure = true",
     "sector_ban": 'subject = ""',
 }
 

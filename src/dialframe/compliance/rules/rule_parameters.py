@@ -404,10 +404,9 @@ class CallerIdParameters(Fact):
 
 
 class ArtificialVoiceParameters(Fact):
-    """What a call with an artificial voice needs: disclosure at the start, consent, or both."""
+    """What a call with an artificial voice needs: disclosure at the start or on request, consent, or both."""
 
     disclosure: bool = False
-    at_start: bool = False
     on_request: bool = False
     required: Required = ""
 
