@@ -22,7 +22,7 @@ from compliance import hand
 from compliance.test_every_rule import BOOK, DAY, TICK, at, number, practice, siblings, some_day
 from dialframe import compliance
 from dialframe.compliance import hours
-from dialframe.compliance.practice import Practice
+from dialframe.compliance.practice import Conduct, Practice
 from dialframe.compliance.rules import rulebook_lint
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts, special_days
 from dialframe.compliance.rules.rule_model import AnyRule, FreshnessRule, Rule
@@ -161,6 +161,25 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "retention": {
         "years": (GRADE, lambda was: was + 1),
         "records": (WORDS, lambda was: was[:-1] or ("more",)),
+    },
+    "recording_consent": {
+        "consent": (GRADE, lambda was: "one_party" if was == "all_parties" else "all_parties"),
+        "announcement": (GRADE, lambda was: not was),
+        "ends": (GRADE, lambda was: "called" if was == "both" else "both"),
+    },
+    "caller_id": {
+        "shown": (GRADE, lambda was: not was),
+        "own": (GRADE, lambda was: not was),
+        "valid": (GRADE, lambda was: not was),
+        "not_called_party": (GRADE, lambda was: not was),
+    },
+    "artificial_voice": {
+        "disclosure": (GRADE, lambda was: not was),
+        "on_request": (GRADE, lambda was: not was),
+        "required": (GRADE, lambda was: "prior_express" if was != "prior_express" else "prior_express_written"),
+    },
+    "sector_ban": {
+        "subject": (WORDS, lambda _: "something else"),
     },
 }  # fmt: skip
 
@@ -484,10 +503,70 @@ def of_retention(rule: Any) -> Scene:
     return told(by_one(rule, rows, practice(rule), now=now).parts["retention"])
 
 
+def of_recordings(rule: Any) -> Scene:
+    """Recorded with and without a word, not recorded; called here, and called elsewhere from here."""
+    moment = at(rule, some_day(rule), time(12))
+    cases = {"announced": (True, True), "silent": (True, False), "unrecorded": (False, None)}
+    rows = [
+        hand.call(phone, moment, id=f"{name} {phone}", campaign_id=name)
+        for name in cases
+        for phone in (number(rule), hand.NEW_YORK)
+    ]
+    firm = dataclasses.replace(
+        practice(rule), callers_in=(rule.jurisdiction,),
+        conducts={
+            name: Conduct(recorded=recorded, recording_announced=announced)
+            for name, (recorded, announced) in cases.items()
+        },
+    )  # fmt: skip
+    return told(by_one(rule, rows, firm).parts["recordings"], "call_id")
+
+
+def of_caller_ids(rule: Any) -> Scene:
+    """The firm's own number, a stranger's, the called party's, none, and one that cannot be called."""
+    moment = at(rule, some_day(rule), time(12))
+    called, own, impossible = number(rule), "+16465550180", "+1212"
+    rows = [
+        hand.call(called, moment, id=f"c{n}", from_number=shown)
+        for n, shown in enumerate((own, "+12125550199", called, "", impossible))
+    ]
+    firm = dataclasses.replace(practice(rule), caller_ids=frozenset({own, called, impossible}))
+    return told(by_one(rule, rows, firm).parts["caller_ids"])
+
+
+def of_voices(rule: Any) -> Scene:
+    """Voices that say what they are and that do not, to people who agreed in writing, by word, and not."""
+    moment = at(rule, some_day(rule), time(12))
+    phones = siblings(rule, 3)
+    conducts = {
+        "told": Conduct(artificial_voice=True, voice_announced=True),
+        "silent": Conduct(artificial_voice=True, voice_announced=False),
+        "human": Conduct(artificial_voice=False),
+    }
+    rows = [
+        hand.call(phone, moment, id=f"{name} {phone}", campaign_id=name)
+        for name in conducts
+        for phone in phones
+    ]
+    consents = pd.DataFrame(
+        {"phone": phones[:2], "kind": ["written", "express"], "granted_at": moment - 90 * DAY, "record": "r"}
+    )  # fmt: skip
+    firm = dataclasses.replace(practice(rule), conducts=conducts)
+    return told(by_one(rule, rows, firm, consents=consents).parts["voices"], "call_id")
+
+
+def of_bans(rule: Any) -> Scene:
+    """A call on the subject."""
+    rows = [hand.call(number(rule), at(rule, some_day(rule), time(12)))]
+    return told(by_one(rule, rows, practice(rule)).parts["sectors"])
+
+
 SCENES: dict[str, Callable[[Any], Scene]] = {
     "calling_hours": of_hours, "holiday": of_holidays, "attempt_cap": of_caps,
     "dnc_freshness": of_freshness, "internal_dnc": of_requests,
     "abandonment_rate": of_abandonment, "consent": of_consent, "retention": of_retention,
+    "recording_consent": of_recordings, "caller_id": of_caller_ids,
+    "artificial_voice": of_voices, "sector_ban": of_bans,
 }  # fmt: skip
 
 

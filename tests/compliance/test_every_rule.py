@@ -88,6 +88,7 @@ def practice(rule: Rule) -> Practice:
         "live_marketing",
         "any_outbound_dialer",
         "call_centre_outbound",
+        "any_call",
     }
     purpose = rule.applies_to[0]
     if purpose in purposes:
