@@ -97,6 +97,10 @@ closed_days = ["sat", "sun"]
         ('"US-VT"', '"ZZ"', "there is no country 'ZZ'"),
         ('["telemarketing_sales"]', '["sales"]', "applies_to.0: 'sales' is none of 'telemarketing_sales'"),
         ("closed_days", "closed", "closed"),
+        (
+            "exemptions = []", 'exemptions = [{ code = "requested", within_days = 0 }]',
+            "exemptions.0.within_days: is 0; it has to be more than 0",
+        ),
         ('"called_party"', '"fixed"\ntimezone = "Mars/Olympus"', "there is no time zone 'Mars/Olympus'"),
     ],
 )  # fmt: skip

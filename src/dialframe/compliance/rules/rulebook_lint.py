@@ -188,6 +188,13 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
     return found
 
 
+#: Bounds of a number: where the fault names the limit, and the words for it.
+_BOUNDS: Final[Mapping[str, tuple[str, str]]] = {
+    "greater_than": ("gt", "more than"), "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"), "less_than_equal": ("le", "at most"),
+}  # fmt: skip
+
+
 def _plain(problem: ErrorDetails) -> str:
     """A fault in words for who wrote the file."""
     given, context = problem["input"], problem.get("ctx", {})
@@ -204,6 +211,9 @@ def _plain(problem: ErrorDetails) -> str:
         return (
             f"{context.get('tag', '')!r} is no kind; use one of {context.get('expected_tags', '')}"
         )
+    if problem["type"] in _BOUNDS:
+        limit, words = _BOUNDS[problem["type"]]
+        return f"is {given!r}; it has to be {words} {context.get(limit, '')}"
     if problem["type"] == "value_error":
         return str(context.get("error", problem["msg"]))
     if problem["type"] == "string_pattern_mismatch":
