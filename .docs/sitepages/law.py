@@ -13,6 +13,7 @@ from sitepages.grid import Code, grid, text
 
 if TYPE_CHECKING:
     from dialframe.compliance.rules import Rule
+    from dialframe.compliance.rules.rule_model import Exemption
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -57,7 +58,8 @@ class Calendar(SphinxDirective):
 
 def _section(rule: Rule) -> nodes.section:
     section = nodes.section(ids=[f"law-{rule.id}"], names=[rule.id])
-    section += nodes.title("", rule.title)
+    ended = f" (until {rule.effective_to})" if rule.status == "superseded" else ""
+    section += nodes.title("", rule.title + ended)
     section += _facts(rule)
     if rule.quotation:
         quotation = nodes.paragraph("", "", *[nodes.Text(f"“{rule.quotation}”")])
@@ -65,9 +67,8 @@ def _section(rule: Rule) -> nodes.section:
         read = f"Read on {rule.read_on} at: {rule.quoted_from}"
         section += nodes.paragraph("", "", nodes.Text(read))
     if rule.ceiling_reason:
-        warning = (
-            f"No call passes by this rule and none breaks it for certain: {rule.ceiling_reason}."
-        )
+        kept = "No call passes by this rule and none" if rule.confidence == "low" else "No call"
+        warning = f"{kept} breaks it for certain: {rule.ceiling_reason}."
         section += nodes.warning("", nodes.paragraph("", "", nodes.Text(warning)))
     if rule.notes:
         section += nodes.paragraph("", "", *text(rule.notes))
@@ -85,15 +86,27 @@ def _facts(rule: Rule) -> nodes.table:
     if rule.effective_to is not None:
         days += f" to {rule.effective_to}"
     parameters = rule.parameters.model_dump(mode="json", exclude_defaults=True)
-    lifted = "; ".join(f"{e.code} ({e.detail})" if e.detail else e.code for e in rule.exemptions)
+    lifted = "; ".join(_lifting(exemption) for exemption in rule.exemptions)
     rows = [
         ("rule", Code(rule.id)),
         ("citation", rule.citation),
+        ("force", rule.force_words),
         ("in force", days),
-        ("for", rule.applies_text),
+        ("replaces", Code(rule.replaces) if rule.replaces else "no rule of this book"),
+        (
+            "for",
+            f"{rule.applies_text}; lines: {', '.join(rule.line_types)}; dialing: {rule.dialing}",
+        ),
         ("says", Code(json.dumps(parameters, ensure_ascii=False))),
         ("lifted by", lifted or "nothing"),
         ("confidence", f"{rule.confidence}: {rule.confidence_reason}"),
         ("sources", "; ".join(rule.sources)),
     ]
     return grid(("", ""), rows, widths=(16, 84))
+
+
+def _lifting(exemption: Exemption) -> str:
+    """The record that lifts a rule, its condition, and for how long it does."""
+    within = f"within {exemption.within_days} days" if exemption.within_days else ""
+    detail = "; ".join(filter(None, (exemption.detail, within)))
+    return f"{exemption.code} ({detail})" if detail else exemption.code
