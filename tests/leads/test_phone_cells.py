@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.judging.phone_cells import read_extension, read_phone
+from dialframe.leads.judging.phone_cells import every_number, read_extension, read_phone
 from dialframe.phones import normalize
 
 ANN, BOB = "+12125550142", "+12125550143"
@@ -141,3 +141,9 @@ def test_numbers_that_a_blank_parts_are_two(cell, region, first, second):
     reading = read_phone(cell, region)
 
     assert (reading.e164, reading.other, reading.warnings) == (first, second, ("phone_split",))
+
+
+def test_a_prohibition_reaches_every_number_that_a_blank_parts():
+    """Not the first two alone."""
+    cell = "212-555-0142 212-555-0143 212-555-0144"
+    assert every_number(cell, "US") == ("+12125550142", "+12125550143", "+12125550144")

@@ -27,7 +27,8 @@ SEEDS = [
 
 
 def expected(cells: list[str], region: str | None) -> list[PhoneReading]:
-    return [read_phone(cell, region) for cell in cells]
+    # A column keeps the second number of a cell; whoever wants all of them reads the cell again.
+    return [read_phone(cell, region)._replace(more=()) for cell in cells]
 
 
 def found(cells: list[str], region: Regions) -> list[PhoneReading]:

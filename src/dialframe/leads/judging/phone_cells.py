@@ -186,6 +186,7 @@ class PhoneReading(NamedTuple):
         type: The number's line type (`phones.TYPES`), or None.
         remark: What the cell says about calling the person (`opt_out`, `opt_out_unclear`,
             `deceased`), or None; it stands against the record whatever number is used.
+        more: Further valid numbers of the same cell.
     """
 
     e164: str = ""
@@ -196,6 +197,7 @@ class PhoneReading(NamedTuple):
     warnings: tuple[str, ...] = ()
     type: str | None = None
     remark: str | None = None
+    more: tuple[str, ...] = ()
 
 
 def read_phone(cell: str, region: str | None) -> PhoneReading:
@@ -230,7 +232,9 @@ def every_number(cell: str, region: str | None) -> tuple[str, ...]:
     text = _undo_spreadsheet(_unwrap(cell))
     found: dict[str, None] = {}
     if (split := _by_blanks(text, region)) is not None:
-        found |= dict.fromkeys(number for number in (split.e164, split.other) if number)
+        found |= dict.fromkeys(
+            number for number in (split.e164, split.other, *split.more) if number
+        )
     for part in dict.fromkeys((text, *_parts(text))):
         tail = _TAIL.fullmatch(part)
         bare = _REMARK.sub(" ", tail[1] if tail else part).strip()
@@ -335,14 +339,18 @@ def _undo_spreadsheet(text: str) -> str:
     return text
 
 
-def _found(reading: Reading, warnings: tuple[str, ...], other: str = "") -> PhoneReading:
+def _found(
+    reading: Reading, warnings: tuple[str, ...], others: Sequence[Reading] = ()
+) -> PhoneReading:
+    second, *more = [one.e164 for one in others if one.e164 and one.e164 != reading.e164] or [""]
     return PhoneReading(
         e164=reading.e164 or "",
         extension=reading.extension or "",
-        other=other,
+        other=second,
         region=reading.region,
         warnings=warnings,
         type=reading.type,
+        more=tuple(more),
     )
 
 
@@ -357,8 +365,7 @@ def _several(text: str, region: str | None) -> PhoneReading | None:
     ]
     if not readings or is_placeholder(readings[0].e164 or ""):
         return None
-    others = [one.e164 for one in readings if one.e164 != readings[0].e164]
-    return _found(readings[0], ("phone_split",), (others[0] or "") if others else "")
+    return _found(readings[0], ("phone_split",), readings[1:])
 
 
 def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
@@ -375,8 +382,7 @@ def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
     if len(shortest) != 1:
         return None
     first, *rest = shortest[0]
-    others = [one.e164 for one in rest if one.e164 != first.e164]
-    return _found(first, ("phone_split",), (others[0] or "") if others else "")
+    return _found(first, ("phone_split",), rest)
 
 
 def _whole_numbers(words: tuple[str, ...], region: str | None) -> Iterator[tuple[Reading, ...]]:
