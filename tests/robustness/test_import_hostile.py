@@ -356,3 +356,35 @@ def test_nothing_is_sent_that_was_not_asked_about(fake: Fake, go: Go, lead_list:
     assert set(fake.leads) | fake.listed == set(fake.checked)
     assert "custom_fields" not in fake.leads["+12125550144"]
     assert facts["checks"]["listed"] == 2
+
+
+def test_each_number_of_a_record_is_a_lead_and_its_clean_list_the_same_leads(
+    fake: Fake, go: Go, tmp_path: Path, lead_list: Path
+) -> None:
+    """Each is asked about and held by itself; an external id is sent once, as the service wants it."""
+    lead_list.write_text(
+        "Lead ID,Name,Mobile,Home phone\n"
+        "A-1,Ada Lane,(212) 555-0142,(212) 555-0143\n"
+        "A-2,Bob Rowe,(212) 555-0144,(212) 555-0145\n"
+        "A-3,Cy Fox,(212) 555-0146; (212) 555-0147,\n"
+    )
+    fake.listed = {"+12125550144"}
+    status, facts, _ = go("--one-lead-per", "number")
+    sent = {number: lead.get("external_id") for number, lead in fake.leads.items()}
+
+    assert status == 0
+    assert (facts["records"], facts["extra_leads"], facts["clean"], facts["do_not_call"]) == (3, 3, 5, 1)  # fmt: skip
+    assert sent == {
+        "+12125550142": "A-1", "+12125550143": None, "+12125550145": "A-2",
+        "+12125550146": "A-3", "+12125550147": None,
+    }  # fmt: skip
+
+    fake.leads.clear()
+    lead_list.write_bytes(b"Name,Phone\n")
+    clean = tmp_path / "out" / "autumn.clean.csv"
+    again = run(
+        ["leads", "import", str(clean), "--campaign", CAMPAIGN, "--out", str(tmp_path / "again"),
+         "--yes"]
+    )  # fmt: skip
+    assert again == 0
+    assert {number: lead.get("external_id") for number, lead in fake.leads.items()} == sent

@@ -68,6 +68,13 @@ class Duplicates(StrEnum):
     FULLEST = "fullest"
 
 
+class OneLeadPer(StrEnum):
+    """What a lead is made of."""
+
+    RECORD = "record"
+    NUMBER = "number"
+
+
 class Engine(StrEnum):
     """What does the work."""
 
@@ -214,6 +221,14 @@ DuplicatesOption = Annotated[
         "days (else the last), or the one with most cells filled.",
     ),
 ]
+OneLeadPerOption = Annotated[
+    OneLeadPer,
+    typer.Option(
+        "--one-lead-per",
+        help="A record with several numbers is one lead with the first that can be used, or a lead "
+        "for each number; its external id goes with the first of them.",
+    ),
+]
 ForceRegion = Annotated[
     bool, typer.Option("--force-region", help="Take --region although the list speaks against it.")
 ]
@@ -265,6 +280,7 @@ def recipe(
     add: list[str] | None = None,
     names: Names = Names.KEEP,
     duplicates: Duplicates = Duplicates.FIRST,
+    one_lead_per: OneLeadPer = OneLeadPer.RECORD,
     store: Path | None = None,
     as_json: bool = False,
 ) -> Recipe:
@@ -288,7 +304,9 @@ def recipe(
         delimiter=delimiter,
         sheet=sheet,
         header=_header(header),
-        rules=_with_duplicates(Rules() if rules is None else load_rules(rules), duplicates),
+        rules=_with_policy(
+            Rules() if rules is None else load_rules(rules), duplicates, one_lead_per
+        ),
         memory=None if no_saved_mapping else remembered(saved_mappings()),
         ask=None if as_json else asker(remembers=not no_saved_mapping),
         suppressed=_suppressed(suppress, suppress_codes, known, store),
@@ -305,11 +323,13 @@ def saved_mappings() -> Path:
     return user_data_path("dialframe") / "mappings"
 
 
-def _with_duplicates(rules: LeadRules, duplicates: Duplicates) -> LeadRules:
-    """The rules with the choice of the command line, where it is one."""
-    if duplicates is Duplicates.FIRST:
-        return rules
-    policy = replace(rules.policy, duplicates=duplicates.value)  # type: ignore[arg-type]
+def _with_policy(rules: LeadRules, duplicates: Duplicates, one_lead_per: OneLeadPer) -> LeadRules:
+    """The rules with the choices of the command line, where they are some."""
+    policy = rules.policy
+    if duplicates is not Duplicates.FIRST:
+        policy = replace(policy, duplicates=duplicates.value)  # type: ignore[arg-type]
+    if one_lead_per is not OneLeadPer.RECORD:
+        policy = replace(policy, one_lead_per=one_lead_per.value)  # type: ignore[arg-type]
     return replace(rules, policy=policy)
 
 

@@ -240,8 +240,12 @@ def _tell_outcome(cleaned: Outcome) -> None:
     _tell_region(cleaned)
     _tell_countries(cleaned)
     counts = cleaned.counts
-    parts = ", ".join(f"{number:,} {_words(name)}" for name, number in list(counts.items())[1:])
-    say(f"\n{counts['records']:,} records: {parts}")
+    went = ("records", "extra_leads")
+    records, parts = (
+        [f"{number:,} {_words(name)}" for name, number in counts.items() if (name in went) is into]
+        for into in (True, False)
+    )
+    say(f"\n{' and '.join(records)}: {', '.join(parts)}")
 
 
 def _tell_region(cleaned: Outcome) -> None:

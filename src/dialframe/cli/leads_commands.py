@@ -34,6 +34,8 @@ from dialframe.cli.lead_options import (
     Names,
     NamesCase,
     NoSavedMapping,
+    OneLeadPer,
+    OneLeadPerOption,
     Rules,
     SaveMapping,
     Scheduler,
@@ -81,6 +83,7 @@ def check(
     force_region: ForceRegion = False,
     reasons: Show = None,
     duplicates: DuplicatesOption = Duplicates.FIRST,
+    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
     suppress: Suppress = None,
     suppress_codes: SuppressCodes = None,
     column: Columns = None,
@@ -110,7 +113,7 @@ def check(
         chosen = recipe(
             region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            suppress=suppress, suppress_codes=suppress_codes, duplicates=duplicates,
+            suppress=suppress, suppress_codes=suppress_codes, duplicates=duplicates, one_lead_per=one_lead_per,
             store=store, as_json=as_json,
         )  # fmt: skip
         result = lead_lists.look(
@@ -133,6 +136,7 @@ def clean(
     add: Add = None,
     names: NamesCase = Names.KEEP,
     duplicates: DuplicatesOption = Duplicates.FIRST,
+    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
     suppress: Suppress = None,
     suppress_codes: SuppressCodes = None,
     column: Columns = None,
@@ -165,7 +169,8 @@ def clean(
             region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
             suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
+            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
+            as_json=as_json,
         )  # fmt: skip
         result = lead_lists.clean(
             expanded(files), chosen, out, form=form.value, engine=engine.value,
@@ -189,6 +194,7 @@ def screen(
     add: Add = None,
     names: NamesCase = Names.KEEP,
     duplicates: DuplicatesOption = Duplicates.FIRST,
+    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
     suppress: Suppress = None,
     suppress_codes: SuppressCodes = None,
     column: Columns = None,
@@ -216,7 +222,8 @@ def screen(
             region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
             suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
+            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
+            as_json=as_json,
         )  # fmt: skip
         result = lead_lists.screen(
             expanded(files), chosen, account, out, max_age=max_age, form=form.value,
@@ -246,6 +253,7 @@ def import_(
     add: Add = None,
     names: NamesCase = Names.KEEP,
     duplicates: DuplicatesOption = Duplicates.FIRST,
+    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
     suppress: Suppress = None,
     suppress_codes: SuppressCodes = None,
     column: Columns = None,
@@ -282,7 +290,8 @@ def import_(
             region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
             delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
             suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, store=store, as_json=as_json,
+            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
+            as_json=as_json,
         )  # fmt: skip
         brought = lead_import.bring_in(
             expanded(files),

@@ -405,4 +405,6 @@ def _source(files: Sequence[CleanedFile], region: str | None, keep: Sequence[str
     columns = [json.dumps(file.columns.to_dict(), sort_keys=True) for file in files]
     digests = [file.sha256 for file in files]
     parts = [*digests, *columns, region or "-", *(keep or ())]
+    if any(file.extra_leads is not None for file in files):
+        parts.append("one lead per number")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

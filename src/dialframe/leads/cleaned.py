@@ -50,6 +50,7 @@ class CleanedFile:
         columns: Its columns by field.
         region: Region by which its national numbers were read, or None.
         region_decision: Why that one; None where it was told.
+        extra_leads: Leads beyond one of each record; None where a record is one lead.
     """
 
     path: Path
@@ -63,11 +64,14 @@ class CleanedFile:
     columns: ColumnMap
     region: str | None = None
     region_decision: RegionDecision | None = None
+    extra_leads: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
     """Every record of the input in exactly one of five frames.
+
+    With `Policy(one_lead_per="number")` that is every lead: a record of several numbers is several.
 
     `rejected`, `duplicates`, `do_not_call` and `skipped` have the original columns with their
     cells as they were, then `_file`, `_line`, `_row`, `_outcome`, `_reason` (the first in the
@@ -104,17 +108,15 @@ class Cleaned:
         counts = self.counts
         outcomes = sum(counts[name] for name in _FRAMES)
         places = pd.concat([getattr(self, name)[["_file", "_row"]] for name in _FRAMES])
-        if counts["records"] != outcomes or bool(places.duplicated().any()):
-            raise LeadFileError(
-                f"{counts['records']} records went in and {outcomes} came out; this is a fault of "
-                "the program, nothing was written"
-            )
+        listed = sum(file.extra_leads or 0 for file in self.files)
+        check_counts(sum(file.records for file in self.files) + listed, outcomes)
+        check_counts(int(places.duplicated().sum()), listed)
 
     @property
     def counts(self) -> dict[str, int]:
-        """`records`, and the outcomes that add up to it."""
+        """`records`, with `extra_leads` where a number is a lead, and the outcomes that add up to it."""
         return {
-            "records": sum(file.records for file in self.files),
+            **went_in(self.files),
             **{name: len(getattr(self, name)) for name in _FRAMES},
         }
 
@@ -158,6 +160,27 @@ class Cleaned:
     def __repr__(self) -> str:
         counted = ", ".join(f"{name}={count}" for name, count in self.counts.items())
         return f"Cleaned({counted})"
+
+
+def went_in(files: Iterable[CleanedFile]) -> dict[str, int]:
+    """`records` of the files, and `extra_leads` of them where a number is a lead of its own."""
+    every = list(files)
+    extra = [file.extra_leads for file in every if file.extra_leads is not None]
+    counted = {"records": sum(file.records for file in every)}
+    return counted | ({"extra_leads": sum(extra)} if extra else {})
+
+
+def check_counts(went: int, came: int) -> None:
+    """Refuse outcomes in which not every lead is once.
+
+    Raises:
+        LeadFileError: There are more or fewer than went in.
+    """
+    if went != came:
+        raise LeadFileError(
+            f"{went} records went in and {came} came out; this is a fault of the program, "
+            "nothing was written"
+        )
 
 
 def whereabouts(

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,14 @@ from dialframe.leads.dedupe.preference import ages, filled_cells, newest_column
 from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.judging.validate import Assessed, Judging, assess, kept_names, tidied
+from dialframe.leads.judging.validate import (
+    Assessed,
+    Judging,
+    assess,
+    kept_names,
+    leads_of,
+    tidied,
+)
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
 from dialframe.leads.origin import Origin, origin_of, restored
 from dialframe.leads.reading.spool import Spool
@@ -82,6 +89,7 @@ def facts(
     records: int,
     region: str | None,
     decided: RegionDecision | None,
+    extra_leads: int | None,
 ) -> CleanedFile:
     """What is to be known of one file that was cleaned."""
     return CleanedFile(
@@ -96,6 +104,7 @@ def facts(
         columns=columns,
         region=region,
         region_decision=decided,
+        extra_leads=extra_leads,
     )
 
 
@@ -179,14 +188,44 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedFile:
-    """A file whose blocks are judged one by one: numbers of its blocks' tables in the spool."""
+    """A file whose blocks are judged one by one: numbers of its blocks' tables in the spool.
+
+    Attributes:
+        taken: The file, read.
+        judging: By what its records are judged.
+        region: Why that region.
+        leads: What a lead of it is: a record (`records`), each number of one (`numbers`), or a row
+            of a clean list that was made so, where a record may have several (`listed`).
+        tables: Numbers of its blocks' tables in the spool.
+        sizes: Leads of each block.
+        sources: Record of each lead, block by block, where that is not one each.
+        filled: Fields that have a value in some record.
+    """
 
     taken: TakenIn
     judging: Judging
     region: RegionDecision | None = None
+    leads: Literal["records", "numbers", "listed"] = "records"
     tables: list[tuple[int, int]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    sources: list[np.ndarray | None] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
+
+    @property
+    def extra_leads(self) -> int | None:
+        """Leads beyond one of each record; None where a record is one lead."""
+        return None if self.leads == "records" else sum(self.sizes) - self.taken.leads
+
+    @property
+    def kept_names(self) -> dict[str, str]:
+        """Columns of the file that stay beside the fields, with their names there."""
+        names = [str(name) for name in self.taken.file.frame.columns]
+        return kept_names(names, self.judging.columns, self.judging.policy.one_lead_per)
+
+    def batches(self, spool: Spool) -> Iterator[Batch]:
+        """Its leads as they were judged, block by block."""
+        for batch, source in zip(self.taken.batches(spool), self.sources, strict=True):
+            yield batch if source is None else batch.repeated(source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,10 +269,19 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
     columns, turned = decide(taken.file, region=choices.region, mapping=mapping)
     if origin is not None:
         # Numbers of a clean list are E.164, or none.
-        return JudgedFile(taken, choices.judging(columns, None, turned=turned))
+        return JudgedFile(
+            taken,
+            choices.judging(columns, None, turned=turned),
+            leads="listed" if origin.one_lead_per == "number" else "records",
+        )
     decision = choices.region_of(taken.file, columns)
     region = None if decision is None else decision.region
-    return JudgedFile(taken, choices.judging(columns, region, turned=turned), decision)
+    return JudgedFile(
+        taken,
+        choices.judging(columns, region, turned=turned),
+        decision,
+        "numbers" if choices.policy.one_lead_per == "number" else "records",
+    )
 
 
 def _restored(taken: TakenIn, origin: Origin, spool: Spool) -> TakenIn:
@@ -258,8 +306,19 @@ def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
     """Judge the blocks of a file one by one, and remember what is compared with others."""
     policy = one.judging.policy.duplicates
     newest = newest_column(one.taken.file) if policy == "newest" else None
+    before = ""
     for batch in one.taken.batches(spool):
-        assessed = assess(batch.rows, one.judging)
+        source, single = None, None
+        if one.leads == "numbers":
+            source, single = leads_of(batch.rows, one.judging)
+            batch = batch.repeated(source)  # noqa: PLW2901 - a lead each from here on
+            compared.follow(source)
+        one.sources.append(source)
+        assessed = assess(batch.rows, one.judging, single)
+        if one.leads == "listed":
+            ids = assessed.fields["external_id"].to_pylist()
+            compared.follow(_same_ids(ids, before))
+            before = ids[-1] if ids else before
         one.tables.append(_keep(assessed, batch.lines, spool))
         one.sizes.append(len(batch.lines))
         one.filled.update(
@@ -272,6 +331,15 @@ def judge_file(one: JudgedFile, spool: Spool, compared: Compared) -> None:
             compared.scores.append(ages(cells, compared.count, len(batch.lines)))
             compared.scores_are_ages = True
         compared.add(assessed)
+
+
+def _same_ids(ids: Sequence[str], before: str) -> np.ndarray:
+    """The record of each lead of a list of which those under one id follow each other.
+
+    They count from 0; -1 is the record of the lead before them, which had the id `before`.
+    """
+    begins = [not own or own != last for own, last in zip(ids, [before, *ids], strict=False)]
+    return np.cumsum(begins) - 1
 
 
 def ship(task: Task) -> list[Shipped]:
@@ -349,7 +417,7 @@ def tables_of(
     part = outcome_rows.Part(
         file=names[at],
         columns=batch.rows.columns,
-        kept=kept_names(list(batch.rows.columns), one.judging.columns),
+        kept=one.kept_names,
         fields=fields,
         lines=batch.lines,
         rows=batch.ordinals,

@@ -181,6 +181,17 @@ class Rows:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
+    def repeated(self, source: np.ndarray) -> Rows:
+        """Some of these records, in order, perhaps several times each."""
+
+        def each(found: Mapping[int, Any]) -> dict[int, Any]:
+            if not found:
+                return {}
+            return {at: found[row] for at, row in enumerate(source.tolist()) if row in found}
+
+        columns = {name: column.take(pa.array(source)) for name, column in self.columns.items()}
+        return Rows(columns, each(self.faults), each(self.warnings), each(self.raws))
+
 
 def check_width(columns: int) -> None:
     """Refuse a table that is no list of leads, before anything is decided about its columns.

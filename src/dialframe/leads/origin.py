@@ -53,6 +53,8 @@ class Origin:
         guarded: Whether cells that a spreadsheet would run carry an apostrophe (`csv_safety`).
         rows: How many records were written.
         sha256: Digest of the list as it was written; another one says that it was edited.
+        one_lead_per: What its leads were made of; where that is a `number`, leads that follow each
+            other under one external id are numbers of one record.
     """
 
     columns: Mapping[str, str]
@@ -61,6 +63,7 @@ class Origin:
     guarded: bool = False
     rows: int = 0
     sha256: str = ""
+    one_lead_per: str = "record"
 
     def to_json(self) -> str:
         """The file's content."""
@@ -74,6 +77,7 @@ class Origin:
                 for one in self.sources
             ],
             "guarded": self.guarded,
+            "one_lead_per": self.one_lead_per,
             "rows": self.rows,
             "sha256": self.sha256,
         }
@@ -168,6 +172,7 @@ def _read(path: Path) -> Origin | None:
             guarded=bool(facts["guarded"]),
             rows=facts["rows"],
             sha256=facts["sha256"],
+            one_lead_per=str(facts.get("one_lead_per", "record")),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

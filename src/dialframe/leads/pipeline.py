@@ -53,7 +53,6 @@ from dialframe.leads.judged_files import (
 )
 from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.judging.validate import kept_names
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
 from dialframe.leads.reading.spool import MEMORY_BYTES, Spool
 from dialframe.leads.reading.streams import (
@@ -64,7 +63,7 @@ from dialframe.leads.reading.streams import (
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
-from dialframe.leads.writing.inputs import LeadInput, custom_fields, inputs_of
+from dialframe.leads.writing.inputs import LeadInput, custom_fields, inputs_of, once
 from dialframe.leads.writing.outputs import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.leads.writing.tally import CleanedFiles, Tally
 from dialframe.phones import check_region
@@ -178,6 +177,7 @@ class Pipeline:
                 one.taken.records,
                 one.judging.region,
                 one.region,
+                one.extra_leads,
             )
             for one, name in zip(self._judged, self._names, strict=True)
         )
@@ -215,7 +215,7 @@ class Pipeline:
         begins = np.cumsum([0, *(sum(one.sizes) for one in self._judged)]).tolist()
         begin = 0
         for at, one in enumerate(self._judged):
-            for batch, numbers in zip(one.taken.batches(self._spool), one.tables, strict=True):
+            for batch, numbers in zip(one.batches(self._spool), one.tables, strict=True):
                 found = settled.between(begin, begin + len(batch.lines))
                 begin += len(batch.lines)
                 found_before = kept(numbers, self._spool)
@@ -292,10 +292,16 @@ class Pipeline:
                 column that is not there.
         """
         custom = self.custom_fields(keep)
+        several = any(one.extra_leads is not None for one in self._judged)
+        before = ""
         for key, table in self.tables():
             if key == "clean":
-                aligned = outcome_rows.aligned(table, self.orders["clean"])
-                yield from inputs_of(aligned.to_pydict(), custom)
+                cells = outcome_rows.aligned(table, self.orders["clean"]).to_pydict()
+                ids = cells["external_id"]
+                if several:
+                    cells["external_id"] = once(ids, before)
+                    before = ids[-1] if ids else before
+                yield from inputs_of(cells, custom)
 
     def custom_fields(self, keep: Sequence[str] | None = None) -> dict[str, str]:
         """The custom fields of the clean records; see `inputs`.
@@ -364,15 +370,12 @@ class Pipeline:
     @property
     def orders(self) -> dict[str, list[str]]:
         """Columns of each outcome."""
-        own = [
-            ([str(name) for name in one.taken.file.frame.columns], one.judging.columns)
+        own = [[str(name) for name in one.taken.file.frame.columns] for one in self._judged]
+        clean = [
+            [*LEAD_COLUMNS, *one.kept_names.values(), *outcome_rows.CLEAN_META]
             for one in self._judged
         ]
-        clean = [
-            [*LEAD_COLUMNS, *kept_names(names, columns).values(), *outcome_rows.CLEAN_META]
-            for names, columns in own
-        ]
-        aside = outcome_rows.column_order([[*names, *META] for names, _ in own])
+        aside = outcome_rows.column_order([[*names, *META] for names in own])
         return {
             key: outcome_rows.column_order(clean) if key == "clean" else aside for key in _KEYS
         }
@@ -387,7 +390,7 @@ class Pipeline:
         for one in files:
             judge_file(one, self._spool, self._compared)
             self._judged.append(one)
-            self._tell(Progress(_STEP, self._compared.count, total))
+            self._tell(Progress(_STEP, self._compared.count, max(total, self._compared.count)))
 
     def _parts(self) -> Iterator[Part]:
         """Fields of all records once more."""

@@ -110,8 +110,10 @@ def read_words(files: Sequence[LeadFile], decisions: Sequence[MappingDecision]) 
 def counted(cleaned: Cleaned) -> str:
     """What became of the records, in numbers that add up."""
     counts = cleaned.counts
+    extra = counts.pop("extra_leads", 0)
     parts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in list(counts.items())[1:])
-    return f"{counts['records']:,} records: {parts}."
+    more = f" and {extra:,} extra leads" if extra else ""
+    return f"{counts['records']:,} records{more}: {parts}."
 
 
 def screened(checks: pd.DataFrame) -> str:

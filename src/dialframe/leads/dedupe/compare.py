@@ -40,6 +40,7 @@ class Compared:
         scores: How much speaks for keeping each record among those with its number, part by part;
             empty where the first is kept.
         scores_are_ages: Whether a later record has a higher score where nothing else tells.
+        following: Leads that are a further number of the record of the lead before them.
     """
 
     count: int = 0
@@ -50,6 +51,11 @@ class Compared:
     opted_out: list[np.ndarray] = field(default_factory=list)
     scores: list[np.ndarray] = field(default_factory=list)
     scores_are_ages: bool = False
+    following: list[np.ndarray] = field(default_factory=list)
+
+    def follow(self, source: np.ndarray) -> None:
+        """Remember which of the next leads, before they are added, are of the record before them."""
+        self.following.append(np.flatnonzero(np.diff(source, prepend=-1) == 0) + self.count)
 
     def add(self, assessed: Assessed) -> None:
         """Remember the next records."""
@@ -77,6 +83,7 @@ class Compared:
         self.opted_out += other.opted_out
         behind = self.count if other.scores_are_ages else 0
         self.scores += [own + behind for own in other.scores]
+        self.following += [own + self.count for own in other.following]
         self.count += other.count
 
 
@@ -329,7 +336,8 @@ def settle(
         begin += len(own)
     repeated = {("duplicate_in_file", "phone"): _marked(same_number, free, compared.scores, parts)}
     if ids_are_unique:
-        repeated[("duplicate_external_id", "external_id")] = _same_id(parts, repeats(), free)
+        again = _same_id(parts, repeats(), free, compared)
+        repeated[("duplicate_external_id", "external_id")] = again
     alone = frozenset(one.code for one in lists)
     lines = _lines(hits, parts, alone)
     whole = [_whole(key, own, lines, alone) for key, own in hits.items()]
@@ -410,15 +418,44 @@ def _lines_of(records: np.ndarray, parts: Callable[[], Iterator[Part]]) -> dict[
 
 
 def _same_id(
-    parts: Callable[[], Iterator[Part]], repeats: Repeats, free: np.ndarray
+    parts: Callable[[], Iterator[Part]], repeats: Repeats, free: np.ndarray, compared: Compared
 ) -> Iterator[Again]:
+    """Leads under an external id of another record; what is found of one lead goes for its record."""
+    following = np.concatenate([np.zeros(0, np.int64), *compared.following])
+    record = _records(following, len(free)) if len(following) else None
+    wanted = free if record is None else free & ~_behind_free(record, free)
     begin = 0
     for part in parts():
         ids = part.fields["external_id"]
-        rows = np.flatnonzero(free[begin : begin + len(ids)] & (texts.sizes(ids) > 0))
+        rows = np.flatnonzero(wanted[begin : begin + len(ids)] & (texts.sizes(ids) > 0))
         repeats.add(rows + begin, texts.take(ids, rows), part.lines[rows])
         begin += len(ids)
-    return repeats.found()
+    found = repeats.found()
+    return found if record is None else (_whole_records(one, record, free) for one in found)
+
+
+def _records(following: np.ndarray, leads: int) -> np.ndarray:
+    """The record of each lead, counted from 1."""
+    begins = np.ones(leads, np.int64)
+    begins[following] = 0
+    return np.cumsum(begins)
+
+
+def _behind_free(record: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Leads behind a free one of their record."""
+    frees = np.cumsum(free)
+    first = np.searchsorted(record, record)
+    before: np.ndarray = frees - free > frees[first] - free[first]
+    return before
+
+
+def _whole_records(again: Again, record: np.ndarray, free: np.ndarray) -> Again:
+    """The same with all free leads of the records."""
+    counts = np.searchsorted(record, record[again.records], side="right") - again.records
+    at = np.repeat(np.arange(len(counts)), counts)
+    leads = again.records[at] + np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
+    good = free[leads]
+    return Again(leads[good], again.kept[at][good], again.lines[at][good])
 
 
 def _barred(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -72,19 +72,33 @@ def choose_phones(
     policy: Policy,
     blocked: Collection[str],
     notes: Notes,
+    single: Columns | None = None,
 ) -> tuple[dict[str, pa.Array], dict[str, Phones]]:
     """The first column of the preference that has a number, or the first reason why none has.
+
+    Args:
+        cells: All columns.
+        columns: The columns by field.
+        regions: As `row_regions` gives them.
+        policy: Decisions that are not the contract's.
+        blocked: Regions whose numbers are rejected.
+        notes: Takes what stands against the records.
+        single: The phone columns with the one number that each record is about, as `each_number`
+            gives them; without it all that stands in them.
 
     Returns:
         `phone`, `phone_extension` and `phone_other` of each record, and what each phone column says.
     """
     own = phone_cells(cells, columns)
     read = {name: read_phones(text, regions) for name, text in own.items()}
-    tried = [_taken(cells, columns, name, one, policy) for name, one in read.items()]
+    tried = [
+        _taken(cells, columns, name, read_phones(single[name], regions) if single else one, policy)
+        for name, one in read.items()
+    ]
     good = [one.reason == FOUND for one in tried]
     none = ~np.logical_or.reduce(good)
     best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
-    for name, one in zip(own, tried, strict=True):
+    for name, one in read.items():
         for rank in np.unique(one.remark[one.remark != NOTHING_SAID]).tolist():
             rows = np.flatnonzero(one.remark == rank)
             notes.find(rows, np.full(len(rows), rank), name, texts.take(own[name], rows))
@@ -107,6 +121,81 @@ def choose_phones(
         known = _fit(read_phones(cells[columns.phone_other], regions), policy).e164
         fields["phone_other"] = _or_other(fields["phone_other"], known)
     return fields, read
+
+
+def each_number(
+    cells: Columns,
+    columns: ColumnMap,
+    regions: Regions,
+    policy: Policy,
+    damaged: Collection[int] = (),
+) -> tuple[np.ndarray, dict[str, pa.Array]]:
+    """Records with several numbers once for each, in the order of the columns and of their cells.
+
+    Args:
+        cells: All columns.
+        columns: The columns by field.
+        regions: As `row_regions` gives them.
+        policy: Decisions that are not the contract's.
+        damaged: Records that stay one lead.
+
+    Returns:
+        The record of each lead, and the phone columns of each: its number alone where the record
+        has several, else the cells as they are.
+    """
+    own = phone_cells(cells, columns)
+    found = [
+        (place, *part)
+        for place, (name, text) in enumerate(own.items())
+        for part in _usable(cells, columns, name, text, regions, policy)
+    ]
+    rows, number = (np.concatenate([one[at] for one in found]) for at in (1, 2))
+    columns_of = np.concatenate([np.full(len(one[1]), one[0]) for one in found])
+    spoken = pa.concat_arrays([one[3] for one in found])
+    order = np.argsort(rows, kind="stable")
+    once = pd.DataFrame({"row": rows[order], "number": number[order]}).duplicated()
+    order = order[~once.to_numpy() & ~np.isin(rows[order], list(damaged))]
+    count = len(next(iter(own.values())))
+    counts = np.bincount(rows[order], minlength=count)
+    several = order[counts[rows[order]] > 1]
+    source = np.repeat(np.arange(count), np.maximum(counts, 1))
+    places = np.flatnonzero(counts[source] > 1)
+    single = {}
+    for place, (name, text) in enumerate(own.items()):
+        alone = texts.put(texts.take(text, source), places, [""] * len(places))
+        ours = columns_of[several] == place
+        single[name] = texts.put(alone, places[ours], spoken.take(pa.array(several[ours])))
+    return source, single
+
+
+def _usable(
+    cells: Columns,
+    columns: ColumnMap,
+    name: str,
+    text: pa.Array,
+    regions: Regions,
+    policy: Policy,
+) -> Iterator[tuple[np.ndarray, np.ndarray, pa.Array]]:
+    """Records, numbers and texts: the first number of each cell of a phone column, then the others."""
+    phones = _taken(cells, columns, name, read_phones(text, regions), policy)
+    rows = np.flatnonzero(phones.reason == FOUND)
+    e164, extension = (texts.take(one, rows) for one in (phones.e164, phones.extension))
+    dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", texts.TEXT))
+    with_extension = np.flatnonzero(texts.sizes(extension) > 0)
+    yield rows, numbers(e164), texts.put(e164, with_extension, texts.take(dialed, with_extension))
+    beside = np.flatnonzero((phones.reason == FOUND) & (texts.sizes(phones.other) > 0))
+    if not len(beside):
+        return
+    which, readings = _read(texts.take(text, beside), _of(regions, beside))
+    pairs = [
+        (row, number)
+        for row, at in zip(beside.tolist(), which.tolist(), strict=True)
+        for number in (readings[at].other, *readings[at].more)
+    ]
+    others = _fit(read_phones(texts.column([number for _, number in pairs]), None), policy)
+    good = np.flatnonzero(others.reason == FOUND)
+    told = np.array([row for row, _ in pairs], np.int64)[good]
+    yield told, others.numbers[good], texts.take(others.e164, good)
 
 
 def _taken(

@@ -181,6 +181,8 @@ class Policy:
             (+1 212 555 01xx): `keep`, `warn` or `reject`.
         duplicates: Which of the records with one number stays: the `first`, the `newest` by a column
             of days (else the last), or the `fullest`, with most cells filled.
+        one_lead_per: Whether a `record` is one lead, with its first number that can be used, or
+            each `number` of it is a lead of its own.
     """
 
     bad_email: Literal["drop", "reject"] = "drop"
@@ -193,6 +195,7 @@ class Policy:
     warned_types: frozenset[str] = frozenset({"premium_rate", "shared_cost", "pager", "voicemail"})
     reserved_number: Literal["keep", "warn", "reject"] = "keep"
     duplicates: Literal["first", "newest", "fullest"] = "first"
+    one_lead_per: Literal["record", "number"] = "record"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.judging import cell_kernel, do_not_call
 from dialframe.leads.judging.issues import Notes
-from dialframe.leads.judging.phone_columns import choose_phones, row_regions
+from dialframe.leads.judging.phone_columns import choose_phones, each_number, row_regions
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows
 
@@ -72,8 +72,23 @@ class Assessed:
     reach: tuple[np.ndarray, np.ndarray]
 
 
-def assess(rows: Rows, judging: Judging) -> Assessed:
-    """Map and judge records; the same whether all of a file come at once or in parts."""
+def leads_of(rows: Rows, judging: Judging) -> tuple[np.ndarray, Mapping[str, pa.Array]]:
+    """The record of each lead, and the phone columns of each; see `each_number`.
+
+    A record that could not be read whole is one.
+    """
+    regions = row_regions(rows.columns, judging.columns, judging.region)
+    return each_number(rows.columns, judging.columns, regions, judging.policy, rows.faults)
+
+
+def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None = None) -> Assessed:
+    """Map and judge records; the same whether all of a file come at once or in parts.
+
+    Args:
+        rows: The records.
+        judging: By what they are judged.
+        single: Phone columns with the one number of each, as `leads_of` gives them.
+    """
     notes, count = Notes(), len(rows)
     empty = texts.constant("", count)
     fields = dict.fromkeys(LEAD_COLUMNS, empty)
@@ -83,7 +98,7 @@ def assess(rows: Rows, judging: Judging) -> Assessed:
     _file_warnings(rows, notes)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
     regions = row_regions(cells, columns, judging.region)
-    chosen, read = choose_phones(cells, columns, regions, policy, judging.blocked, notes)
+    chosen, read = choose_phones(cells, columns, regions, policy, judging.blocked, notes, single)
     fields |= chosen
     _names(rows, judging, fields, notes)
     _emails(rows, judging, fields, notes)
@@ -97,16 +112,22 @@ def assess(rows: Rows, judging: Judging) -> Assessed:
     return Assessed(fields, notes, reach)
 
 
-def kept_columns(columns: ColumnMap) -> list[str]:
-    """Columns of the file that stay under their own name beside the mapped fields."""
+def kept_columns(columns: ColumnMap, per: str = "record") -> list[str]:
+    """Columns of the file that stay under their own name beside the mapped fields.
+
+    Args:
+        columns: The columns by field.
+        per: What a lead is made of; beside the one number of a lead the others of its record, of
+            which some may be held, do not stay.
+    """
     parts = columns.phone_parts
-    phones = parts if len(parts) > 1 else ()
+    phones = parts if len(parts) > 1 and per == "record" else ()
     return [*columns.leftovers, *phones, *columns.fax, *columns.opt_out, *columns.consent]
 
 
-def kept_names(names: Sequence[str], columns: ColumnMap) -> dict[str, str]:
+def kept_names(names: Sequence[str], columns: ColumnMap, per: str = "record") -> dict[str, str]:
     """Columns of the file that stay, in its order, with their names beside the fields."""
-    kept = set(kept_columns(columns))
+    kept = set(kept_columns(columns, per))
     found: dict[str, str] = {}
     taken = {*LEAD_COLUMNS, *META}
     for column in names:

@@ -72,6 +72,10 @@ class Batch:
     lines: np.ndarray
     ordinals: np.ndarray
 
+    def repeated(self, source: np.ndarray) -> Batch:
+        """Some of these leads, in order, perhaps several times each."""
+        return Batch(self.rows.repeated(source), self.lines[source], self.ordinals[source])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TakenIn:

@@ -62,7 +62,20 @@ def lead_inputs(cleaned: Cleaned, keep: Sequence[str] | None = None) -> list[Lea
     filled = [name for name in _CUSTOM if bool((frame[name] != "").any())]
     names = [str(name) for name in frame.columns]
     custom = custom_fields(names, cleaned.leftovers, filled, keep)
-    return list(inputs_of({name: frame[name].tolist() for name in names}, custom))
+    cells = {name: frame[name].tolist() for name in names}
+    if any(file.extra_leads is not None for file in cleaned.files):
+        cells["external_id"] = once(cells["external_id"])
+    return list(inputs_of(cells, custom))
+
+
+def once(ids: Sequence[str], before: str = "") -> list[str]:
+    """External ids with that of a record on the first of its leads alone: the service keeps ids unique.
+
+    Args:
+        ids: The ids of leads in order.
+        before: The id of the lead before them.
+    """
+    return ["" if own == last else own for own, last in zip(ids, [before, *ids], strict=False)]
 
 
 def inputs_of(

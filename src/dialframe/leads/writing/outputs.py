@@ -318,6 +318,7 @@ def _origin(
     return Origin(
         {name: column for name, column in clean.fields.items() if name in LEAD_COLUMNS},
         region, sources, guarded, written["rows"], written["sha256"],
+        "record" if all(file.extra_leads is None for file in files) else "number",
     )  # fmt: skip
 
 

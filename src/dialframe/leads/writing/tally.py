@@ -12,8 +12,15 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.errors import LeadFileError
-from dialframe.leads.cleaned import EXAMPLES, CleanedFile, Example, by_count, whereabouts
+from dialframe.leads.cleaned import (
+    EXAMPLES,
+    CleanedFile,
+    Example,
+    by_count,
+    check_counts,
+    went_in,
+    whereabouts,
+)
 from dialframe.leads.reasons import COUNT_KEYS
 
 #: Records kept of a reason that was asked for.
@@ -27,7 +34,8 @@ class CleanedFiles:
     """What came of files that were cleaned to files.
 
     Attributes:
-        counts: `records`, and the outcomes that add up to it.
+        counts: `records`, with `extra_leads` where a number is a lead, and the outcomes that add up
+            to it.
         reasons: Records by outcome and reason code, most frequent first.
         warnings: Clean records by warning code, most frequent first.
         files: The files that were read, in order.
@@ -114,16 +122,12 @@ class Tally:
         Raises:
             LeadFileError: It did not.
         """
-        records = sum(file.records for file in files)
+        records = went_in(files)
         counts = {key: self.rows[key] for key in COUNT_KEYS.values()}
-        if records != sum(counts.values()):
-            raise LeadFileError(
-                f"{records} records went in and {sum(counts.values())} came out; this is a fault of "
-                "the program, nothing was written"
-            )
+        check_counts(sum(records.values()), sum(counts.values()))
         reasons = {key: by_count(self.reasons.get(key, {})) for key in counts if key != "clean"}
         return CleanedFiles(
-            {"records": records, **counts}, reasons, by_count(self.warnings), files, region,
+            {**records, **counts}, reasons, by_count(self.warnings), files, region,
             leftovers, MappingProxyType(dict(paths)), by_count(self.countries),
             by_count(self.line_types), self.shown,
             {code: self.lines.get(code, []) for code in self.wanted},

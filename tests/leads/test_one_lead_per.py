@@ -1,0 +1,204 @@
+"""Records with several numbers as several leads: each judged by itself, none lost, none called twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dialframe import leads, suppression
+
+EACH = leads.Policy(one_lead_per="number")
+LIST = (
+    "Id,Name,Mobile,Home phone\n"
+    "A1,Ann Lee,(212) 555-0142,(212) 555-0143\n"
+    "A2,Bo Ray,(212) 555-0144 / (212) 555-0145,\n"
+    "A3,Cy Fox,(212) 555-0146 x5,212-555-0147\n"
+)
+SIX = [f"+1212555014{at}" for at in range(2, 8)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Three records of two numbers each."""
+    file = tmp_path / "autumn.csv"
+    file.write_text(LIST)
+    return file
+
+
+def cleaned(path: Path, policy: leads.Policy = EACH, **more: object) -> leads.Cleaned:
+    """The list, cleaned in memory."""
+    return leads.clean(
+        leads.read(path), region="US", mapping={"external_id": "Id"}, policy=policy, **more
+    )  # type: ignore[arg-type]
+
+
+def test_each_number_is_a_lead_with_the_fields_of_its_record(path: Path) -> None:
+    """Three records become six leads, and the counts say so."""
+    found = cleaned(path)
+    assert found.clean["phone"].tolist() == SIX
+    assert found.clean["full_name"].tolist() == [
+        name for name in ("Ann Lee", "Bo Ray", "Cy Fox") for _ in range(2)
+    ]
+    assert found.clean["_line"].tolist() == [2, 2, 3, 3, 4, 4]
+    assert found.clean["phone_extension"].tolist() == ["", "", "", "", "5", ""]
+    assert set(found.clean["phone_other"]) == {""}
+    assert found.counts == {
+        "records": 3, "extra_leads": 3, "clean": 6, "rejected": 0, "duplicates": 0,
+        "do_not_call": 0, "skipped": 0,
+    }  # fmt: skip
+    assert leads.report(found)["counts"]["extra_leads"] == 3
+
+
+def test_a_record_is_one_lead_by_default(path: Path) -> None:
+    found = cleaned(path, leads.Policy())
+    assert found.clean["phone"].tolist() == SIX[::2]
+    assert "extra_leads" not in found.counts
+
+
+def test_a_suppressed_number_is_held_alone(path: Path) -> None:
+    """The other number of its record stays."""
+    found = cleaned(path, suppressed=suppression.Barred((12125550142,)))
+    assert found.clean["phone"].tolist() == SIX[1:]
+    assert found.do_not_call["_reason"].tolist() == ["suppressed"]
+    assert found.do_not_call["Home phone"].tolist() == ["(212) 555-0143"]
+
+
+def test_an_opt_out_holds_every_number_of_its_record_and_of_its_person(path: Path) -> None:
+    """Said of one record, it holds all leads of the record, and of others under its external id."""
+    path.write_text(
+        "Id,Mobile,Home phone,Do not call\n"
+        "A1,212-555-0142,212-555-0143,yes\n"
+        "A1,212-555-0144,212-555-0145,no\n"
+        "A2,212-555-0146,212-555-0143,no\n"
+    )
+    found = cleaned(path)
+    assert found.clean["phone"].tolist() == ["+12125550146"]
+    assert found.do_not_call["_reason"].tolist() == ["opt_out"] * 2 + ["opt_out_elsewhere"] * 3
+
+
+def test_a_remark_in_a_phone_cell_holds_every_lead_of_its_record(path: Path) -> None:
+    path.write_text("Mobile,Home phone\n212-555-0142,212-555-0143 do not call\n")
+    assert cleaned_plain(path).counts["clean"] == 0
+
+
+def cleaned_plain(path: Path) -> leads.Cleaned:
+    """A list without ids."""
+    return leads.clean(leads.read(path), region="US", policy=EACH)
+
+
+def test_what_is_no_number_to_call_makes_no_lead(path: Path) -> None:
+    """The same number twice, a fax, rubbish: as many leads as distinct numbers, and one at least."""
+    path.write_text(
+        "Mobile,Home phone\n"
+        "212-555-0142,(212) 555 0142\n"
+        "212-555-0143; 212-555-0144 fax,n/a\n"
+        "12,\n"
+        "212-555-0145; 212-555-0146; 212-555-0147,+44 20 7946 0018\n"
+    )
+    found = cleaned_plain(path)
+    assert found.clean["phone"].tolist() == [
+        "+12125550142", "+12125550143", "+12125550145", "+12125550146", "+12125550147",
+        "+442079460018",
+    ]  # fmt: skip
+    assert found.counts["extra_leads"] == 3
+    assert found.rejected["_reason"].tolist() == ["phone_too_short"]
+
+
+def test_a_blocked_country_holds_its_number_alone(path: Path) -> None:
+    path.write_text("Mobile,Home phone\n212-555-0142,+44 20 7946 0018\n")
+    found = leads.clean(leads.read(path), region="US", policy=EACH, blocked_countries=["GB"])
+    assert found.clean["phone"].tolist() == ["+12125550142"]
+    assert found.rejected["_reason"].tolist() == ["blocked_country"]
+
+
+def test_another_record_under_the_same_id_is_a_duplicate_with_all_its_numbers(path: Path) -> None:
+    path.write_text(
+        "Id,Mobile,Home phone\n"
+        "A1,212-555-0142,212-555-0143\n"
+        "A1,212-555-0143,212-555-0144\n"
+        "A1,212-555-0145,212-555-0146\n"
+    )
+    found = cleaned(path)
+    assert found.clean["phone"].tolist() == SIX[:2]
+    assert found.duplicates["_reason"].tolist() == [
+        "duplicate_in_file", *["duplicate_external_id"] * 3,
+    ]  # fmt: skip
+
+
+def test_an_external_id_is_sent_with_the_first_lead_of_its_record(path: Path) -> None:
+    """The service keeps ids unique, so that the second would be refused as a duplicate."""
+    bodies = [one.body for one in leads.lead_inputs(cleaned(path))]
+    assert [body.get("external_id") for body in bodies] == ["A1", None, "A2", None, "A3", None]
+    barred = suppression.Barred((12125550142,))
+    bodies = [one.body for one in leads.lead_inputs(cleaned(path, suppressed=barred))]
+    assert [body.get("external_id") for body in bodies] == ["A1", "A2", None, "A3", None]
+
+
+def written(path: Path, out: Path, **more: object) -> leads.CleanedFiles:
+    """The list, cleaned into a folder."""
+    return leads.clean_files(
+        [path], out, region="US", mapping={"external_id": "Id"}, policy=EACH, **more
+    )  # type: ignore[arg-type]
+
+
+def test_a_clean_lead_carries_no_other_number_of_its_record(path: Path) -> None:
+    """One that is held would stand in the list beside it, for whoever uploads that elsewhere."""
+    barred = suppression.Barred((12125550142,))
+    text = written(path, path.parent / "out", suppressed=barred).paths["clean"].read_text()
+    assert "555-014" not in text
+    assert "+12125550142" not in text
+    assert text.count("+1212") == 5
+
+
+@pytest.mark.parametrize("policy", [EACH, leads.Policy()], ids=["number", "record"])
+def test_the_clean_list_gives_the_same_leads_again(path: Path, policy: leads.Policy) -> None:
+    """Its leads stay what they are, ids and all, whether the option is given again or not."""
+    done = written(path, path.parent / "out")
+    assert done.counts["extra_leads"] == 3
+    again = leads.clean(leads.read(done.paths["clean"]), region=None, policy=policy)
+    assert again.clean["phone"].tolist() == SIX
+    assert again.clean["external_id"].tolist() == ["A1", "A1", "A2", "A2", "A3", "A3"]
+    assert again.counts["extra_leads"] == 0
+    sent = [one.body.get("external_id") for one in leads.lead_inputs(again)]
+    assert sent == ["A1", None, "A2", None, "A3", None]
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk", "duckdb"])
+def test_every_engine_and_any_memory_give_the_same(path: Path, engine: str) -> None:
+    """Blocks that wait on the disk hold the same leads as those in memory."""
+    text = "Id,Mobile,Home phone\n" + "".join(
+        f"B{at % 7},212-555-01{at:02d},212-555-01{(at * 3) % 50:02d}\n" for at in range(40)
+    )
+    path.write_text(text)
+    whole = cleaned(path)
+    done = written(path, path.parent / "out", engine=engine, memory_bytes=0)
+    assert done.counts == whole.counts
+    assert done.reasons == whole.reasons
+    kept = pd.read_csv(done.paths["clean"], dtype=str)
+    assert kept["phone"].tolist() == whole.clean["phone"].tolist()
+
+
+def test_files_that_are_judged_elsewhere_give_the_same(path: Path) -> None:
+    """What a worker sends back says which leads are of one record."""
+    other = path.with_name("winter.csv")
+    other.write_text(LIST.replace("A1", "B1").replace("A3", "A1").replace("014", "015"))
+    policy = {"region": "US", "mapping": {"external_id": "Id"}, "policy": EACH}
+    here = leads.clean_files([other, path], None, **policy)  # type: ignore[arg-type]
+    there = leads.clean_files([other, path], None, workers=map, **policy)  # type: ignore[arg-type]
+    assert there.counts == here.counts
+    assert here.counts["duplicates"] == 4
+    assert there.reasons == here.reasons
+
+
+def test_a_record_may_stand_in_two_blocks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The leads of a clean list stay together wherever a block ends."""
+    done = written(path, path.parent / "out")
+    monkeypatch.setattr("dialframe.leads.reading.streams._ROWS", 1)
+    again = leads.clean(leads.read(done.paths["clean"]), region=None)
+    assert again.clean["phone"].tolist() == SIX
+    with leads.Pipeline(leads.Choices(None)) as pipeline:
+        pipeline.take([leads.read(done.paths["clean"])], [None])
+        sent = [one.body.get("external_id") for one in pipeline.inputs()]
+    assert sent == ["A1", None, "A2", None, "A3", None]
