@@ -61,7 +61,7 @@ CLAIMS: dict[str, tuple[int, str]] = {
     "dialframe rules new --in US-FL --kind attempt_cap --to ours.toml": (0, "skeleton written"),
     "dialframe rules check ours.toml": (0, "nothing is wrong"),
     "dialframe rules test ours.toml": (0, "2 of 2 examples hold"),
-    "dialframe rules test --rules us-fl": (0, "18 of 18 examples hold"),
+    "dialframe rules test --rules us-fl": (0, "21 of 21 examples hold"),
     "dialframe gate check +12125550142 --campaign cmp_...": (3, "held"),
     "dialframe gate check --file today.csv --region US --rules us,us-* --json": (3, "held"),
     "dialframe store info": (0, "dispositions"),
