@@ -52,6 +52,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     try:
         _, port = server.get_host_and_port()
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
         store = fsspec.filesystem("s3", skip_instance_cache=True)
         store.mkdir("fairs")
         for at in range(3):
@@ -60,7 +61,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
                 file.write(rows.encode())
         yield "s3://fairs/*.csv"
     finally:
-        fsspec.filesystem("s3").clear_instance_cache()
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
         server.stop()
 
 

@@ -40,6 +40,8 @@ def test_a_cluster_and_an_object_store(tmp_path, monkeypatch):
         ):
             two = leads.clean_files(url, tmp_path / "two", region="US", workers=workers)
     finally:
+        # The next test in this process has a server of its own.
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
         server.stop()
 
     assert one.counts == two.counts
