@@ -15,8 +15,8 @@ from dialframe.client import Credential, HttpxTransport, PlannedRequest, Reply
 from dialframe.client import parse_address as parse
 from dialframe.config import Progress, Settings
 from dialframe.contract.scopes import SCOPES
-from dialframe.flows.diagnosis import Diagnosis, Finding
 from dialframe.flows.doctor import diagnose
+from dialframe.flows.machine import Diagnosis, Finding
 
 READ = {
     "leads:read", "campaigns:read", "calls:read", "recordings:read", "transcripts:read",

@@ -11,8 +11,7 @@ import pytest
 
 from dialframe.config import Settings
 from dialframe.flows import machine as room
-from dialframe.flows.diagnosis import Finding
-from dialframe.flows.machine import machine
+from dialframe.flows.machine import Finding, machine
 from dialframe.store import Store
 
 

@@ -35,9 +35,8 @@ from dialframe.errors import (
     PermissionDenied,
     TransportError,
 )
-from dialframe.flows.diagnosis import Diagnosis, Finding
 from dialframe.flows.key_permissions import permissions
-from dialframe.flows.machine import Exchange, clock, machine
+from dialframe.flows.machine import Diagnosis, Exchange, Finding, clock, machine
 
 #: For somebody who has no service to ask yet.
 NO_ACCOUNT: Final = "without an account, dialframe sandbox serve runs the service on this machine"

@@ -26,7 +26,7 @@ from dialframe.contract.models.webhook_models import WebhookQuery
 from dialframe.contract.row import Operation
 from dialframe.contract.scopes import SCOPES, Scope
 from dialframe.errors import ApiError, DialframeError, NotFound, PermissionDenied
-from dialframe.flows.diagnosis import Finding
+from dialframe.flows.machine import Finding
 
 Row = Operation[Any, Any]
 
