@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.flows.machine import Exchange, clock
+from dialframe.flows.machine_checks import Exchange, clock
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 #: The specification's own example of a ULID, and the instant in it.

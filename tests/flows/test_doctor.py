@@ -16,7 +16,7 @@ from dialframe.client import parse_address as parse
 from dialframe.config import Progress, Settings
 from dialframe.contract.scopes import SCOPES
 from dialframe.flows.doctor import diagnose
-from dialframe.flows.machine import Diagnosis, Finding
+from dialframe.flows.machine_checks import Diagnosis, Finding
 
 READ = {
     "leads:read", "campaigns:read", "calls:read", "recordings:read", "transcripts:read",

@@ -23,7 +23,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
     """
     from dialframe.cli import tables
     from dialframe.flows import doctor as flow
-    from dialframe.flows.machine import Diagnosis
+    from dialframe.flows.machine_checks import Diagnosis
 
     settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
     with progress() as listen:

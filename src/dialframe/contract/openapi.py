@@ -1,7 +1,8 @@
 """The contract as an OpenAPI 3.1 document, derived from its rows and shapes.
 
 What it adds to a row is where each field travels and which headers come along (contract, Endpoints: Common
-request parts). Shapes become schemas in `schemas`, refusals become responses in `refusals`.
+request parts). Shapes become schemas in `schemas`; refusals become responses here, with an example for each
+code (contract, Errors).
 """
 
 from __future__ import annotations
@@ -161,8 +162,6 @@ def _example(code: Code, status: int) -> Schema:
 def _name(code: Code, status: int) -> str:
     return code.code if len(code.statuses) == 1 else f"{code.code}_{status}"
 
-
-Row = Operation[Any, Any]
 
 VERSION: Final = "1.0.0-rc6"
 #: Stands for the service's address, which the contract leaves open.

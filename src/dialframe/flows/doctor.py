@@ -1,7 +1,8 @@
 """A check-up of everything between this machine and the service; changes nothing and raises nothing of its own.
 
-Address, key, clock, rate limit and scopes here, store, disk and libraries in `machine`, one finding each; what cannot be checked because
-something before it failed is said to be not tried.
+Address, key, clock, rate limit and scopes here, store, disk and libraries in `machine_checks`, one finding each; what
+cannot be checked because something before it failed is said to be not tried. Of the scopes reads are tried, and writes
+only looked up.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from dialframe.errors import (
     PermissionDenied,
     TransportError,
 )
-from dialframe.flows.machine import Diagnosis, Exchange, Finding, clock, machine
+from dialframe.flows.machine_checks import Diagnosis, Exchange, Finding, clock, machine
 
 Row = Operation[Any, Any]
 
@@ -125,7 +126,7 @@ def permissions(
     for done, (row, make) in enumerate(READS, start=1):
         request = make(known)
         if request is None:
-            tried[row.scope] = _untried(row, me)
+            tried[row.scope] = _unasked(row, me)
         else:
             answer = _ask(client, row, request, options)
             tried[row.scope] = _judged(row, answer, me)
@@ -206,7 +207,7 @@ def _advice(error: DialframeError) -> str:
     )
 
 
-def _untried(row: Row, me: Me) -> Finding:
+def _unasked(row: Row, me: Me) -> Finding:
     if me.scopes is not None and row.scope not in me.scopes:
         return _not_granted(row.scope)
     what = "campaign" if row is rows.CALLBACKS_LIST else "call"

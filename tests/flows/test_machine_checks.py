@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pytest
 
 from dialframe.config import Settings
-from dialframe.flows import machine as room
-from dialframe.flows.machine import Finding, machine
+from dialframe.flows import machine_checks as room
+from dialframe.flows.machine_checks import Finding, machine
 from dialframe.store import Store
 
 

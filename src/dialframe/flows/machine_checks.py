@@ -1,4 +1,7 @@
-"""What a check-up finds on this machine: the store and its disk, libraries, extras, a browser, the clock; asks no service."""
+"""Checks this machine: the store and its disk, libraries, extras, a browser, the clock; asks no service.
+
+Here stands, too, the row that every check of a check-up gives, and the list of them.
+"""
 
 from __future__ import annotations
 
