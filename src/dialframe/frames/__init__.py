@@ -1,6 +1,5 @@
 """Column tables and the frames made from them."""
 
-from dialframe.frames.build import custom_field, empty, from_columns, from_records
 from dialframe.frames.columns import (
     APPOINTMENTS,
     CALLBACKS,
@@ -13,6 +12,10 @@ from dialframe.frames.columns import (
     TABLES,
     Column,
     Table,
+    custom_field,
+    empty,
+    from_columns,
+    from_records,
 )
 
 __all__ = [
