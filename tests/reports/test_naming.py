@@ -7,7 +7,7 @@ import pandas as pd
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames, plots
 from dialframe.analytics.result.result_tables import campaign_names
-from dialframe.reports import analyses, sections
+from dialframe.reports import sections
 from dialframe.reports.page import Page, render
 
 ONE, TWO = "cmp_one1", "cmp_two2"
@@ -64,10 +64,10 @@ def test_the_page_is_for_people_who_write_no_code() -> None:
     names = campaign_names(CAMPAIGNS)
     split = analytics.funnel(CALLS, PEOPLE, by="campaign_id").renamed(names)
     causes = analytics.causes(CALLS)
-    told = [analyses.Finding("Hangup causes", causes, plots.causes(causes))]
+    told = [sections.Finding("Hangup causes", causes, plots.causes(causes))]
     whole = analytics.funnel(CALLS, PEOPLE)
     measured = analytics.metrics.compute(CALLS, PEOPLE)
-    page = analyses.page(
+    page = sections.page(
         whole, split, analytics.dispositions(CALLS).table, measured, told, facts={}
     )
     html = render(page)

@@ -19,7 +19,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
-from dialframe.reports import Page, analyses, render
+from dialframe.reports import Page, render, sections
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -179,9 +179,9 @@ def report(
     for number, (title, ask, draw) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
         result = ask().named(tables.campaigns)
-        told.append(analyses.Finding(title, result, draw(result)))
+        told.append(sections.Finding(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
-    page = analyses.page(
+    page = sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), told,
         facts=_facts(scope, whole, tables, names),
