@@ -468,7 +468,7 @@ def diff(
 
 
 def _tell(result: Audit, files: dict[str, Path]) -> None:
-    from dialframe.reports import audit_answers as told
+    from dialframe.reports import audit_page as told
 
     for sentence in told.answers(result):
         say(sentence)
@@ -497,7 +497,7 @@ def _tell(result: Audit, files: dict[str, Path]) -> None:
 
 def _tell_findings(result: Audit) -> None:
     """The gravest findings, one paragraph each; violations alone where there are any."""
-    from dialframe.reports import audit_answers as told
+    from dialframe.reports import audit_page as told
 
     masked = result.masked()
     grade = masked["grade"].map(_ORDER)
@@ -518,7 +518,7 @@ def _tell_findings(result: Audit) -> None:
 
 def _tell_coverage(result: Audit) -> None:
     """Where checks are thin, and what closes the gap."""
-    from dialframe.reports import audit_answers as told
+    from dialframe.reports import audit_page as told
 
     by, due = result.parts.get("coverage_by"), result.parts.get("next_checks")
     if by is None or due is None:

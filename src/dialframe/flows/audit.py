@@ -32,7 +32,7 @@ from dialframe.flows.firm_records import (
     suppressed,
     worth_checking,
 )
-from dialframe.reports import audit_answers, audit_page, render
+from dialframe.reports import audit_page, render
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -445,8 +445,8 @@ def facts(result: Audit) -> dict[str, object]:
         "gaps": list(result.gaps),
         "sentences": list(result.checks["sentence"]),
         "calls": result.calls,
-        "first": audit_answers.first(result).to_dict("records"),
-        "to_check": audit_answers.to_check(result),
+        "first": audit_page.first(result).to_dict("records"),
+        "to_check": audit_page.to_check(result),
         "left_out": dict(result.excluded),
         "rulebook_version": result.rulebook_version,
         "rulebook_sha256": result.rulebook_sha256,
