@@ -238,7 +238,7 @@ def environment() -> nodes.table:
 
 def statuses() -> nodes.table:
     """What the exit status of a command says."""
-    from dialframe.cli.statuses import STATUSES
+    from dialframe.cli.terminal import STATUSES
 
     rows = ((Code(str(status)), words) for status, words in STATUSES.items())
     return grid(("status", "what it says"), rows, widths=(15, 85))

@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from dialframe.cli import completion, values
-from dialframe.cli.statuses import FAILURE, FINDINGS
 from dialframe.cli.sync_progress import watch
 from dialframe.cli.terminal import (
+    FAILURE,
+    FINDINGS,
     AsJson,
     BaseUrl,
     StoreFolder,

@@ -13,8 +13,8 @@ import typer
 
 from dialframe.cli import completion, values
 from dialframe.cli.rules_commands import read_book, split
-from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.terminal import (
+    FINDINGS,
     AsJson,
     BaseUrl,
     StoreFolder,

@@ -9,8 +9,16 @@ from functools import partial
 
 import typer
 
-from dialframe.cli.statuses import FAILURE
-from dialframe.cli.terminal import AsJson, BaseUrl, StoreFolder, answer, in_options, progress, say
+from dialframe.cli.terminal import (
+    FAILURE,
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    in_options,
+    progress,
+    say,
+)
 from dialframe.config import Settings
 
 

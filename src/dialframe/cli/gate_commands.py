@@ -26,9 +26,17 @@ from dialframe.cli.audit_commands import (
     given_scope,
 )
 from dialframe.cli.lead_options import expanded, in_options
-from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.suppress_commands import FromFiles, Numbers
-from dialframe.cli.terminal import AsJson, BaseUrl, StoreFolder, answer, connect, say, show
+from dialframe.cli.terminal import (
+    FINDINGS,
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    connect,
+    say,
+    show,
+)
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.privacy import mask, redact
 

@@ -53,8 +53,8 @@ from dialframe.cli.lead_options import (
     recipe,
     saved_mappings,
 )
-from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.terminal import (
+    FINDINGS,
     AsJson,
     BaseUrl,
     OutFolder,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dialframe.cli import completion
-from dialframe.cli.statuses import FINDINGS
-from dialframe.cli.terminal import AsJson, answer, say, show
+from dialframe.cli.terminal import FINDINGS, AsJson, answer, say, show
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from dialframe import extras
 from dialframe.cli import progress
-from dialframe.cli.statuses import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
+from dialframe.cli.terminal import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
 from dialframe.errors import ApiError, ConfigError, DialframeError
 from dialframe.files import note_outputs
 from dialframe.privacy import redact, terminal_safe

@@ -13,8 +13,8 @@ import typer
 from platformdirs import user_data_path
 
 from dialframe.cli import completion, values
-from dialframe.cli.statuses import FINDINGS
 from dialframe.cli.terminal import (
+    FINDINGS,
     AsJson,
     BaseUrl,
     StoreFolder,

@@ -12,8 +12,9 @@ import typer
 
 from dialframe.cli import completion, values
 from dialframe.cli.lead_options import expanded, in_options, suppression_list
-from dialframe.cli.statuses import FAILURE, FINDINGS
 from dialframe.cli.terminal import (
+    FAILURE,
+    FINDINGS,
     AsJson,
     BaseUrl,
     StoreFolder,
