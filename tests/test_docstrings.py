@@ -34,7 +34,7 @@ NOT_RUN = {
     "$ openssl ts": "an authority's answer is needed: the tests of packs read one",
     "python verify.py": "a program of an evidence pack: the tests of packs run it",
     "delivery = dialframe.webhooks.verify(": "a request that has come: the page on webhooks runs it",
-    "with dialframe.cli.sync_progress.watch()": "of the program's own code: each command with progress runs it",
+    "with dialframe.cli.account_commands.watch()": "of the program's own code: each command with progress runs it",
 }
 
 
