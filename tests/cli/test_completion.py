@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.run import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
@@ -123,16 +123,16 @@ def test_the_words_are_those_of_their_sources() -> None:
     from dialframe.sandbox.seed import SIZES
     from dialframe.store.erase.pruning import PERSONAL
 
-    assert tuple(RULES) == values.SYNCED
-    assert tuple(TABLES) == values.TABLES
-    assert values.PERSONAL == PERSONAL
-    assert tuple(code_tables()) == values.SCRUBBERS
-    assert values.ADDITIONS == ADDITIONS
-    assert tuple(reason.code for reason in REASONS) == values.REASONS
-    assert set(values.SIZES) == {"empty", *SIZES}
+    assert tuple(RULES) == completion.SYNCED
+    assert tuple(TABLES) == completion.TABLES
+    assert completion.PERSONAL == PERSONAL
+    assert tuple(code_tables()) == completion.SCRUBBERS
+    assert completion.ADDITIONS == ADDITIONS
+    assert tuple(reason.code for reason in REASONS) == completion.REASONS
+    assert set(completion.SIZES) == {"empty", *SIZES}
     # A release of the numbering plans may bring a region.
-    assert set(values.REGIONS) <= SUPPORTED_REGIONS
-    assert len(values.REGIONS) > 240
+    assert set(completion.REGIONS) <= SUPPORTED_REGIONS
+    assert len(completion.REGIONS) > 240
 
 
 def test_the_rules_are_those_of_the_book() -> None:
@@ -146,7 +146,7 @@ def test_the_rules_are_those_of_the_book() -> None:
     assert set(completion.rule_kinds("")) == {rule.kind for rule in book.rules}
 
 
-@pytest.mark.parametrize("word", values.ENCODINGS)
+@pytest.mark.parametrize("word", completion.ENCODINGS)
 def test_encodings_are_known_to_python(word: str) -> None:
     """Each can be read."""
     assert "a".encode(word)

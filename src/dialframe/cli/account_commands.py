@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.terminal import (
     FAILURE,
     FINDINGS,
@@ -38,7 +38,7 @@ def sync(
         typer.Argument(
             help="Tables to bring up to date; all of them by default.",
             show_default=False,
-            autocompletion=completion.of(values.SYNCED),
+            autocompletion=completion.of(completion.SYNCED),
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -76,10 +76,10 @@ def sync(
 def _known(tables: Sequence[str]) -> None:
     """Refuse a table that no sync brings, before anybody is asked."""
     for name in tables:
-        if name not in values.SYNCED:
-            close = get_close_matches(name, values.SYNCED, n=1)
+        if name not in completion.SYNCED:
+            close = get_close_matches(name, completion.SYNCED, n=1)
             meant = f"did you mean {close[0]}?" if close else "choose from "
-            rest = "" if close else ", ".join(values.SYNCED)
+            rest = "" if close else ", ".join(completion.SYNCED)
             raise ConfigError(f"there is no table {name!r} to sync; {meant}{rest}")
 
 
@@ -87,8 +87,8 @@ def export(
     table: Annotated[
         str,
         typer.Argument(
-            help=f"Table to write: {', '.join(values.TABLES)}.",
-            autocompletion=completion.of(values.TABLES),
+            help=f"Table to write: {', '.join(completion.TABLES)}.",
+            autocompletion=completion.of(completion.TABLES),
         ),
     ],
     to: Annotated[Path, typer.Option("--to", help="File to write: .parquet, .csv or .jsonl.")],

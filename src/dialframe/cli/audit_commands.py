@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.rules_commands import read_book, split
 from dialframe.cli.terminal import (
     FINDINGS,
@@ -116,7 +116,7 @@ Region = Annotated[
         "--region",
         help="Country of numbers in the firm's records that are written without one.",
         show_default=False,
-        autocompletion=completion.of(values.REGIONS),
+        autocompletion=completion.of(completion.REGIONS),
     ),
 ]
 

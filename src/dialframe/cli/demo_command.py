@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.terminal import AsJson, answer, progress, say
 
 
@@ -22,7 +22,7 @@ def demo(
         str,
         typer.Option(
             help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completion.of(values.SIZES[1:]),
+            autocompletion=completion.of(completion.SIZES[1:]),
         ),
     ] = "small",
     seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,

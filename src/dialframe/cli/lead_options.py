@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from platformdirs import user_data_path
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.lead_words import in_words
 from dialframe.errors import (
     ApiError,
@@ -155,7 +155,7 @@ Encoding = Annotated[
         "--encoding",
         help="Encoding, where the guess is wrong: cp1252, shift_jis...",
         show_default=False,
-        autocompletion=completion.of(values.ENCODINGS),
+        autocompletion=completion.of(completion.ENCODINGS),
     ),
 ]
 Delimiter = Annotated[
@@ -180,7 +180,7 @@ Show = Annotated[
         "--show",
         help="Reason code whose first 20 lines are shown. May be repeated.",
         show_default=False,
-        autocompletion=completion.of(values.REASONS),
+        autocompletion=completion.of(completion.REASONS),
     ),
 ]
 Keep = Annotated[
@@ -207,7 +207,7 @@ Add = Annotated[
         help="Column that is made from the number: line_type, country, state, time_zone (all that "
         "are possible). None by default; may be repeated.",
         show_default=False,
-        autocompletion=completion.of(values.ADDITIONS),
+        autocompletion=completion.of(completion.ADDITIONS),
     ),
 ]
 NamesCase = Annotated[
@@ -249,7 +249,7 @@ SuppressCodes = Annotated[
         "--suppress-codes",
         help="Scrubbing service whose result codes those files hold; else every row counts.",
         show_default=False,
-        autocompletion=completion.of(values.SCRUBBERS),
+        autocompletion=completion.of(completion.SCRUBBERS),
     ),
 ]
 FailOn = Annotated[

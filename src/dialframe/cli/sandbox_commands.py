@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.terminal import AsJson, answer
 from dialframe.errors import ConfigError
 
@@ -41,7 +41,7 @@ def serve(
         str,
         typer.Option(
             help="Size of the account: empty, tiny (1,000 calls), small (10,000), medium or large.",
-            autocompletion=completion.of(values.SIZES),
+            autocompletion=completion.of(completion.SIZES),
         ),
     ] = "small",
     as_of: Annotated[

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from platformdirs import user_data_path
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
@@ -101,9 +101,9 @@ def prune(
         list[str] | None,
         typer.Option(
             "--table",
-            help=f"Only this table; may be repeated. All about persons by default: {', '.join(values.PERSONAL)}.",
+            help=f"Only this table; may be repeated. All about persons by default: {', '.join(completion.PERSONAL)}.",
             show_default=False,
-            autocompletion=completion.of(values.PERSONAL),
+            autocompletion=completion.of(completion.PERSONAL),
         ),
     ] = None,
     base_url: BaseUrl = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli.lead_options import expanded, in_options, suppression_list
 from dialframe.cli.terminal import (
     FAILURE,
@@ -52,7 +52,7 @@ Codes = Annotated[
         "--codes",
         help="Scrubbing service whose result codes the file holds; else every row counts.",
         show_default=False,
-        autocompletion=completion.of(values.SCRUBBERS),
+        autocompletion=completion.of(completion.SCRUBBERS),
     ),
 ]
 OfRegion = Annotated[
@@ -61,7 +61,7 @@ OfRegion = Annotated[
         "--region",
         help="Country of numbers that are written without one.",
         show_default=False,
-        autocompletion=completion.of(values.REGIONS),
+        autocompletion=completion.of(completion.REGIONS),
     ),
 ]
 

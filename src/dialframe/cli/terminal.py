@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from dialframe.cli import completion, values
+from dialframe.cli import completion
 from dialframe.cli import progress as following
 from dialframe.config import OnProgress, Progress
 from dialframe.privacy import terminal_safe
@@ -58,7 +58,7 @@ Region = Annotated[
         "--region",
         help="Country of numbers written without one: US, GB, DE...; else inferred or asked for.",
         show_default=False,
-        autocompletion=completion.of(values.REGIONS),
+        autocompletion=completion.of(completion.REGIONS),
     ),
 ]
 OutFolder = Annotated[
