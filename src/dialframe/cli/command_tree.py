@@ -19,7 +19,6 @@ from dialframe.cli import (
     funnel_command,
     gate_commands,
     leads_commands,
-    report_command,
     rules_commands,
     sandbox_commands,
     store_commands,
@@ -75,7 +74,7 @@ app.command("demo")(demo_command.demo)
 app.command("sync")(account_commands.sync)
 app.command("export")(account_commands.export)
 app.command("funnel")(funnel_command.funnel)
-app.command("report")(report_command.report)
+app.command("report")(funnel_command.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
 app.command("doctor")(doctor_command.doctor)
