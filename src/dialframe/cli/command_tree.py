@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,9 +22,8 @@ from dialframe.cli import (
     account_commands,
     assistant_commands,
     audit_commands,
+    completion,
     contract_commands,
-    demo_command,
-    doctor_command,
     funnel_command,
     gate_commands,
     leads_commands,
@@ -24,8 +32,148 @@ from dialframe.cli import (
     store_commands,
     suppress_commands,
     webhooks_commands,
-    webpage,
 )
+from dialframe.cli.terminal import (
+    FAILURE,
+    AsJson,
+    BaseUrl,
+    StoreFolder,
+    answer,
+    in_options,
+    progress,
+    say,
+)
+from dialframe.config import Settings
+
+
+def app(
+    folder: Annotated[
+        Path, typer.Argument(help="The only folder that the page reads from and writes to.")
+    ] = Path(),
+    port: Annotated[
+        int,
+        typer.Option("--port", help="Port on this machine; 0 takes a free one.", min=0, max=65535),
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+    base_url: BaseUrl = None,
+    store: StoreFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the lead workbench, the funnel and the coverage as a web page, until Ctrl-C.
+
+    It listens on this machine alone, and only a browser with the address's token gets in. Example:
+
+        dialframe app lists
+    """
+    from dialframe.background import end_with_parent
+    from dialframe.config import ENVIRONMENT
+    from dialframe.widgets.page.server import serve
+
+    told = {
+        ENVIRONMENT["base_url"]: base_url,
+        ENVIRONMENT["store"]: None if store is None else str(store.resolve()),
+    }
+    environment = {**os.environ, **{name: value for name, value in told.items() if value}}
+    with serve(folder, environment=environment, port=port) as page:
+        if as_json:
+            answer({"url": page.url, "token": page.token, "address": page.address})
+        else:
+            say(f"The page is at {page.address}\nStop it with Ctrl-C.")
+        if browser:
+            webbrowser.open(page.opener.as_uri())
+        # Ctrl-C, SIGTERM and a closed terminal are the proper end; the server behind the page ends too.
+        # Said of each, because a shell starts what runs in the background with SIGINT ignored.
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
+        end_with_parent()
+        with suppress(KeyboardInterrupt):
+            page.process.wait()
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Folder for what is written.")] = Path(
+        "dialframe-demo"
+    ),
+    size: Annotated[
+        str,
+        typer.Option(
+            help="Size of the account: tiny (1,000 calls), small (10,000), medium or large.",
+            autocompletion=completion.of(completion.SIZES[1:]),
+        ),
+    ] = "small",
+    seed: Annotated[int, typer.Option(help="Seed of the account.")] = 7,
+    as_json: AsJson = False,
+) -> None:
+    """Run everything once on a sandbox of its own: no account is needed, nobody is called.
+
+    Example:
+        dialframe demo
+    """
+    from dialframe.flows import demo as flow
+
+    begun = time.monotonic()
+    with progress() as listen:
+        result = flow.demo(
+            out, now=partial(datetime.now, UTC), size=size, seed=seed, on_progress=listen
+        )
+    took_s = time.monotonic() - begun
+    if as_json:
+        answer(
+            {
+                "findings": list(result.findings),
+                "took_s": round(took_s, 1),
+                "files": {name: str(path) for name, path in result.files.items()},
+            }
+        )
+        return
+    for sentence in result.findings:
+        say(f"- {sentence}")
+    say("")
+    say(
+        f"Done in {took_s:.0f} s. Open {result.files['report']} in a browser; what is behind it is in {out}/."
+    )
+    say(
+        "Next: `dialframe leads check YOUR_FILE.csv`, or `dialframe sandbox serve` and a notebook of your own."
+    )
+
+
+def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+    """Check address, key, scopes, clock, rate limit, store, disk and libraries; nothing is changed.
+
+    Ends with status 1 if a check failed. Example:
+
+        dialframe doctor
+    """
+    from dialframe.cli import tables
+    from dialframe.flows import doctor as flow
+    from dialframe.flows.machine_checks import Diagnosis
+
+    settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
+    with progress() as listen:
+        found = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
+    found = Diagnosis(
+        tuple(
+            replace(row, detail=in_options(row.detail), what_next=in_options(row.what_next))
+            for row in found.rows
+        )
+    )
+    if as_json:
+        answer(found.as_dict())
+    else:
+        rows = [(row.check, row.state, row.detail, row.what_next) for row in found.rows]
+        names = ("check", "state", "detail", "what next")
+        cells = zip(names, zip(*rows, strict=True), strict=True)
+        tables.show([tables.Column(name, column) for name, column in cells], "Doctor")
+        for row in found.troubles:
+            then = f"; {row.what_next}" if row.what_next else ""
+            say(f"{row.state}: {row.check}: {row.detail}{then}")
+        say(found.verdict)
+    if found.failed:
+        raise typer.Exit(FAILURE)
+
 
 app = typer.Typer(
     name="dialframe",
@@ -70,14 +218,14 @@ def _options(
     del version
 
 
-app.command("demo")(demo_command.demo)
+app.command("demo")(demo)
 app.command("sync")(account_commands.sync)
 app.command("export")(account_commands.export)
 app.command("funnel")(funnel_command.funnel)
 app.command("report")(funnel_command.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
-app.command("doctor")(doctor_command.doctor)
+app.command("doctor")(doctor)
 app.add_typer(leads_commands.app, name="leads")
 app.add_typer(suppress_commands.app, name="suppress")
 app.add_typer(rules_commands.app, name="rules")
@@ -86,7 +234,7 @@ app.add_typer(store_commands.app, name="store")
 app.add_typer(contract_commands.app, name="contract")
 app.add_typer(webhooks_commands.app, name="webhooks")
 app.add_typer(assistant_commands.app, name="assistant")
-app.command("app")(webpage.app)
+app.command("app")(app)
 
 
 def branch(arguments: Sequence[str]) -> typer.Typer:
