@@ -34,7 +34,6 @@ NOT_RUN = {
     "$ openssl ts": "an authority's answer is needed: the tests of packs read one",
     "python verify.py": "a program of an evidence pack: the tests of packs run it",
     "delivery = dialframe.webhooks.verify(": "a request that has come: the page on webhooks runs it",
-    "with dialframe.cli.account_commands.watch()": "of the program's own code: each command with progress runs it",
 }
 
 
@@ -88,12 +87,7 @@ def examples(path: Path) -> Iterator[Example]:
 MODULES = sorted((SOURCE / "dialframe").rglob("*.py"))
 WITH_PROMPTS = [path for path in MODULES if any(">>> " in text for _, text in docstrings(path))]
 #: The examples of commands are run by the tests of the command line.
-EXAMPLES = [
-    example
-    for path in MODULES
-    if path.parent.name != "cli" or path.name == "sync_progress.py"
-    for example in examples(path)
-]
+EXAMPLES = [example for path in MODULES if path.parent.name != "cli" for example in examples(path)]
 
 
 @pytest.mark.parametrize("path", WITH_PROMPTS, ids=lambda path: path.stem)

@@ -122,9 +122,6 @@ def export(
 def watch() -> Iterator[OnProgress]:
     """A listener that shows how a sync comes on; in a pipe it says nothing.
 
-        with dialframe.cli.sync_progress.watch() as listen:
-            account.sync(on_progress=listen)
-
     Shown are rows, rows a second, the oldest creation reached, the time left where it can be known, and
     how much of the key's rate limit is used.
     """

@@ -1,11 +1,10 @@
-"""The tree of commands; each module beside this one holds one family."""
+"""The tree of commands, with those that have no family (demo, doctor, app); each family has a module beside this one."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -24,9 +23,9 @@ from dialframe.cli import (
     audit_commands,
     completion,
     contract_commands,
-    funnel_command,
     gate_commands,
     leads_commands,
+    report_commands,
     rules_commands,
     sandbox_commands,
     store_commands,
@@ -46,7 +45,7 @@ from dialframe.cli.terminal import (
 from dialframe.config import Settings
 
 
-def app(
+def web_page(
     folder: Annotated[
         Path, typer.Argument(help="The only folder that the page reads from and writes to.")
     ] = Path(),
@@ -67,6 +66,8 @@ def app(
 
         dialframe app lists
     """
+    import webbrowser
+
     from dialframe.background import end_with_parent
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page.server import serve
@@ -221,8 +222,8 @@ def _options(
 app.command("demo")(demo)
 app.command("sync")(account_commands.sync)
 app.command("export")(account_commands.export)
-app.command("funnel")(funnel_command.funnel)
-app.command("report")(funnel_command.report)
+app.command("funnel")(report_commands.funnel)
+app.command("report")(report_commands.report)
 app.add_typer(audit_commands.app, name="audit")
 app.add_typer(gate_commands.app, name="gate")
 app.command("doctor")(doctor)
@@ -234,7 +235,7 @@ app.add_typer(store_commands.app, name="store")
 app.add_typer(contract_commands.app, name="contract")
 app.add_typer(webhooks_commands.app, name="webhooks")
 app.add_typer(assistant_commands.app, name="assistant")
-app.command("app")(app)
+app.command("app")(web_page)
 
 
 def branch(arguments: Sequence[str]) -> typer.Typer:

@@ -1,4 +1,4 @@
-"""`dialframe funnel`: how many leads reached each stage, as a table, a picture, an object for machines."""
+"""`dialframe funnel`, `report`: how many leads reached each stage, and the main analyses as one page."""
 
 from __future__ import annotations
 
@@ -181,14 +181,14 @@ def report(
     with connect(base_url, store) as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     if as_json:
-        answer(_facts(written))
+        answer(_report_facts(written))
         return
     for finding in written.findings:
         say(finding)
     say(f"report: {written.file}")
 
 
-def _facts(written: Report) -> dict[str, object]:
+def _report_facts(written: Report) -> dict[str, object]:
     return {
         "file": str(written.file),
         "sections": written.sections,
