@@ -410,6 +410,28 @@ def test_two_audits_are_compared_with_their_causes(
     assert "no finding differs" in capsys.readouterr().out
 
 
+def test_the_store_keeps_what_each_audit_said(
+    store: list[str], pack: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When it was made, over what, and what it said, without a number of anybody."""
+    capsys.readouterr()
+
+    assert run(["audit", "history", *store[:2], "--json"]) == 0
+
+    text = capsys.readouterr().out
+    audits = json.loads(text)["audits"]
+    summary = json.loads((pack / "summary.json").read_text())
+    assert audits[0]["whole"]
+    assert audits[0]["data"] == summary["data"]
+    assert audits[0]["verdict"] == summary["verdict"]
+    assert {name: row["violation"] for name, row in audits[0]["checks"].items()} == {
+        check["name"]: check["violation"] for check in summary["checks"]
+    }
+    assert not PHONE.search(text)
+    assert run(["audit", "history", *store[:2]]) == 0
+    assert audits[0]["verdict"] in capsys.readouterr().out
+
+
 def test_what_is_no_pack_or_no_day_is_said(
     store: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -61,11 +61,13 @@ def make(folder: Path) -> Path:
     """A store of some pages, and beside it what it was some pages before."""
     with Store(Database(folder), TENS) as store:
         fill(store, 0, 9)
+        store.keep_verdict({"verdict": "3 violations"}, at=at(91))
     old = folder.with_name("old")
     shutil.copytree(folder, old)
     with Store(Database(folder), TENS) as store:
         fill(store, 9, 14)
         store.reconcile(LEADS, seen_before=at(60), at=at(200), misses=1)
+        store.keep_verdict({"verdict": "4 violations"}, at=at(201))
     return old
 
 
@@ -83,6 +85,7 @@ def shown(folder: Path) -> dict[str, Any]:
         numbers["sql"] = store.query("select count(*) as n from calls").to_pylist()
         checks = store.last_checks([phone(number) for number in range(45)])
         numbers["checks"] = digest(sorted(map(repr, checks.values())))
+        numbers["audits"] = store.verdicts()
         numbers["walk"] = store.state("calls")
         info = store.info()
         numbers["info"] = [
@@ -128,8 +131,8 @@ def one_fault(room: Path, whole: Path, old: Path, before: dict[str, Any], seed: 
             return "same"
     recovery.repair(folder, NOW)
     again = shown(folder)
-    if again["checks"] != before["checks"] or again["dnc_checks"] != before["dnc_checks"]:
-        return f"checks were lost: {how} of {file} (seed {seed})"
+    if any(again[ledger] != before[ledger] for ledger in ("checks", "dnc_checks", "audits")):
+        return f"checks or audits were lost: {how} of {file} (seed {seed})"
     if again != before:
         changed = [name for name, value in again.items() if value != before[name]]
         return f"not as before after repair, {changed}: {how} of {file} (seed {seed})"

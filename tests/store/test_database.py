@@ -69,7 +69,7 @@ def test_a_store_of_a_newer_dialframe_is_refused(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
 
-    with pytest.raises(StoreError, match=r"newer dialframe .layout 99, this one reads 4.; update"):
+    with pytest.raises(StoreError, match=r"newer dialframe .layout 99, this one reads 5.; update"):
         Store.open(tmp_path)
 
 

@@ -281,6 +281,49 @@ def test_a_changed_backup_is_not_restored(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_what_audits_said_is_kept_twice_and_chained(folder: Path) -> None:
+    """Without the SQLite file, or without the second copy, no verdict is lost; a forged one is named."""
+    with Store(Database(folder), TENS) as store:
+        kept = store.verdicts()
+        assert [(one.number, one.content["verdict"]) for one in kept] == [
+            (1, "3 violations"),
+            (2, "4 violations"),
+        ]
+        assert all(one.whole for one in kept)
+        # The same said of the same is no news.
+        assert not store.keep_verdict({"verdict": "4 violations"}, at=at(300))
+    for lost in (FILE, "copy/changes.log"):
+        (folder / lost).unlink()
+        (folder / f"{FILE}-wal").unlink(missing_ok=True)
+        recovery.repair(folder, NOW)
+        with Store(Database(folder), TENS) as store:
+            assert store.verdicts() == kept
+    database = Database(folder)
+    with database.writing() as connection:
+        connection.execute("UPDATE verdict SET content = replace(content, '3', '0')")
+    database.close()
+    assert [problem.what for problem in recovery.verify(folder)] == ["audits 1 are not those kept"]
+
+
+def test_a_damaged_store_of_the_fourth_layout_is_not_taken_for_right(folder: Path) -> None:
+    """It had no table of verdicts; gaining one does not count a changed row anew."""
+    outsider = sqlite3.connect(folder / FILE, isolation_level=None)
+    outsider.execute("DROP TABLE verdict")
+    outsider.execute("DELETE FROM checksum WHERE name = 'verdict'")
+    outsider.execute("PRAGMA user_version = 4")
+    shutil.copytree(folder, folder.with_name("harmed"))
+    outsider.close()
+    with Store(Database(folder), TENS) as store:
+        assert store.verdicts() == []
+    assert not recovery.verify(folder)
+
+    outsider = sqlite3.connect(folder.with_name("harmed") / FILE, isolation_level=None)
+    outsider.execute("UPDATE head_dnc_checks SET listed = 1 - listed")
+    outsider.close()
+    with pytest.raises(StoreError, match="are not those that were written"):
+        Database(folder.with_name("harmed"))
+
+
 def test_a_store_of_the_third_layout_gets_its_second_copy(tmp_path: Path) -> None:
     """Opening it writes digests and copies and takes its key out; nothing that it shows changes."""
     with Store(Database(tmp_path / "part"), TENS) as store:
@@ -290,6 +333,7 @@ def test_a_store_of_the_third_layout_gets_its_second_copy(tmp_path: Path) -> Non
     key = "0123456789abcdef" * 4
     outsider = sqlite3.connect(tmp_path / "part" / FILE, isolation_level=None)
     for statement in (
+        "DROP TABLE verdict",
         "DROP TABLE checksum",
         "DROP TABLE chain",
         "ALTER TABLE damage DROP COLUMN last_observed",

@@ -68,7 +68,7 @@ def test_a_store_of_the_first_layout_gains_the_events(tmp_path: Path) -> None:
         assert len(store.frame(CALLS)) == 3
         assert len(store.frame(EVENTS)) == 0
         assert put(store, event()) == 1
-        assert store.info().schema_version == SCHEMA_VERSION == 4
+        assert store.info().schema_version == SCHEMA_VERSION == 5
     with Store.open(tmp_path) as store:
         assert len(store.frame(EVENTS)) == 1
 

@@ -1,4 +1,4 @@
-"""`dialframe audit`, `audit verify`, `audit diff`: calls held against the rules, and packs held against themselves."""
+"""`dialframe audit` and its commands: calls held against the rules, packs held against themselves."""
 
 from __future__ import annotations
 
@@ -465,6 +465,42 @@ def diff(
         show(found[["check", "change", "before", "after", "reason", "because"]], "Changes")
     else:
         say("no finding differs")
+
+
+@app.command("history")
+def history(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
+    """Say which audits were made of the store, over what, and what each said; status 3 if one was changed.
+
+    Each is kept twice and chained to the one before; no number of a person is in it. Example:
+
+        dialframe audit history
+    """
+    with connect(base_url, store) as account:
+        verdicts = account.store.verdicts()
+    if as_json:
+        answer(
+            {
+                "audits": [
+                    {"number": one.number, "made_at": one.made_at.isoformat(), "whole": one.whole,
+                     "digest": one.digest, **one.content}
+                    for one in verdicts
+                ]
+            }
+        )  # fmt: skip
+    else:
+        for one in verdicts:
+            period = (
+                f"{one.content['since'] or 'the beginning'} to {one.content['until'] or 'then'}"
+            )
+            say(
+                f"{one.number:>4} {one.made_at:%Y-%m-%d %H:%M} UTC, {period}: {one.content['verdict']}"
+            )
+            if not one.whole:
+                say(f"{one.number:>4} this is not what was kept: dialframe store repair")
+        if not verdicts:
+            say("no audit was made of this store")
+    if not all(one.whole for one in verdicts):
+        raise typer.Exit(FINDINGS)
 
 
 def _tell(result: Audit, files: dict[str, Path]) -> None:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
+import dialframe
 from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit, Practice
 from dialframe.config import OnProgress, silent
-from dialframe.errors import ConfigError
+from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
 from dialframe.flows import pack, printing
@@ -55,6 +56,9 @@ _INPUTS: Final = {
 _GROUPS: Final = {
     "inputs": "what was given as {}", "versions": "the version of {}", "options": "the option {}",
 }  # fmt: skip
+
+#: Counts of a check that are no pass.
+_GRADES: Final = ("violation", "uncertain", "not_evaluable", "not_asked")
 
 _EVERYTHING: Final = Scope()
 _NOW: Final = partial(datetime.now, UTC)
@@ -92,6 +96,8 @@ def audit(
         scope: Period, rules and records.
         as_of: The moment of the audit in place of the clock; the store is read as it was then.
         on_progress: Told of the checks.
+
+    What it said is kept in the store, twice and in a chain: `dialframe audit history` shows it.
 
     Raises:
         StoreError: Calls or leads were never read.
@@ -149,6 +155,12 @@ def audit(
         for name, value in options.items()
     }
     result = result.with_inputs(gaps, _digests(scope, known), told)
+    try:
+        account.store.keep_verdict(_verdict(result), at=known.at if as_of is None else now())
+    except StoreError as error:
+        result = result.with_inputs(
+            (*gaps, f"the store did not keep this audit: {error}"), result.inputs, result.options
+        )
     return _with_dashboard(result, known.leads, known.calls, known.campaigns)
 
 
@@ -455,6 +467,27 @@ def facts(result: Audit) -> dict[str, object]:
         "taxonomy": result.taxonomy,
         "data": result.data_version,
         "notes": list(result.notes),
+    }
+
+
+def _verdict(result: Audit) -> dict[str, object]:
+    """What the store keeps of an audit: its counts and what they rest on, without anything of a person."""
+    given = json.dumps([result.inputs, result.options], sort_keys=True, default=str)
+    counts = result.checks[["check", "checked", "pass", *_GRADES]].to_dict("records")
+    return {
+        "verdict": result.verdict,
+        "checks": {str(row.pop("check")): row for row in counts},
+        "calls": result.calls,
+        "left_out": dict(result.excluded),
+        "gaps": list(result.gaps),
+        "since": None if result.since is None else result.since.isoformat(),
+        "until": None if result.until is None else result.until.isoformat(),
+        "data": result.data_version,
+        "rulebook_version": result.rulebook_version,
+        "rulebook_sha256": result.rulebook_sha256,
+        "taxonomy": result.taxonomy,
+        "given_sha256": hashlib.sha256(given.encode()).hexdigest(),
+        "tool": f"dialframe {dialframe.__version__}",
     }
 
 

@@ -1,7 +1,7 @@
 """Tables on disk as append-only row versions, one folder for each client of the service."""
 
 from dialframe.store.erase.tombstones import E164
-from dialframe.store.files.catalog import Checkpoint
+from dialframe.store.files.catalog import Checkpoint, Verdict
 from dialframe.store.files.damage import Damage
 from dialframe.store.files.rows import Bad, bad_record
 from dialframe.store.partition import Identity, Owner, locate, partitions
@@ -20,6 +20,7 @@ __all__ = [
     "Owner",
     "Store",
     "TableFacts",
+    "Verdict",
     "bad_record",
     "locate",
     "partitions",

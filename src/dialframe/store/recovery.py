@@ -28,6 +28,7 @@ from dialframe.store.files.catalog import (
     bury,
     live_parts,
     read_patches,
+    read_verdicts,
     scope_numbers,
 )
 from dialframe.store.files.checksums import HEADS, TABLES, differing, recount
@@ -163,11 +164,14 @@ def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Pro
             last = mark_of(connection)
             lost = [one for one in damages(connection) if one.acknowledged_at is None]
             changed = changed_tables(connection)
+            forged = [str(one.number) for one in read_verdicts(connection) if not one.whole]
     except Unusable as error:
         return [Problem(FILE, _reason(error))]
     problems = [Problem(one.file, one.sentence, lost=True) for one in lost]
     if changed:
         problems.append(Problem(FILE, f"the columns of {', '.join(changed)} were changed"))
+    if forged:
+        problems.append(Problem(FILE, f"audits {', '.join(forged[:5])} are not those kept"))
     if words != "ok":
         problems.append(Problem(FILE, f"SQLite says: {words}"))
     if transactions and transactions[-1].mark != last:
@@ -266,9 +270,10 @@ def _fill(connection: sqlite3.Connection, old: Path, transactions: Sequence[Reco
         return words
     salvaged = sqlite3.connect(f"file:{old}?mode=ro", uri=True)
     try:
+        present = {name for (name,) in salvaged.execute("SELECT name FROM sqlite_schema")}
         for table in TABLES:
-            if table in HEADS:
-                continue
+            if table in HEADS or (table not in present and table == "verdict"):
+                continue  # heads follow from versions; older files have no verdicts
             try:
                 wrong = differing(salvaged, [table])
                 rows = salvaged.execute(f"SELECT * FROM {table}").fetchall()

@@ -22,7 +22,15 @@ from dialframe.frames.columns import Table
 from dialframe.store.erase.forget import discard, erase, forgotten
 from dialframe.store.erase.pruning import PERSONAL, floor_of, young_enough
 from dialframe.store.erase.tombstones import E164
-from dialframe.store.files.catalog import Checkpoint, Epochs, live_parts, read_checkpoints
+from dialframe.store.files.catalog import (
+    Checkpoint,
+    Epochs,
+    Verdict,
+    add_verdict,
+    live_parts,
+    read_checkpoints,
+    read_verdicts,
+)
 from dialframe.store.files.damage import without_damaged
 from dialframe.store.files.database import PARTS_LOCK, Database
 from dialframe.store.files.rows import Bad, Value, microseconds, rows
@@ -272,6 +280,41 @@ class Store(Reader):
         with self._database.reading() as connection:
             self._epochs.read(connection, name)
             return read_checkpoints(connection, name)
+
+    def keep_verdict(self, content: Mapping[str, Any], *, at: datetime) -> bool:
+        """Keep what an audit said, twice on the disk and chained to what the one before said.
+
+        Args:
+            content: What it said, over which versions and rules; values that JSON can hold, and no
+                number of a person, since a chain cannot forget.
+            at: When it was made.
+
+        Returns:
+            False where the last one said the same of the same, or nothing can be written here.
+
+        Raises:
+            StoreError: The disk is full or refuses.
+        """
+        if self._database.read_only:
+            return False
+        with self._database.writing() as connection:
+            return add_verdict(connection, content, microseconds(at))
+
+    def verdicts(self) -> list[Verdict]:
+        """What every audit of this store said, oldest first.
+
+        Returns:
+            One each, with whether it is as it was kept.
+
+        Raises:
+            StoreError: The store is damaged.
+
+        Example:
+            for verdict in account.store.verdicts():
+                print(verdict.made_at, verdict.content["verdict"])
+        """
+        with self._database.reading() as connection:
+            return read_verdicts(connection)
 
     def forget(self, phone: str, *, at: datetime) -> int:
         """Erase a number from every version of every table, and from the file's bytes.

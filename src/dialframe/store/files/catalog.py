@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
 
+from dialframe.chained_log import ORIGIN
 from dialframe.store.files.parts import Part
+from dialframe.store.files.rows import instant
 from dialframe.store.files.table_layouts import Layout
 
 _COLUMNS: Final = (
@@ -231,6 +235,65 @@ class Epochs:
         now = epoch_of(connection, table)
         if self._read.get(table, now) == now:
             save_checkpoint(connection, checkpoint)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one audit said, as it was kept.
+
+    Attributes:
+        number: Its place in the chain, from 1.
+        made_at: When the audit was made, UTC.
+        content: What it said, and over which versions, rules and inputs; no number of a person.
+        digest: SHA-256 over the digest before it, the instant and the content.
+        whole: Whether the digest is that of its content and of the verdict before.
+    """
+
+    number: int
+    made_at: datetime
+    content: Mapping[str, Any]
+    digest: str
+    whole: bool
+
+
+def add_verdict(connection: sqlite3.Connection, content: Mapping[str, Any], at: int) -> bool:
+    """Put what an audit said at the end of the chain, unless the last one said the same of the same.
+
+    Args:
+        connection: Inside a write transaction.
+        content: Values that JSON can hold.
+        at: When the audit was made, microseconds since 1970 UTC.
+
+    Returns:
+        Whether it was put there.
+    """
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    last = connection.execute(
+        "SELECT number, content, digest FROM verdict ORDER BY number DESC LIMIT 1"
+    ).fetchone()
+    number, before, digest = last or (0, "", ORIGIN)
+    if before == text:
+        return False
+    row = (number + 1, at, text, _verdict_digest(digest, at, text))
+    connection.execute("INSERT INTO verdict VALUES (?, ?, ?, ?)", row)
+    return True
+
+
+def read_verdicts(connection: sqlite3.Connection) -> list[Verdict]:
+    """What every audit said, oldest first."""
+    verdicts: list[Verdict] = []
+    before = ORIGIN
+    for number, at, text, digest in connection.execute(
+        "SELECT number, at, content, digest FROM verdict ORDER BY number"
+    ):
+        whole = digest == _verdict_digest(before, at, text) and number == len(verdicts) + 1
+        verdicts.append(Verdict(number, instant(at), json.loads(text), digest, whole))
+        before = digest
+    return verdicts
+
+
+def _verdict_digest(before: str, at: int, text: str) -> str:
+    return hashlib.sha256(f"{before}{at} {text}".encode()).hexdigest()
 
 
 def read_checkpoints(connection: sqlite3.Connection, name: str) -> dict[str, dict[str, Any]]:

@@ -19,6 +19,7 @@ from dialframe.store.files.table_layouts import LAYOUTS
 #: Tables with few rows, all of which are compared before anything is believed.
 SMALL: Final = (
     "meta", "checkpoint", "forgotten", "quarantine", "part", "patch", "tally", "scope", "damage",
+    "verdict",
 )  # fmt: skip
 #: Versions that wait in SQLite, and the latest version of each key.
 TAILS: Final = tuple(layout.versions for layout in LAYOUTS)

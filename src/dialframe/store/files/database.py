@@ -55,6 +55,9 @@ PARTS_LOCK: Final = "lock.parts"
 #: Shared by who reads parts, so that none is deleted under them.
 LEASE: Final = "lock.reading"
 
+#: The first layout whose rows are held by digests, and which keeps its key elsewhere.
+_WITH_DIGESTS: Final = 4
+
 #: What the system says of a folder in which nothing may be written.
 _NOT_OURS_TO_WRITE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -468,9 +471,13 @@ class Database:
             present = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
             names = frozenset(name for (name,) in present)
             connection.execute("BEGIN IMMEDIATE")
+            if version >= _WITH_DIGESTS:
+                # Counting anew would take a damaged row for right.
+                self._refuse_differing(connection, [name for name in TABLES if name in names])
             for statement in additions(version, names):
                 connection.execute(statement)
-            self._move_key(connection)
+            if version < _WITH_DIGESTS:
+                self._move_key(connection)
             recount(connection)
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")

@@ -33,7 +33,7 @@ from dialframe.frames.columns import (
 )
 
 #: `PRAGMA user_version` of the files that this code writes and reads.
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 #: `PRAGMA application_id`: tells a store from any other SQLite file.
 APPLICATION_ID: Final = 0x64666D65
 
@@ -174,6 +174,12 @@ LAYOUTS: Final[tuple[Layout, ...]] = (
 
 BY_NAME: Final[dict[str, Layout]] = {layout.table.name: layout for layout in LAYOUTS}
 
+#: What each audit said, chained by hash, since no sync can say it again.
+_VERDICTS: Final = (
+    "CREATE TABLE verdict (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, content TEXT NOT NULL, "
+    "digest TEXT NOT NULL)"
+)
+
 #: Name in SQL of each layout's old tables while they are copied.
 _OLD: Final = "old_"
 
@@ -190,6 +196,7 @@ def statements() -> list[str]:
         "raw TEXT NOT NULL, reason TEXT NOT NULL, _observed_at INTEGER NOT NULL, "
         "_request_id TEXT, _hash BLOB NOT NULL, UNIQUE (table_name, _hash))",
         *_of_parts(),
+        _VERDICTS,
     ]
     for layout in LAYOUTS:
         made += _of_table(layout)
@@ -203,13 +210,16 @@ def additions(version: int, present: frozenset[str]) -> list[str]:
         version: The layout that the store has.
         present: Names of the tables that the store has.
     """
+    if version == 4:
+        return [_VERDICTS]
     if version == 3:
         return [
             *_of_checksums(),
             "ALTER TABLE damage ADD COLUMN last_observed INTEGER",
             "ALTER TABLE damage ADD COLUMN acknowledged_at INTEGER",
+            _VERDICTS,
         ]
-    made = [*_of_checksums(), *_of_parts()]
+    made = [*_of_checksums(), *_of_parts(), _VERDICTS]
     for layout in LAYOUTS:
         old = layout.versions in present
         made += [*_moved_away(layout)] if old else []
