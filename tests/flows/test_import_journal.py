@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialframe.errors import StoreError
-from dialframe.flows.import_journal import Journal
+from dialframe.flows.import_ledger import Journal
 
 AT = datetime(2026, 9, 14, 12, tzinfo=UTC)
 LEAD = {"file": "a.csv", "line": 2, "row": 1, "body": {"phone": "+12125550142"}}

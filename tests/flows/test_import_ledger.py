@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dialframe import leads
-from dialframe.flows.import_journal import Journal
-from dialframe.flows.import_ledger import Ledger
+from dialframe.flows.import_ledger import Journal, Ledger
 
 AT = datetime(2026, 9, 14, 12, tzinfo=UTC)
 BODIES: tuple[dict[str, Any], ...] = (

@@ -24,7 +24,7 @@ from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
 from dialframe.files import publish
-from dialframe.flows import pack, printing
+from dialframe.flows import pack
 from dialframe.flows.firm_records import (
     Evidence,
     Scope,
@@ -33,7 +33,7 @@ from dialframe.flows.firm_records import (
     suppressed,
     worth_checking,
 )
-from dialframe.reports import audit_page, render
+from dialframe.reports import audit_page, page, render
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -370,7 +370,7 @@ def write_pack(
     html = render(audit_page.page(result))
     report = {"report.html": html.encode()}
     if pdf:
-        report["report.pdf"] = printing.to_pdf(html, dated=result.as_of)
+        report["report.pdf"] = page.to_pdf(html, dated=result.as_of)
     if path.suffix != ".zip":
         return pack.write(
             result, path, summary=facts(result), further=report, key=key,

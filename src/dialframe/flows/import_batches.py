@@ -43,8 +43,7 @@ from dialframe.errors import (
     StoreError,
 )
 from dialframe.files import alone
-from dialframe.flows.import_journal import Entry, Journal, Standing
-from dialframe.flows.import_ledger import COLUMNS, Ledger, results
+from dialframe.flows.import_ledger import COLUMNS, Entry, Journal, Ledger, Standing, results
 from dialframe.leads import LeadInput
 
 __all__ = ["COLUMNS", "Importer", "Ledger", "check_journal", "import_leads"]

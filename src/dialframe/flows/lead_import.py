@@ -25,8 +25,7 @@ from dialframe.errors import (
 from dialframe.files import alone, publish, stage, write_bytes, write_text
 from dialframe.flows import lead_lists
 from dialframe.flows.import_batches import Importer, check_journal, import_leads
-from dialframe.flows.import_journal import Journal
-from dialframe.flows.import_ledger import Ledger
+from dialframe.flows.import_ledger import Journal, Ledger
 from dialframe.flows.lead_lists import Prepared, Recipe, Result
 from dialframe.leads import CleanedFile, CleanedFiles, Form, Pipeline
 from dialframe.privacy import mask

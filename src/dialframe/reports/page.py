@@ -1,16 +1,25 @@
-"""A page of sections with figures and tables as one HTML file."""
+"""A page of sections with figures and tables as one HTML file, and the same as PDF by the Chromium of this machine."""
 
 from __future__ import annotations
 
 import base64
+import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import resources
 from numbers import Integral, Real
+from pathlib import Path
+from typing import Final
 
 import jinja2
 import numpy as np
 import pandas as pd
+
+from dialframe.errors import ConfigError
 
 ROWS_SHOWN = 50
 
@@ -164,3 +173,61 @@ def _text(value: object, share: bool) -> str:  # noqa: FBT001 - private, called 
 
 def _number(value: float) -> str:
     return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.1f}"
+
+
+BROWSERS: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+_DATES: Final = re.compile(rb"/(CreationDate|ModDate) ?\(D:[^)]*\)")
+_LIMIT_S: Final = 120
+
+
+def browser() -> str | None:
+    """Path of a Chromium on this machine, or None."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def to_pdf(html: str, *, dated: datetime) -> bytes:
+    """A page as PDF.
+
+    Args:
+        html: The page; it fetches nothing.
+        dated: What the file says of when it was made.
+
+    Raises:
+        ConfigError: There is no Chromium, or it could not print the page.
+    """
+    program = browser()
+    if program is None:
+        raise ConfigError(
+            "PDF needs Chromium and there is none on this machine; install it, or print report.html"
+        )
+    with tempfile.TemporaryDirectory() as room:
+        page, target = Path(room) / "page.html", Path(room) / "page.pdf"
+        page.write_text(html, encoding="utf-8")
+        command = [
+            program, "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+            "--disable-background-networking", f"--user-data-dir={room}/profile",
+            f"--print-to-pdf={target}", page.as_uri(),
+        ]  # fmt: skip
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_LIMIT_S)  # noqa: S603
+            raw = target.read_bytes()
+        except (subprocess.SubprocessError, OSError) as error:
+            raise ConfigError(
+                "PDF: Chromium could not print the page; print report.html instead"
+            ) from error
+    return _DATES.sub(lambda found: _dated(found, dated), raw)
+
+
+def _dated(found: re.Match[bytes], dated: datetime) -> bytes:
+    """The same field of the same length with another date, so that no offset in the file moves."""
+    whole = found.group()
+    start = whole.index(b"(D:") + 3
+    stamp = f"{dated.astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
+    room = len(whole) - start - 1
+    return whole[:start] + stamp[:room].ljust(room, b"0") + b")"
