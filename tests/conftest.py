@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,12 +54,18 @@ def samples() -> Path:
     return SAMPLES
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One path for each test, where nothing is: a folder made for each would be thousands that nobody uses."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(count) for count in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def nobody_s_home(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def nobody_s_home(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]) -> None:
     """Data and settings of a user who has none: no test sees what another kept, or the developer."""
+    home = next(homes)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
+        monkeypatch.setenv(name, str(home / name))
     # What one test writes is noted in no other one's register.
     monkeypatch.setattr("dialframe.files._CLOCK", [])
