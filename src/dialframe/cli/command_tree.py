@@ -8,13 +8,15 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+import typer.core
 
 import dialframe
 from dialframe.cli import (
@@ -244,6 +246,7 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     Building the options of all fifty commands takes longer than reading a small list. Where the first word
     is no family, the whole tree is needed: for the page of all commands, or to say what was meant.
     """
+    typer.core.build_runtime_param = _Plain  # type: ignore[attr-defined, assignment]
     name = arguments[0] if arguments else ""
     families = [info for info in app.registered_groups if info.name == name]
     commands = [info for info in app.registered_commands if info.name == name]
@@ -252,3 +255,41 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     part = copy(app)
     part.registered_groups, part.registered_commands = families, commands
     return part
+
+
+#: Values that need no reading where they are of the type that is asked for.
+_AS_THEY_STAND: Final = (str, int, bool, float, Enum)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Takes words as they stand and has typer read all else.
+
+    typer builds a pydantic adapter for each option, also for one that nobody gave; loading that and building
+    it takes longer than cleaning a small list.
+    """
+
+    descriptor: Any
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value of one option, as typer gives it."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        wanted, facts = self.descriptor.annotation, self.descriptor.parameter_info
+        if facts.parser is None and facts.min is None and facts.max is None:
+            if isinstance(wanted, type) and issubclass(wanted, _AS_THEY_STAND):
+                if type(value) is wanted:
+                    return value
+            elif wanted == list[str] and all(type(word) is str for word in value):
+                return list(value)
+            elif wanted is Path and not (facts.resolve_path or facts.writable):
+                path = Path(value)
+                if path.exists():
+                    anything = facts.file_okay and facts.dir_okay
+                    if anything and (not facts.readable or os.access(path, os.R_OK)):
+                        return path
+                elif not facts.exists:
+                    return path
+        from typer._coercion import build_runtime_param
+
+        return build_runtime_param(self.descriptor).coerce(value, param=param, ctx=ctx)
