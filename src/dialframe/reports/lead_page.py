@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, Final
-
-import jinja2
 
 #: Outcome to the words shown for it, in the order of the bar.
 OUTCOMES: Final = {
@@ -19,32 +16,235 @@ OUTCOMES: Final = {
 }
 #: Below this a decision is marked as one to look at.
 SURE: Final = 0.8
+#: What stands for a character that HTML reads as its own.
+_ESCAPED: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+)
 
 
 def render(report: Mapping[str, Any]) -> str:
     """The page as HTML: styles inside, no script, nothing fetched from anywhere.
 
+    It is put together here, and not by a template: loading the engine of those takes longer than reading a
+    small list.
+
     Args:
         report: As `dialframe.leads.report` makes it; numbers in it are masked already.
     """
-    return str(
-        _template().render(
-            report=report,
-            outcomes=OUTCOMES,
-            titles=[_decisions(file) for file in report["files"]],
-            sure=SURE,
+    counts = report["counts"]
+    leads = counts["records"] + counts.get("extra_leads", 0)
+    names = _safe(", ".join(str(file["name"]) for file in report["files"]))
+    style = resources.files("dialframe.reports").joinpath("templates/leads.css")
+    lines = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>Lead list: {names}</title>",
+        f"<style>\n{style.read_text(encoding='utf-8')}</style>\n</head>\n<body>",
+        *_summary(report, names, leads),
+        "<main>",
+        *_reasons(report, leads),
+        *_warnings(report["warnings"]),
+        '<section aria-labelledby="read">\n<h2 id="read">What was decided</h2>',
+        *(line for file in report["files"] for line in _file(file)),
+        "</section>",
+        *_outputs(report),
+        "</main>\n<footer>",
+        f"<p>{_safe(report['schema'])}. In CSV files a cell that a spreadsheet could run carries an apostrophe "
+        f"({_safe(report['csv_escape'])}), which reading takes off again.</p>",
+        "</footer>\n</body>\n</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(report: Mapping[str, Any], names: str, leads: int) -> list[str]:
+    """The head of the page: how many records became what."""
+    counts, region = report["counts"], report["region"]
+    extra = leads - counts["records"]
+    more = f" and {extra:,} extra leads" if extra else ""
+    read = f"as of {_safe(region)}" if region else "without a region"
+    shares = {key: f"{counts[key] / leads:.4f}" if leads else "0" for key in OUTCOMES}
+    return [
+        f"<header>\n<h1>{names}</h1>",
+        f'<p class="lead">{counts["records"]:,} records{more}: <strong>{counts["clean"]:,} clean</strong>,',
+        f"{leads - counts['clean']:,} set aside. Numbers without a country code were read {read}.</p>",
+        '<div class="bar" aria-hidden="true">',
+        *(
+            f'<span class="{key}" style="flex: {share} 1 0"></span>'
+            for key, share in shares.items()
+            if counts[key]
+        ),
+        '</div>\n<ul class="legend">',
+        *(
+            f"<li>{_swatch(key)}<b>{counts[key]:,}</b> {words}</li>"
+            for key, words in OUTCOMES.items()
+        ),
+        "</ul>\n</header>",
+    ]
+
+
+def _reasons(report: Mapping[str, Any], leads: int) -> list[str]:
+    """Why records were set aside: a table for each outcome."""
+    counts = report["counts"]
+    lines = ['<section aria-labelledby="why">\n<h2 id="why">Why records were set aside</h2>']
+    if leads == counts["clean"]:
+        lines.append("<p>Nothing was set aside.</p>")
+    for outcome, reasons in report["reasons"].items():
+        if not reasons:
+            continue
+        title = OUTCOMES[outcome].capitalize()
+        lines.append(f"<h3>{_swatch(outcome)}{title}: {counts[outcome]:,}</h3>")
+        rows = [
+            [
+                f"<strong>{_safe(reason['meaning'])}</strong><br><code>{_safe(reason['code'])}</code>",
+                f"{reason['count']:,}",
+                _safe(reason["remedy"]),
+                _examples(reason["examples"], named=len(report["files"]) > 1),
+            ]
+            for reason in reasons
+        ]
+        lines += _table(
+            "Reasons, most frequent first; numbers in the examples are masked.",
+            ("Reason", "Records", "What to do", "First lines"),
+            rows,
+            classes=("", "number", "remedy", ""),
+            kind="why",
         )
-    ) + "\n"  # fmt: skip
+    return [*lines, "</section>"]
 
 
-@cache
-def _template() -> jinja2.Template:
-    source = resources.files("dialframe.reports").joinpath("templates/leads.html.j2")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+def _examples(examples: Sequence[Mapping[str, Any]], *, named: bool) -> str:
+    """The first lines with a reason, with their file where there are several."""
+    items = (
+        f"<li>{_safe(example['file']) + ', ' if named else ''}line {example['line']:,}"
+        + (f": <code>{_safe(example['value'])}</code>" if example["value"] else "")
+        + "</li>"
+        for example in examples
     )
-    environment.filters |= {"number": _number, "share": _share}
-    return environment.from_string(source.read_text(encoding="utf-8"))
+    return '<ul class="examples">\n' + "\n".join(items) + "\n</ul>"
+
+
+def _warnings(warnings: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not warnings:
+        return []
+    rows = [
+        [
+            f"{_safe(warning['meaning'])}<br><code>{_safe(warning['code'])}</code>",
+            f"{warning['count']:,}",
+        ]
+        for warning in warnings
+    ]
+    return [
+        '<section aria-labelledby="mended">\n<h2 id="mended">What was mended in clean records</h2>',
+        *_table("", ("What", "Records"), rows, classes=("", "number")),
+        "</section>",
+    ]
+
+
+def _file(file: Mapping[str, Any]) -> list[str]:
+    """What was decided about one file: how it was read, and which column is which field."""
+    headings, classes = ("Answer", "Confidence", "Next best"), ("", "", "number", "")
+    questions = [
+        [f"<strong>{_safe(question)}</strong>", _safe(answer), _confidence(sure), _safe(other)]
+        for question, answer, sure, other in _decisions(file)
+    ]
+    columns = file["columns"]
+    fields = [
+        [
+            f"<strong>{_safe(field)}</strong>",
+            _safe(", ".join(map(str, taken))),
+            _confidence(columns["confidence"].get(field)),
+            _safe(columns["uncertain"].get(field, "")),
+        ]
+        for field, taken in columns["fields"].items()
+    ]
+    left = _safe(", ".join(columns["leftovers"]))
+    return [
+        f"<h3>{_safe(file['name'])}: {file['records']:,} records</h3>",
+        *_table(
+            "How the file was read; every decision can be told otherwise on the command line.",
+            ("Question", *headings), questions, classes=classes,
+        ),
+        *_table(
+            "Which column was taken for which field.",
+            ("Field", "Columns", *headings[1:]), fields, classes=classes,
+        ),
+        *([f'<p class="soft">Kept as custom fields: {left}</p>'] if left else []),
+    ]  # fmt: skip
+
+
+def _outputs(report: Mapping[str, Any]) -> list[str]:
+    """What was read and written, with hashes."""
+    rows = [
+        [
+            f"{what}: <strong>{_safe(file['name'])}</strong>",
+            f"{file[count]:,}",
+            f'<code class="hash">{_safe(file["sha256"])}</code>',
+        ]
+        for what, count, files in (
+            ("read", "records", report["files"]), ("written", "rows", report["outputs"]),
+        )
+        for file in files
+    ]  # fmt: skip
+    return [
+        '<section aria-labelledby="files">\n<h2 id="files">Files</h2>',
+        *_table(
+            "What was read and what was written, with the SHA-256 of its bytes.",
+            ("File", "Rows", "SHA-256"), rows, classes=("", "number", ""),
+        ),
+        "</section>",
+    ]  # fmt: skip
+
+
+def _table(
+    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], *,
+    classes: Sequence[str], kind: str = "",
+) -> list[str]:  # fmt: skip
+    """A table that a narrow screen shows as a list; its cells are HTML."""
+    head = "".join(
+        f'<th role="columnheader" scope="col"{_class(one)}>{heading}</th>'
+        for heading, one in zip(
+            headings, ("number" if c == "number" else "" for c in classes), strict=True
+        )
+    )
+    labels = ["", *(f' data-label="{heading}"' for heading in headings[1:])]
+    return [
+        f'<table role="table"{_class(kind)}>',
+        *([f'<caption class="soft">{caption}</caption>'] if caption else []),
+        f'<thead role="rowgroup"><tr role="row">{head}</tr></thead>\n<tbody role="rowgroup">',
+        *(
+            '<tr role="row">'
+            + "".join(
+                f'<td role="cell"{_class(one)}{label}>{cell}</td>'
+                for cell, one, label in zip(row, classes, labels, strict=True)
+            )
+            + "</tr>"
+            for row in rows
+        ),
+        "</tbody>\n</table>",
+    ]
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def _swatch(outcome: str) -> str:
+    return f'<span class="swatch {outcome}" aria-hidden="true"></span>'
+
+
+def _confidence(share: float | None) -> str:
+    """A confidence, marked where it is one to look at."""
+    if share is None:
+        return ""
+    if share < SURE:
+        return f'<span class="doubt">{share:.2f} look at this</span>'
+    return f"<span>{share:.2f}</span>"
+
+
+def _safe(value: object) -> str:
+    """Text that HTML shows as it stands."""
+    return str(value).translate(_ESCAPED)
 
 
 def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, str]]:
@@ -95,11 +295,3 @@ def _form(found: Mapping[str, Any]) -> str:
 
 def _encoding(found: Mapping[str, Any]) -> str:
     return str(found["encoding"]) + (", with a byte order mark" if found["bom"] else "")
-
-
-def _number(value: int) -> str:
-    return f"{value:,}"
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.4f}" if whole else "0"

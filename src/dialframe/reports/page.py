@@ -15,7 +15,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Final
 
-import jinja2
 import numpy as np
 import pandas as pd
 
@@ -143,6 +142,9 @@ def render(page: Page) -> str:
         >>> "<h1>October</h1>" in render(Page("October", ("All is well.",), ()))
         True
     """
+    # Only who makes a page of sections loads the engine of templates.
+    import jinja2
+
     source = resources.files("dialframe.reports").joinpath("templates/page.html.j2")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
