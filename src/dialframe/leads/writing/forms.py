@@ -15,7 +15,6 @@ from typing import BinaryIO, Final, Literal
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dialframe.frames.csv_safety import escape
 from dialframe.leads.writing import csv_rows, xlsx
@@ -106,6 +105,9 @@ def _parquet(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
     schema = pa.schema(
         [(name, pa.int64() if name in _INTEGERS else pa.string()) for name in columns]
     )
+    # Loading it takes longer than writing a small list in another form.
+    import pyarrow.parquet as pq
+
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
 
         def add(frame: pd.DataFrame) -> None:

@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO, Final
-from xml.sax.saxutils import escape as escape_xml
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.lead_file import SHEET_NAME
@@ -79,6 +78,11 @@ _CLOSE: Final = "</sheetData></worksheet>"
 #: What XML cannot hold, and what would read as its replacement.
 _UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
+#: What stands for a character that XML reads as its own. The standard library's function for it loads HTTP.
+_ESCAPED: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+)
+
 
 @contextmanager
 def sheet(file: BinaryIO) -> Iterator[Put]:
@@ -125,8 +129,7 @@ def _row(cells: Sequence[str], number: int) -> str:
 def _cell(text: str, column: int, number: int) -> str:
     if len(text) > MAX_CELL_CHARS:
         raise _too_much(f"a cell of {len(text):,} characters in row {number:,}")
-    said = _UNSAYABLE.sub(_spelled, text)
-    inside = escape_xml(said, {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"})
+    inside = _UNSAYABLE.sub(_spelled, text).translate(_ESCAPED)
     place = f"{_letters(column)}{number}"
     return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{inside}</t></is></c>'
 
