@@ -70,7 +70,6 @@ def web_page(
     """
     import webbrowser
 
-    from dialframe.background import end_with_parent
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page.server import serve
 
@@ -91,7 +90,6 @@ def web_page(
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.default_int_handler)
-        end_with_parent()
         with suppress(KeyboardInterrupt):
             page.process.wait()
 

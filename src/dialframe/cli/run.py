@@ -89,8 +89,12 @@ _WORDS: Final = (
 _LIKE: Final = 0.6
 
 
-def main() -> NoReturn:
-    """Run the command of this process and leave with its exit status."""
+def main(parent: int) -> NoReturn:
+    """Run the command of this process and leave with its exit status.
+
+    Args:
+        parent: The process that started this one; a server ends with it.
+    """
     # A caller may have closed them; what would be said is then for nobody, until the process ends.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -99,6 +103,8 @@ def main() -> NoReturn:
     # Loading makes some 100,000 objects that all stay: looking through them for garbage is a tenth of the time.
     gc.set_threshold(LOADED, 10, 50)
     try:
+        if _is_server(sys.argv[1:]):
+            _end_properly(parent)
         status = run(sys.argv[1:])
         # What was asked is done: Ctrl-C at the very end would only spoil the status.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -110,6 +116,24 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = FAILURE
     _leave(status)
+
+
+def _is_server(arguments: Sequence[str]) -> bool:
+    return tuple(arguments[:2]) in SERVERS or tuple(arguments[:1]) in SERVERS
+
+
+def _end_properly(parent: int) -> None:
+    """From the first moment on, a signal, a closed terminal and the parent's end are a server's proper end.
+
+    It takes seconds until a server answers; one that was orphaned meanwhile, with a key in its environment,
+    would stay for ever.
+    """
+    from dialframe.background import end_with_parent
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    end_with_parent(parent)
 
 
 def _give_caches_a_place() -> None:
@@ -214,7 +238,7 @@ def _usage(error: TyperException) -> int:
 def _stopped(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
     words = f"stopped{progress.current().words}; {_kept(arguments)}"
-    if tuple(arguments[:2]) in SERVERS or tuple(arguments[:1]) in SERVERS:
+    if _is_server(arguments):
         typer.echo(f"{PROGRAM}: {words}", err=True)
         return OK
     return _say("Stopped", words, INTERRUPTED)

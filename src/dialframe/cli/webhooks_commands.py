@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dialframe.background import end_with_parent
 from dialframe.cli.terminal import BaseUrl, StoreFolder, connect
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 
@@ -164,7 +163,6 @@ def _until_signal(then: Callable[[], None]) -> Iterator[None]:
         raise _Stopped
 
     before = {one: signal.signal(one, stop) for one in _SIGNALS}
-    end_with_parent()
     try:
         yield
     except _Stopped:
