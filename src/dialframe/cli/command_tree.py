@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
+from inspect import getdoc
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated, Any, Final
 
 import typer
@@ -176,6 +179,9 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         raise typer.Exit(FAILURE)
 
 
+#: Where the examples of a command begin in its docstring.
+_EXAMPLE: Final = re.compile(r"\n(Examples?:)\n")
+
 app = typer.Typer(
     name="dialframe",
     no_args_is_help=True,
@@ -248,11 +254,25 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     name = arguments[0] if arguments else ""
     families = [info for info in app.registered_groups if info.name == name]
     commands = [info for info in app.registered_commands if info.name == name]
-    if not families and not commands:
-        return app
     part = copy(app)
-    part.registered_groups, part.registered_commands = families, commands
-    return part
+    if families or commands:
+        part.registered_groups, part.registered_commands = families, commands
+    return _with_examples_in_lines(part)
+
+
+def _with_examples_in_lines(tree: typer.Typer) -> typer.Typer:
+    """The same commands, whose help shows examples line by line; else they run together as prose."""
+    shown = copy(tree)
+    shown.registered_commands = [copy(info) for info in tree.registered_commands]
+    for info in shown.registered_commands:
+        words = _EXAMPLE.split(info.help or getdoc(info.callback) or "", maxsplit=1)
+        if len(words) == 3:
+            info.help = f"{words[0]}\n{words[1]}\n```text\n{dedent(words[2])}\n```"
+    shown.registered_groups = [copy(group) for group in tree.registered_groups]
+    for group in shown.registered_groups:
+        if group.typer_instance is not None:
+            group.typer_instance = _with_examples_in_lines(group.typer_instance)
+    return shown
 
 
 #: Values that need no reading where they are of the type that is asked for.

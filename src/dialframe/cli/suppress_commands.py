@@ -17,6 +17,7 @@ from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
     BaseUrl,
+    NumbersRegion,
     StoreFolder,
     answer,
     connect,
@@ -55,22 +56,13 @@ Codes = Annotated[
         autocompletion=completion.of(completion.SCRUBBERS),
     ),
 ]
-OfRegion = Annotated[
-    str | None,
-    typer.Option(
-        "--region",
-        help="Country of numbers that are written without one.",
-        show_default=False,
-        autocompletion=completion.of(completion.REGIONS),
-    ),
-]
 
 
 @app.command()
 def add(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     codes: Codes = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, in a word.")] = "opt_out",
     source: Annotated[
@@ -171,7 +163,7 @@ def list_(
 def check(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -207,7 +199,7 @@ def remove(
         str, typer.Option("--reason", help="Why they may be called again; kept as history.")
     ],
     source: Annotated[str, typer.Option("--source", help="Who says so.")] = "command line",
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
