@@ -160,11 +160,11 @@ def _run_jobs(
 ) -> None:
     while True:
         try:
-            place, job = waiting.get_nowait()
+            index, job = waiting.get_nowait()
         except Empty:
             return
         try:
-            reports.put(_Finished(place, job(reports.put, ending)))
+            reports.put(_Finished(index, job(reports.put, ending)))
         except BaseException as error:
             reports.put(error)
             return
@@ -181,7 +181,7 @@ def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgr
             on_progress(report)
         else:
             raise report
-    return [results[place] for place in sorted(results)]
+    return [results[index] for index in sorted(results)]
 
 
 class Worker:

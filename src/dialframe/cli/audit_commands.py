@@ -374,31 +374,33 @@ def verify(
     from dialframe.flows import pack as packs
     from dialframe.flows import pack_seal
 
-    found = packs.verify(
+    verdict = packs.verify(
         pack, key=None if key is None else pack_seal.read_public_key(key), after=after
     )
     if as_json:
         answer(
             {
-                "pack": str(pack), "whole": found.whole, "faults": list(found.faults),
-                "files": found.files, "head": found.head, "signed": found.signed,
-                "proves": found.proves, "public_key": found.public_key,
-                "stamped": found.stamped, "before": found.before,
+                "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
+                "files": verdict.files, "head": verdict.head, "signed": verdict.signed,
+                "proves": verdict.proves, "public_key": verdict.public_key,
+                "stamped": verdict.stamped, "before": verdict.before,
             }
         )  # fmt: skip
     else:
-        if found.whole:
-            say(f"{pack}: {found.files} files, every byte as it was written")
-        for fault in found.faults:
+        if verdict.whole:
+            say(f"{pack}: {verdict.files} files, every byte as it was written")
+        for fault in verdict.faults:
             say(f"{pack}: {fault}")
-        say(f"signature: {found.signed}; proven: {found.proves}")
-        say(f"time stamp: {found.stamped}")
-        say(f"follows the pack with head {found.before}" if found.before else "follows no pack")
-        if found.public_key:
-            say(f"public key {found.public_key}")
-        if found.head:
-            say(f"head {found.head}")
-    if not found.whole:
+        say(f"signature: {verdict.signed}; proven: {verdict.proves}")
+        say(f"time stamp: {verdict.stamped}")
+        say(
+            f"follows the pack with head {verdict.before}" if verdict.before else "follows no pack"
+        )
+        if verdict.public_key:
+            say(f"public key {verdict.public_key}")
+        if verdict.head:
+            say(f"head {verdict.head}")
+    if not verdict.whole:
         raise typer.Exit(FINDINGS)
 
 
@@ -437,11 +439,11 @@ def diff(
     """
     from dialframe.flows import audit as flow
 
-    found = flow.compare(before, after)
+    changes = flow.compare(before, after)
     if as_json:
-        answer({"changes": found.to_dict("records")})
-    elif len(found):
-        show(found[["check", "change", "before", "after", "reason", "because"]], "Changes")
+        answer({"changes": changes.to_dict("records")})
+    elif len(changes):
+        show(changes[["check", "change", "before", "after", "reason", "because"]], "Changes")
     else:
         say("no finding differs")
 

@@ -76,11 +76,11 @@ def web_page(
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page.server import serve
 
-    told = {
+    overrides = {
         ENVIRONMENT["base_url"]: base_url,
         ENVIRONMENT["store"]: None if store is None else str(store.resolve()),
     }
-    environment = {**os.environ, **{name: value for name, value in told.items() if value}}
+    environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
     with serve(folder, environment=environment, port=port) as page:
         if as_json:
             answer({"url": page.url, "token": page.token, "address": page.address})
@@ -157,25 +157,25 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
     settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
     with progress() as listen:
-        found = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
-    found = Diagnosis(
+        diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
+    diagnosis = Diagnosis(
         tuple(
             replace(row, detail=in_options(row.detail), what_next=in_options(row.what_next))
-            for row in found.rows
+            for row in diagnosis.rows
         )
     )
     if as_json:
-        answer(found.as_dict())
+        answer(diagnosis.as_dict())
     else:
-        rows = [(row.check, row.state, row.detail, row.what_next) for row in found.rows]
+        rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
         names = ("check", "state", "detail", "what next")
         cells = zip(names, zip(*rows, strict=True), strict=True)
         tables.show([tables.Column(name, column) for name, column in cells], "Doctor")
-        for row in found.troubles:
+        for row in diagnosis.troubles:
             then = f"; {row.what_next}" if row.what_next else ""
             say(f"{row.state}: {row.check}: {row.detail}{then}")
-        say(found.verdict)
-    if found.failed:
+        say(diagnosis.verdict)
+    if diagnosis.failed:
         raise typer.Exit(FAILURE)
 
 

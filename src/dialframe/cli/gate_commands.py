@@ -114,19 +114,21 @@ def check(
         moment = firm_records.instant("--at", at)
         scope = options.scope()
         with connect(base_url, store) as account:
-            told = flow.may_call(
+            answers = flow.may_call(
                 account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
                 now=partial(datetime.now, UTC), state_field=options.state_field,
                 taxonomy=reporting.own_codes(options.codes), scope=scope,
             )  # fmt: skip
-    held = int((told["verdict"] == "held").sum())
+    held = int((answers["verdict"] == "held").sum())
     if as_json:
         from dialframe.flows.gate_server import verdicts
 
-        answer({"asked": len(told), "held": held, "verdicts": verdicts(told)})
+        answer({"asked": len(answers), "held": held, "verdicts": verdicts(answers)})
     else:
-        _show(told)
-        say(f"{len(told) - held:,} of {len(told):,} numbers may be called, {held:,} are held")
+        _show(answers)
+        say(
+            f"{len(answers) - held:,} of {len(answers):,} numbers may be called, {held:,} are held"
+        )
     if held:
         raise typer.Exit(FINDINGS)
 
@@ -194,13 +196,13 @@ def _e164(numbers: list[str], region: str | None) -> list[str]:
     return [read_number(text, _upper(region)).e164 or text for text in numbers]
 
 
-def _show(told: pd.DataFrame) -> None:
-    shown = told.head(SHOWN).copy()
+def _show(verdicts: pd.DataFrame) -> None:
+    shown = verdicts.head(SHOWN).copy()
     shown["number"] = shown["number"].map(mask)
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")
     show(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
-    if len(told) > SHOWN:
-        say(f"the first {SHOWN} of {len(told):,}; --json has all")
+    if len(verdicts) > SHOWN:
+        say(f"the first {SHOWN} of {len(verdicts):,}; --json has all")
 
 
 def _upper(region: str | None) -> str | None:

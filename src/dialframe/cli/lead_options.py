@@ -369,28 +369,28 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
     """
     from dialframe.flows.suppress import opt_outs_of
 
-    own, now = suppression_list(store), datetime.now(UTC)
+    firm_list, now = suppression_list(store), datetime.now(UTC)
     if not result.opted_out:
-        return {"added": 0, "on_list": len(own)}
+        return {"added": 0, "on_list": len(firm_list)}
     try:
-        added = own.add(opt_outs_of(result, now.date()), now)
+        added = firm_list.add(opt_outs_of(result, now.date()), now)
     except (OSError, StoreError) as error:
-        return {"added": 0, "on_list": len(own), "problem": str(error)}
-    return {"added": added, "on_list": len(own)}
+        return {"added": 0, "on_list": len(firm_list), "problem": str(error)}
+    return {"added": added, "on_list": len(firm_list)}
 
 
 def _suppressed(
     files: list[str] | None, codes: str | None, region: str | None, store: Path | None
 ) -> Barred:
     """The firm's own list, and the numbers of the files given."""
-    own = suppression_list(store).barred()
+    barred = suppression_list(store).barred()
     if not files:
-        return own
+        return barred
     from dialframe.flows import suppress
 
     for file in suppress.read(expanded(files), region=region, codes=codes):
-        own = own.joined(file.barred)
-    return own
+        barred = barred.joined(file.barred)
+    return barred
 
 
 def at_terminal() -> bool:
@@ -409,19 +409,19 @@ def expanded(files: list[str]) -> list[str | Path]:
     Raises:
         ConfigError: A pattern matches nothing.
     """
-    found: list[str | Path] = []
+    paths: list[str | Path] = []
     for text in files:
         if "://" in text:
-            found.append(text)
+            paths.append(text)
             continue
         if Path(text).exists() or not glob.has_magic(text):
-            found.append(Path(text))
+            paths.append(Path(text))
             continue
         matched = sorted(glob.glob(text))  # noqa: PTH207 - the pattern may be absolute
         if not matched:
             raise ConfigError(f"no file matches {text}; check the pattern and the folder")
-        found += map(Path, matched)
-    return list(dict.fromkeys(found))
+        paths += map(Path, matched)
+    return list(dict.fromkeys(paths))
 
 
 def known(reasons: list[str] | None) -> list[str]:
@@ -468,13 +468,13 @@ def _mapping(
     if not columns:
         return saved
     pairs = [text.partition("=") for text in columns]
-    for name, equals, found in pairs:
-        if not (name and equals and found):
+    for name, equals, column in pairs:
+        if not (name and equals and column):
             raise ConfigError("--column takes a field and a column, such as phone=Telefon")
     if len({name for name, _, _ in pairs}) < len(pairs):
         raise ConfigError("--column names a field twice; give each field one column")
-    told: dict[str, str | tuple[str, ...]] = {name: found for name, _, found in pairs}
-    return told if saved is None else {**saved.fields(), **told}
+    named: dict[str, str | tuple[str, ...]] = {name: column for name, _, column in pairs}
+    return named if saved is None else {**saved.fields(), **named}
 
 
 def _header(text: str) -> int | str:

@@ -233,8 +233,8 @@ def forget(files: Files, as_json: AsJson = False) -> None:
         answer({"files": rows})
         return
     for row in rows:
-        said = "forgotten" if row["forgotten"] else "nothing was answered for this header"
-        typer.echo(f"{row['file']}: {said}")
+        outcome = "forgotten" if row["forgotten"] else "nothing was answered for this header"
+        typer.echo(f"{row['file']}: {outcome}")
 
 
 @app.command("reasons")

@@ -145,9 +145,9 @@ def _give_caches_a_place() -> None:
     wanted = [name for name in CACHES if name not in os.environ]
     if not wanted or (home.is_dir() and os.access(home, os.W_OK | os.X_OK)):
         return
-    place = tempfile.mkdtemp(prefix="dialframe-cache-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    os.environ.update(dict.fromkeys(wanted, place))
+    folder = tempfile.mkdtemp(prefix="dialframe-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ.update(dict.fromkeys(wanted, folder))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -286,8 +286,8 @@ def _system(error: OSError) -> str:
 def _mistake(error: TyperException) -> str:
     """What is wrong, where, and what may have been meant."""
     for words in (_unknown_option, _missing, _bad_value):
-        if said := words(error):
-            return said
+        if sentence := words(error):
+            return sentence
     text = error.format_message().removesuffix(".")
     for theirs, ours in _WORDS:
         text = theirs.sub(ours, text)
@@ -332,5 +332,5 @@ def _options(error: TyperException) -> Sequence[str]:
     context = getattr(error, "ctx", None)
     if context is None:
         return ()
-    own = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
-    return [*own, "--help"]
+    names = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
+    return [*names, "--help"]
