@@ -8,14 +8,6 @@ Example:
     True
 """
 
-from dialframe.opt_outs.answers import (
-    Answer,
-    is_answer,
-    plain_yes,
-    read_answer,
-    read_consent,
-    read_screening,
-)
 from dialframe.opt_outs.remarks import (
     Remark,
     Scope,
@@ -36,6 +28,14 @@ from dialframe.opt_outs.words import (
     suspect_pattern,
     text_parts,
     word_set,
+)
+from dialframe.opt_outs.yes_no import (
+    Answer,
+    is_answer,
+    plain_yes,
+    read_answer,
+    read_consent,
+    read_screening,
 )
 
 __all__ = [
