@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from dialframe.phones.reading import Reading, read_number
+from dialframe.phones.single_number import Reading, read_number
 from dialframe.phones.tiers import Column, read_column, to_arrow
 
 

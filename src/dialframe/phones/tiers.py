@@ -32,7 +32,7 @@ from phonenumbers.phonenumberutil import (
 from dialframe.compiled import is_available, is_kept
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
-from dialframe.phones.reading import TYPES, Reading, judged, read_number
+from dialframe.phones.single_number import TYPES, Reading, judged, read_number
 from dialframe.phones.vectorized import read_all
 
 #: From so many rows on the kernel is worth loading, and compiling.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dialframe.phones.numbering import LONGEST
 from dialframe.phones.plan import Plan, load_plan
-from dialframe.phones.reading import TYPES, Reading, read_number
+from dialframe.phones.single_number import TYPES, Reading, read_number
 
 #: From so many distinct texts on, reading the tables from disk is the quicker way.
 MANY: Final = 500
