@@ -20,7 +20,7 @@ from dialframe.leads.reading import assembling, plausible
 from dialframe.leads.reading.blocks import Block
 from dialframe.leads.reading.content import Content, open_utf8
 from dialframe.leads.reading.delimited import Surveyed, survey
-from dialframe.leads.reading.files import Format, begins_like_json, read, read_all
+from dialframe.leads.reading.file_formats import Format, begins_like_json, read, read_all
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.places import reaching, tables_in
 from dialframe.leads.reading.source import MAX_LINE_BYTES, kind_of
