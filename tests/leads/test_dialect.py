@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
+from dialframe.leads.lines_and_records import Dialect, split_lines
 from dialframe.leads.reading.dialect import detect
-from dialframe.leads.records import Dialect, split_lines
 
 ROWS = [
     ["name", "phone", "city"],

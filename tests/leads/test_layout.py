@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialframe.errors import ConfigError, LeadFileError
+from dialframe.leads.lines_and_records import Records
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
-from dialframe.leads.records import Records
 
 
 def laid_out(*rows: str, **told: object) -> Layout:

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
+from dialframe.leads.lines_and_records import Dialect, Shape, split_lines
 from dialframe.leads.reading.blocks import split_blocks
 from dialframe.leads.reading.layout import lay_out
 from dialframe.leads.reading.outline import Outline
 from dialframe.leads.reading.parser import parse
-from dialframe.leads.records import Dialect, Shape, split_lines
 
 HEADER = "Name,Phone,City,Mail,Ref"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialframe.leads.lines_and_records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.reading import parser
 from dialframe.leads.reading.parser import CLEAN, parse, scan
-from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 
 LEADS = Shape(3, digits=(1,))
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import LeadFileError
+from dialframe.leads.lines_and_records import split_lines
 from dialframe.leads.reading.structured import read_json
-from dialframe.leads.records import split_lines
 
 
 def parquet(**columns: pa.Array) -> bytes:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.records import Dialect
+from dialframe.leads.lines_and_records import Dialect
 
 #: Columns that this package adds to the records in its files, in order; `read` drops them again.
 META: Final = (

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from dialframe.errors import LeadFileError
+from dialframe.leads.lines_and_records import split_lines
 from dialframe.leads.reading import splitting
 from dialframe.leads.reading.source import MAX_LINE_BYTES
-from dialframe.leads.records import split_lines
 
 #: Bytes that are read at once.
 PIECE_BYTES: Final = 4 * 2**20

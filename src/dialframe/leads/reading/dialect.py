@@ -17,9 +17,9 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 from dialframe.leads.headers import known
+from dialframe.leads.lines_and_records import Dialect, Shape, has_many_digits
 from dialframe.leads.reading import cell_kinds, quoting
 from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
-from dialframe.leads.records import Dialect, Shape, has_many_digits
 
 #: Characters that may be delimiters and how much each is to be expected; others score `_UNUSUAL`.
 EXPECTED: Final[dict[str, float]] = {

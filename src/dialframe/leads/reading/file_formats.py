@@ -24,6 +24,7 @@ from dialframe.leads.lead_file import (
     check_width,
     unique_names,
 )
+from dialframe.leads.lines_and_records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import encoding as encodings
 from dialframe.leads.reading import plausible, structured, workbook
@@ -38,7 +39,6 @@ from dialframe.leads.reading.parser import parse
 from dialframe.leads.reading.places import sources
 from dialframe.leads.reading.reject_roundtrip import damage
 from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, not_a_table
-from dialframe.leads.records import Dialect, Lines, Records, Shape, split_lines
 
 Format = Literal["auto", "csv"]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialframe.leads.lead_file import check_width
+from dialframe.leads.lines_and_records import Records
 from dialframe.leads.reading.header_row import (
     HeaderChoice,
     filled_cells,
@@ -16,7 +17,6 @@ from dialframe.leads.reading.header_row import (
     is_contact,
     known_names,
 )
-from dialframe.leads.records import Records
 
 _SAMPLE_RECORDS: Final = 500
 _SECOND_HEADER_NAMES: Final = 2

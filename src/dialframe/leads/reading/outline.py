@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe.leads.lines_and_records import Lines, Records
 from dialframe.leads.reading.blocks import Block, Doubt
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
-from dialframe.leads.records import Lines, Records
 
 _HEAD_RECORDS: Final = 2000
 _TAIL_RECORDS: Final = 200

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from dialframe.leads.lines_and_records import Dialect
 from dialframe.leads.reading.parser import BROKEN, CLEAN, STRAY, Scan, scan
-from dialframe.leads.records import Dialect
 
 #: Characters that have been seen as quotes beside `"`, the more usual first.
 _OTHERS: Final = ("'", "~", "`", "|", "^", "*", "%", "$")

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Final
 
+from dialframe.leads.lines_and_records import Dialect, Shape, split_lines
 from dialframe.leads.reading.dialect import EXPECTED
 from dialframe.leads.reading.parser import parse, scan
-from dialframe.leads.records import Dialect, Shape, split_lines
 
 #: Damage that the cells do not show.
 DAMAGE: Final = ("unclosed_quote", "too_many_cells")

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import LeadFileError
+from dialframe.leads.lines_and_records import LINE_END, Lines, Records
 from dialframe.leads.reading.workbook import shown
-from dialframe.leads.records import LINE_END, Lines, Records
 
 _SPACE: Final = re.compile(r"\s*")
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")

@@ -15,9 +15,9 @@ import python_calamine as calamine
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
 from dialframe.leads.lead_file import check_width
+from dialframe.leads.lines_and_records import Records, has_many_digits
 from dialframe.leads.reading.number_formats import ZIP, Masks, hidden_parts, masked, masks
 from dialframe.leads.reading.workbook_parts import check_parts
-from dialframe.leads.records import Records, has_many_digits
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
 EXACT_BELOW: Final = 2**53
