@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -40,23 +40,6 @@ if TYPE_CHECKING:
 
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
 _FINGERPRINT_DIGITS: Final = 16
-#: Inputs that a manifest names, in words.
-_INPUTS: Final = {
-    "data": "the stored rows",
-    "as_of": "the moment of the audit",
-    "since": "the period",
-    "until": "the period's end",
-    "rulebook_sha256": "the rule book",
-    "taxonomy": "the taxonomy",
-    "tool": "the version of dialframe",
-}
-
-
-#: Groups of inputs of which each one that differs is named.
-_GROUPS: Final = {
-    "inputs": "what was given as {}", "versions": "the version of {}", "options": "the option {}",
-}  # fmt: skip
-
 #: Counts of a check that are no pass.
 _GRADES: Final = ("violation", "uncertain", "not_evaluable", "not_asked")
 
@@ -389,42 +372,6 @@ def write_pack(
         )  # fmt: skip
         publish({path: written["zip"]})
     return {"zip": path}
-
-
-def compare(before: Path, after: Path) -> pd.DataFrame:
-    """What differs between the findings of two packs, and the inputs that changed between them.
-
-    Returns:
-        Columns `check, call_id, phone, rule_id, campaign_id, at, change, before, after, reason,
-        because`; numbers masked.
-
-    Raises:
-        ConfigError: A path holds no pack that is as it was written.
-    """
-    before_, after_ = (_facts_of(path) for path in (before, after))
-    reasons = {words: (before_.get(name), after_.get(name)) for name, words in _INPUTS.items()}
-    for name, words in _GROUPS.items():
-        values = [dict(facts_of.get(name) or {}) for facts_of in (before_, after_)]
-        reasons |= {
-            words.format(key): (values[0].get(key), values[1].get(key))
-            for key in sorted({*values[0], *values[1]} - {*_INPUTS})
-        }
-    found = compliance.changes.of_audits(
-        pack.findings_of(before), pack.findings_of(after), reasons=reasons
-    )
-    for name in ("phone", "reason"):
-        found[name] = found[name].map(pack.masked, na_action="ignore").astype("str")
-    return found
-
-
-def _facts_of(path: Path) -> dict[str, Any]:
-    """The facts of a pack's manifest.
-
-    Raises:
-        ConfigError: There is no pack, or its manifest was changed.
-    """
-    told = pack.manifest_of(path)["facts"]
-    return dict(told) if isinstance(told, Mapping) else {}
 
 
 def facts(result: Audit) -> dict[str, object]:
