@@ -16,7 +16,7 @@ from compliance import hand
 from dialframe import compliance
 from dialframe.compliance.practice import Practice
 from dialframe.compliance.rules import rulebook
-from dialframe.compliance.zones import of_number
+from dialframe.phones.zones import of_number
 
 EAST, PARIS, LONDON = "America/New_York", "Europe/Paris", "Europe/London"
 TEXAS, PENNSYLVANIA, FLORIDA = "+15125550142", "+12155550142", "+14075550142"

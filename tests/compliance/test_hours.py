@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from compliance import hand
 from dialframe import frames
-from dialframe.compliance import hours, zones
+from dialframe.compliance import hours
 from dialframe.compliance.hours import COLUMNS
 from dialframe.compliance.rules import rulebook
 from dialframe.errors import ConfigError
+from dialframe.phones import zones
+from dialframe.phones.area_codes import area_codes
 
 BOOK = rulebook.load().select(["us"])
 EASTERN, CENTRAL = "America/New_York", "America/Chicago"
@@ -333,7 +335,7 @@ def _slowly(phone: str, at: datetime, state: str | None) -> str:
 
 
 PHONES = st.sampled_from(
-    [f"+1{code}5550142" for code in sorted(zones.area_codes())] + [hand.LONDON, "unknown"]
+    [f"+1{code}5550142" for code in sorted(area_codes())] + [hand.LONDON, "unknown"]
 )
 # Half of the moments lie within seconds of an edge, in some zone and some season.
 EDGES = st.builds(

@@ -12,7 +12,7 @@ calling was lawful.
     may_call(numbers, at=now, leads=leads, calls=calls, checks=checks)
 """
 
-from dialframe.compliance import changes, dnc, hours, zones
+from dialframe.compliance import dnc, hours
 from dialframe.compliance.auditing import audit
 from dialframe.compliance.dnc import Coverage
 from dialframe.compliance.gate import may_call
@@ -21,11 +21,12 @@ from dialframe.compliance.result import Audit
 from dialframe.compliance.rules import calendars, overrides, rulebook
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.zones import Zones
+from dialframe.phones import zones
+from dialframe.phones.zones import Zones
 
 __all__ = [
     "Audit", "Coverage", "Declared", "Practice", "RuleBook", "Zones", "audit", "calendars",
-    "changes", "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
+    "dnc", "hours", "may_call", "overrides", "rulebook", "zones",
 ]  # fmt: skip
 
 

@@ -7,12 +7,11 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import View
 from dialframe.compliance.result import counted
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule
 from dialframe.compliance.rules.rulebook import RuleBook
-from dialframe.compliance.zones import unknown_states
+from dialframe.phones.zones import unknown_states
 
 #: What an audit of this data can never know, said with every result.
 LIMITS: Final = (
@@ -54,19 +53,9 @@ def about_declared(book: RuleBook, declared: Declared) -> list[str]:
     ]
 
 
-def about_data(view: View, rows: int) -> list[str]:
+def about_data(records: tuple[int, int, int], rows: int) -> list[str]:
     """What stands behind the records: import screens, callbacks that were due, rows that count for nothing."""
-    screened, due, used = view.con.execute(
-        """
-        select (select count(*) from scrub_at_call where screen_at is not null and (check_at is null or screen_at > check_at)),
-          (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
-            asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
-            join calling_hours_graded g on g.call = c.call
-            where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2),
-          (select count(*) from checks_in cross join settings s
-            where phone is not null and listed is not null and checked_at <= s.as_of)
-        """
-    ).fetchone() or (0, 0, 0)
+    screened, due, used = records
     notes = []
     if screened:
         notes.append(

@@ -14,7 +14,7 @@ from compliance.rules.law_oracle import CLOSED, DOUBT, OPEN, PLACES, Place
 from dialframe import frames
 from dialframe.compliance import hours, rulebook
 from dialframe.compliance.practice import Practice
-from dialframe.compliance.zones import of_number
+from dialframe.phones.zones import of_number
 
 BOOK = rulebook.load()
 MINUTE = timedelta(minutes=1)
