@@ -9,7 +9,7 @@ adopts it in its own file (`adopt = true`): then it is asked, counted and found 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Final
 
 import pandas as pd
@@ -27,27 +27,16 @@ ADVISORY_CHECKS: Final = (_FORCE, *CHECKS)
 _COUNTS: Final = ["rule_id", "pass", "violation", "uncertain", "not_evaluable"]
 
 
-def evaluate(
-    book: RuleBook,
-    calls: pd.DataFrame,
-    view: View,
-    audit: Callable[[RuleBook, pd.DataFrame], Audit],
-) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
-    """What the voluntary codes of a book say of the calls that they reach.
+def reached(codes: RuleBook, calls: pd.DataFrame, view: View) -> pd.DataFrame | None:
+    """Calls of both directions with the numbers that voluntary codes reach; None where they reach none.
 
     Args:
-        book: The rules that are asked.
+        codes: The voluntary codes among the rules that are asked.
         calls: Every call, of both directions.
         view: The tables of the audit.
-        audit: The audit of some calls by a book.
-
-    Returns:
-        Parts of an audit: `advisory` (columns `ADVISORY`) and `advisory_checks` (columns
-        `ADVISORY_CHECKS`); calls of each code by grade; and notes.
     """
-    codes = book.codes()
     if not codes.rules:
-        return (*_told(None, codes), [])
+        return None
     places = [rule.jurisdiction for rule in codes.rules]
     numbers = view.con.execute(
         """select distinct c.to_number from calls c join places p using (place)
@@ -55,12 +44,34 @@ def evaluate(
         [places],
     ).fetchall()
     if not numbers:
-        return (*_told(None, codes), [])
-    reached = {number for (number,) in numbers}
-    near = calls["to_number"].isin(reached) | calls["from_number"].isin(reached)
-    found = audit(codes, calls[near.to_numpy(dtype=bool)])
-    parts, counts = _told(found, codes)
-    return parts, counts, _notes(parts, codes)
+        return None
+    # Of several rows of a call the last counts, whatever number it has.
+    earlier = calls["id"].notna() & calls["id"].duplicated(keep="last")
+    return calls[near(calls, {number for (number,) in numbers}) & ~earlier]
+
+
+def near(calls: pd.DataFrame, numbers: Collection[str]) -> pd.Series:
+    """Whether each call is one with some numbers: to them, or in from them."""
+    came_in = calls["direction"].str.strip().str.lower() == "inbound"
+    other = calls["to_number"].mask(came_in.fillna(value=False).astype(bool), calls["from_number"])
+    return other.isin(numbers)
+
+
+def told(
+    advice: Audit | None, codes: RuleBook
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, list[str]]:
+    """What the voluntary codes of a book say of the calls that they reach.
+
+    Args:
+        advice: The audit of these calls by the codes; None where they reach none.
+        codes: The voluntary codes among the rules that are asked.
+
+    Returns:
+        Parts of an audit: `advisory` (columns `ADVISORY`) and `advisory_checks` (columns
+        `ADVISORY_CHECKS`); calls of each code by grade; and notes.
+    """
+    parts, counts = _told(advice, codes)
+    return parts, counts, [] if advice is None else _notes(parts, codes)
 
 
 def _told(found: Audit | None, codes: RuleBook) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import Final
 
 import pandas as pd
 
 from dialframe import opt_outs
-from dialframe.compliance import advisory, engine, hours, notes
+from dialframe.compliance import advisory, engine, hours, notes, pieces
 from dialframe.compliance.checks import (
     abandonment,
     artificial_voice,
@@ -23,13 +25,14 @@ from dialframe.compliance.checks import (
     retention,
     sector_ban,
 )
-from dialframe.compliance.checks.reading import GRADES, Check, Tally, View, shaped, tallied
+from dialframe.compliance.checks.reading import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
 from dialframe.compliance.engine import Engine
 from dialframe.compliance.late import Parts, Pending
+from dialframe.compliance.pieces import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
-from dialframe.compliance.result import CHECKS, FINDINGS, Audit, in_words
+from dialframe.compliance.result import CHECKS, Audit, in_words
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule
@@ -46,19 +49,85 @@ from dialframe.errors import ConfigError
 from dialframe.frames import Column
 
 _NOTHING: Final = Declared()
-_DAY: Final = timedelta(days=1)
 
-NOT_ASKED: Final = (
-    Column("jurisdiction", "text", "country or state whose rules were not asked"),
-    Column("calls", "integer", "calls that a rule of it would reach"),
-    Column("checks", "text", "the checks that its rules are of"),
-)
-UNMAPPED: Final = (
-    Column("disposition", "text", "the agent's outcome, as it is stored"),
-    Column("calls", "integer", "calls that ended with it"),
-    Column("like_refusal", "boolean", "whether it reads like a request not to be called"),
-)
-RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Question:
+    """What an audit asks of the tables; the fields are the arguments of `audit`."""
+
+    now: datetime
+    since: datetime | None = None
+    until: datetime | None = None
+    rulebook: RuleBook | None = None
+    rules: Sequence[str] | None = None
+    states: Mapping[str, str] | pd.Series | None = None
+    dnc_codes: Sequence[str] = REQUEST_CODES
+    known_codes: Callable[[str], bool] | None = None
+    grace: timedelta = timedelta(0)
+    practice: Practice | None = None
+    exemptions: pd.DataFrame | None = None
+    declared: Declared = _NOTHING
+    consents: pd.DataFrame | None = None
+    recorded_consents: pd.DataFrame | None = None
+    look_ups: pd.DataFrame | None = None
+    outcomes: Mapping[str, str] | pd.Series | None = None
+    known_outcomes: frozenset[str] | None = None
+    events: pd.DataFrame | None = None
+    began_at: datetime | None = None
+    taxonomy: str = ""
+    data_version: str = ""
+
+    @cached_property
+    def every(self) -> RuleBook:
+        """The book, whole."""
+        return books.load() if self.rulebook is None else self.rulebook
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The rules that are asked.
+
+        Raises:
+            ConfigError: The period ends before it begins, a rule is not known, or a file of
+                declared days names one that is not.
+        """
+        _require_order(self.since, self.until)
+        _require_known(self.declared, self.every)
+        return self.every.select(self.rules)
+
+    def by_codes(self) -> Question:
+        """The same asked of the voluntary codes alone."""
+        codes = self.book.codes()
+        return replace(self, rulebook=codes, rules=None, taxonomy="", data_version="")
+
+    def tables(
+        self,
+        leads: pd.DataFrame | None,
+        calls: pd.DataFrame,
+        checks: pd.DataFrame | None,
+        callbacks: pd.DataFrame | None,
+    ) -> Engine:
+        """The tables that the checks read."""
+        asked = Asked(
+            Law(self.every, self.book, frozen(self.practice), self.declared),
+            moment(self.now).to_pydatetime(), self.since, self.until, self.states,
+            take_exemptions(self.exemptions, self.book), take_consents(self.consents),
+            take_look_ups(self.look_ups), self.outcomes, self.events, self.dnc_codes,
+            self.known_codes or (lambda _: False), opt_outs.is_refusal, self.grace, None, self.began_at,
+            recorded_consents=take_consents(self.recorded_consents), known_outcomes=self.known_outcomes,
+        )  # fmt: skip
+        return Engine(leads, calls, checks, callbacks, asked)
+
+    def examine(
+        self,
+        leads: pd.DataFrame,
+        calls: pd.DataFrame,
+        checks: pd.DataFrame,
+        callbacks: pd.DataFrame | None,
+    ) -> Engine:
+        """The tables with every check run on them."""
+        run = self.tables(leads, calls, checks, callbacks)
+        run.run()
+        return run
 
 
 def audit(
@@ -139,113 +208,133 @@ def audit(
         found = audit(account.leads(), account.calls(), account.dnc_checks(), now=now, rules=["us"])
         found.checks
     """
-    _require_order(since, until)
-    every = books.load() if rulebook is None else rulebook
-    _require_known(declared, every)
-    book = every.select(rules)
-    at = moment(now)
-    asked = Asked(
-        Law(every, book, frozen(practice), declared), at.to_pydatetime(), since, until, states,
-        take_exemptions(exemptions, book), take_consents(consents), take_look_ups(look_ups), outcomes,
-        events, dnc_codes, known_codes or (lambda _: False), opt_outs.is_refusal, grace, None,
-        began_at, recorded_consents=take_consents(recorded_consents),
+    question = Question(
+        now=now, since=since, until=until, rulebook=rulebook, rules=rules, states=states,
+        dnc_codes=dnc_codes, known_codes=known_codes, grace=grace, practice=practice,
+        exemptions=exemptions, declared=declared, consents=consents,
+        recorded_consents=recorded_consents, look_ups=look_ups, outcomes=outcomes, events=events,
+        began_at=began_at, taxonomy=taxonomy, data_version=data_version,
     )  # fmt: skip
-    run = Engine(leads, calls, checks, callbacks, asked)
-    run.run()
+    return _answer(question, leads, calls, checks, callbacks)
 
-    def by_codes(codes: RuleBook, some: pd.DataFrame) -> Audit:
-        return audit(
-            leads, some, checks, callbacks, now=now, since=since, until=until, rulebook=codes,
-            states=states, dnc_codes=dnc_codes, known_codes=known_codes, grace=grace,
-            practice=practice, exemptions=exemptions, declared=declared, consents=consents,
-            recorded_consents=recorded_consents, look_ups=look_ups, outcomes=outcomes, events=events, began_at=began_at,
-        )  # fmt: skip
 
-    advice, of_codes, advised = advisory.evaluate(book, calls, run.view, by_codes)
-    tallies = tallied([check for check in ALL_CHECKS if check.name in run.ran], run.view)
-    told = [c for c in ALL_CHECKS if c.name in tallies and _is_told(c, tallies[c.name])]
-    counted = pd.DataFrame([_row(check, tallies[check.name]) for check in told])
-    listed = [check for check in told if tallies[check.name].listed]
-    parts = _parts(run).joined(advice)
-    by_rule = [*_by_rule(run), of_codes]
-    parts = parts.joined({"rules": Pending(lambda: _rules(book, by_rule))})
-    return Audit(
-        findings=Pending(lambda: findings(listed, run.view)),
-        checks=shaped(counted, CHECKS),
-        coverage=_coverage(run, book, leads, now),
+def _answer(
+    question: Question,
+    leads: pd.DataFrame,
+    calls: pd.DataFrame,
+    checks: pd.DataFrame,
+    callbacks: pd.DataFrame | None,
+) -> Audit:
+    run = question.examine(leads, calls, checks, callbacks)
+    near = advisory.reached(question.book.codes(), calls, run.view)
+    advice = None if near is None else _answer(question.by_codes(), leads, near, checks, callbacks)
+    piece = piece_of(run)
+    listed = [check for check in ALL_CHECKS if check.name in listed_in(piece)]
+    return assembled(
+        question, piece, advice, len(checks),
+        findings=Pending(lambda: pieces.findings(listed, run.view)),
+        coverage=_coverage(run, question.book, leads, question.now),
         hours=Pending(lambda: _whole(run, "calling_hours", hours.every_call)),
         listed=Pending(lambda: _whole(run, "listed_number", speaking)),
-        excluded=hours.left_out(run.view),
+        parts=_parts(run),
+        law=run.asked.law,
+    ).held_by(run)  # fmt: skip
+
+
+def listed_in(piece: Piece) -> list[str]:
+    """Checks of which anything is a finding by itself."""
+    return [
+        name for name, tally in piece.tallies.items() if tally.listed and _is_told(name, tally)
+    ]
+
+
+def assembled(
+    question: Question,
+    piece: Piece,
+    advice: Audit | None,
+    checks: int,
+    *,
+    findings: Pending[pd.DataFrame],
+    coverage: Coverage,
+    hours: Pending[pd.DataFrame],
+    listed: Pending[pd.DataFrame],
+    parts: Parts,
+    law: Law,
+) -> Audit:
+    """An audit from its sums.
+
+    Args:
+        question: What was asked.
+        piece: The sums of all calls.
+        advice: The audit by voluntary codes; None where they reach no call.
+        checks: Rows of the ledger of checks.
+        findings: Makes the findings.
+        coverage: How far checks reach.
+        hours: Makes the frame of every call against the hours.
+        listed: Makes the frame of every call to a number that anything speaks against.
+        parts: Frames of the further checks.
+        law: The rules behind their numbers.
+    """
+    book, at = question.book, moment(question.now)
+    told = [
+        c
+        for c in ALL_CHECKS
+        if c.name in piece.tallies and _is_told(c.name, piece.tallies[c.name])
+    ]
+    counted = pd.DataFrame([_row(check, piece.tallies[check.name], law) for check in told])
+    advised, of_codes, said = advisory.told(advice, book.codes())
+    by_rule = [piece.by_rule, of_codes]
+    more = {
+        "not_asked": piece.not_asked, "unmapped": piece.unmapped,
+        "rules": Pending(lambda: _rules(book, by_rule)),
+    }  # fmt: skip
+    return Audit(
+        findings=findings,
+        checks=shaped(counted, CHECKS),
+        coverage=coverage,
+        hours=hours,
+        listed=listed,
+        excluded=piece.excluded,
         rulebook_version=book.version,
         rulebook_sha256=book.sha256,
         as_of=at.to_pydatetime(),
         notes=(
             *notes.LIMITS,
             *notes.about_book(book, at),
-            *notes.about_not_asked(parts["not_asked"]),
-            *notes.about_declared(book, declared),
-            *advised,
-            *notes.about_data(run.view, len(checks)),
-            *notes.about_unmapped(parts["unmapped"]),
-            *notes.about_states(states),
-            *notes.about_consents(consents, recorded_consents),
+            *notes.about_not_asked(piece.not_asked),
+            *notes.about_declared(book, question.declared),
+            *said,
+            *notes.about_data(piece.records, checks),
+            *notes.about_unmapped(piece.unmapped),
+            *notes.about_states(question.states),
+            *notes.about_consents(question.consents, question.recorded_consents),
         ),
-        parts=parts,
-        since=since,
-        until=until,
-        taxonomy=taxonomy,
-        data_version=data_version,
-        gaps=_gaps(run.view),
-    ).held_by(run)
+        parts=parts.joined(advised).joined(more),
+        since=question.since,
+        until=question.until,
+        taxonomy=question.taxonomy,
+        data_version=question.data_version,
+        gaps=_gaps(*piece.calls),
+    )
 
 
-def findings(checks: Sequence[Check], view: View) -> pd.DataFrame:
-    """One row per call, number or whatever else did not pass, columns `FINDINGS`."""
-    parts = [_findings(check, view) for check in checks]
-    return pd.concat(parts, ignore_index=True) if parts else shaped(pd.DataFrame(), FINDINGS)
+def _gaps(calls: int, stored: int) -> tuple[str, ...]:
+    """Why an audit says less than it seems to, where it has no calls."""
+    if calls:
+        return ()
+    if stored:
+        return ("there is no outbound call in the period",)
+    return ("there is no call in the store",)
 
 
-def _findings(check: Check, view: View) -> pd.DataFrame:
-    if check.by_call:
-        names = ", ".join(f"'{name}'" for name in ("-", *check.whole))
-        rows = check.rows(view, f"g.severity > 1 and coalesce(g.missing, '') not in ({names})")
-        rows = rows.assign(phone=rows["to_number"], at=rows["created_at"])
-    else:
-        rows = _other_rows(check, view)
-    return shaped(rows.assign(check=check.name), FINDINGS)
-
-
-def _other_rows(check: Check, view: View) -> pd.DataFrame:
-    """Findings of the checks that count no calls."""
-    if check.name == "scrub_coverage":
-        found = view.frame("select * from scrub_coverage where severity > 1 order by lead_place")
-        found = engine_graded(found, view, check)
-        as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
-        return found.assign(phone=found.get("number"), at=as_of)
-    if check.name == "internal_dnc":
-        found = view.frame("select * from internal_dnc where severity > 1 order by request")
-        found = engine_graded(found, view, check)
-        return found.assign(phone="+" + found["phone"].astype("str"), at=found["at_utc"])
-    order = "rule, campaign_id nulls last, from_day" if check.name == "abandonment" else "rule"
-    found = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
-    found = engine_graded(found, view, check)
-    return found.assign(at=found["from_at"] if "from_at" in found else found.get("oldest_at"))
-
-
-def engine_graded(found: pd.DataFrame, view: View, check: Check) -> pd.DataFrame:
-    """Rows of a check that counts no calls, in words."""
-    from dialframe.compliance.checks.reading import graded
-
-    return graded(found, view, check.words)
-
-
-def _is_told(check: Check, tally: Tally) -> bool:
+def _is_told(name: str, tally: Tally) -> bool:
     """Whether a check is in the report: always the first four, others where a rule asks for them."""
-    return check.name in engine.ALWAYS or bool(tally.rules) or tally.left_out
+    return name in engine.ALWAYS or bool(tally.rules) or tally.left_out
 
 
-def _row(check: Check, tally: Tally) -> dict[str, object]:
+def _row(check: Check, tally: Tally, law: Law) -> dict[str, object]:
     """The counts of a check, by the columns of `result.CHECKS`."""
+    rules = law.named(tally.rules)
     told = dict.fromkeys(GRADES, 0)
     for (severity, _), (calls, _) in tally.counts.items():
         told[GRADES[severity]] += calls
@@ -264,7 +353,7 @@ def _row(check: Check, tally: Tally) -> dict[str, object]:
     }  # fmt: skip
     return {
         "check": check.name, "title": check.title, "unit": f"{check.unit}s", **counts,
-        "rule_id": ids(tally.rules), "citation": citations(tally.rules),
+        "rule_id": ids(rules), "citation": citations(rules),
         "sentence": in_words(check.unit, counts, inputs),
     }  # fmt: skip
 
@@ -275,7 +364,7 @@ def _whole(run: Engine, name: str, frame: Callable[[View], pd.DataFrame]) -> pd.
     return frame(run.view)
 
 
-def _federal_age(book: RuleBook, day: date) -> int:
+def federal_age(book: RuleBook, day: date) -> int:
     """How old a check may be by the federal rules where they are asked, in days; 31 elsewhere."""
     ages = [r.parameters.max_age_days for r in book.freshness(day) if r.jurisdiction == "US"]
     return min(ages, default=31)
@@ -292,7 +381,7 @@ def _coverage(run: Engine, book: RuleBook, leads: pd.DataFrame, now: datetime) -
         calls=Pending(lambda: _whole(run, "scrub_at_call", in_time)),
         summary=Pending(lambda: summary(covered.numbers, people(leads, now), dialed(run.view))),
         as_of=moment(now).to_pydatetime(),
-        max_age_days=_federal_age(book, moment(now).date()),
+        max_age_days=federal_age(book, moment(now).date()),
     )
     return covered
 
@@ -327,8 +416,6 @@ def _parts(run: Engine) -> Parts:
                 "recording_consent", recording_consent.table, recording_consent.COLUMNS
             ),
             "voices": of("artificial_voice", artificial_voice.table, artificial_voice.COLUMNS),
-            "not_asked": _not_asked(view),
-            "unmapped": _unmapped(view),
         }
     )
 
@@ -393,82 +480,8 @@ def _emergencies(view: View) -> pd.DataFrame:
         from calls c join emergency_default d using (case_id)
         where graded and call not in (select call from emergency)""")
     if len(rest):
-        from dialframe.compliance.checks.reading import graded
-
         rows = pd.concat([rows, graded(rest, view, emergency.words)])
     return shaped(rows.sort_values("call", kind="stable"), emergency.COLUMNS)
-
-
-def _not_asked(view: View) -> pd.DataFrame:
-    """Jurisdictions that were left out of the audit, with the calls that their rules would reach."""
-    if not view.db.rows["not_asked"]:
-        return shaped(pd.DataFrame(), NOT_ASKED)
-    found = view.frame("""
-        with each as (
-          select c.call, n.check_name, unnest(n.jurisdictions) as jurisdiction
-          from calls c join not_asked n using (case_id) where c.graded
-        )
-        select jurisdiction, count(distinct call) as calls, string_agg(distinct check_name, ', ' order by check_name) as checks
-        from each group by jurisdiction order by calls desc, jurisdiction""")
-    return shaped(found, NOT_ASKED)
-
-
-def _unmapped(view: View) -> pd.DataFrame:
-    """Dispositions of which nobody said what they mean, those that read like a refusal first."""
-    if not view.db.rows["words"]:
-        return shaped(pd.DataFrame(), UNMAPPED)
-    found = view.frame("""
-        select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
-        from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
-        where c.seen and not w.is_mapped group by c.disposition order by like_refusal desc, calls desc, disposition""")
-    return shaped(found, UNMAPPED)
-
-
-def _gaps(view: View) -> tuple[str, ...]:
-    """Why an audit says less than it seems to, where it has no calls."""
-    row = view.con.execute(
-        "select (select count(*) from calls where graded), (select count(*) from every_call where seen)"
-    ).fetchone()
-    graded_calls, stored = row if row is not None else (0, 0)
-    if graded_calls:
-        return ()
-    if stored:
-        return ("there is no outbound call in the period",)
-    return ("there is no call in the store",)
-
-
-def _by_rule(run: Engine) -> list[pd.DataFrame]:
-    """Calls of each rule by grade, where a rule is counted by itself."""
-    view = run.view
-    queries = {
-        "calling_hours": """
-            select r.rule_id, m.severity, count(*) as calls from (
-              select h.call, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
-            ) m join (select distinct rule_id from rules) r using (rule_id) group by all
-            union all
-            select r.rule_id, 0, count(*) from calls c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id)
-            where c.graded and c.missing_input is null and c.call not in (select call from hours_doubtful) group by all""",
-        "attempt_caps": """
-            select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
-            where b.graded group by all""",
-        "consent": """
-            select r.rule_id, b.severity, count(*) as calls from consent_by_rule b join rules r using (rule) group by all
-            union all
-            select r.rule_id, 2, count(*) from calls c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
-            where c.graded and not k.lifted and g.missing is not null and c.missing_input is null
-              and c.call not in (select call from consent_asked) group by all""",
-    }  # fmt: skip
-    found = []
-    held = {
-        "calling_hours": "hours_rules", "attempt_caps": "attempt_caps_by_rule", "consent": "consent_given",
-    }  # fmt: skip
-    for query in (q for name, q in queries.items() if name in run.ran and run.db.rows[held[name]]):
-        rows = view.frame(f"""
-            select rule_id, sum(calls) filter (severity <= 1) as pass, sum(calls) filter (severity = 4) as violation,
-              sum(calls) filter (severity = 3) as uncertain, sum(calls) filter (severity = 2) as not_evaluable
-            from ({query}) group by rule_id order by rule_id""")
-        found.append(rows.fillna(0).astype(dict.fromkeys(RULES, "int64") | {"rule_id": "str"}))
-    return found
 
 
 def _rules(book: RuleBook, counts: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -515,9 +528,3 @@ def _require_order(since: datetime | None, until: datetime | None) -> None:
             f"the period ends at {until:%Y-%m-%d %H:%M}, not after its begin at "
             f"{since:%Y-%m-%d %H:%M}; exchange the two"
         )
-
-
-def first_day(view: View) -> date | None:
-    """Day of the first call that was graded."""
-    row = view.con.execute("select min(at_utc)::date from calls where graded").fetchone()
-    return None if row is None else row[0]

@@ -51,6 +51,9 @@ BY_NAME: Final = {check.name: check for check in CHECKS}
 class Engine:
     """The tables of an audit, and the checks that were run on them.
 
+    Where the frames are those of some numbers alone, a column `_row` holds the place of each row in
+    the whole table, and `_superseded` of the calls whether a later row has the same id.
+
     Args:
         leads: Frame of the leads table.
         calls: Frame of the calls table.
@@ -77,12 +80,18 @@ class Engine:
         #: Checks that were run; one that no rule of the book asks for is not.
         self.ran: set[str] = set()
         self.view = View(self.db, asked.law)
-        for name, frame, key in (
-            ("calls_in", take_calls(calls), "call"), ("leads_in", take_leads(leads), "lead"),
-            ("checks_in", take_checks(checks), "check_no"), ("callbacks_in", take_callbacks(callbacks), "callback_no"),
+        later = calls.get("_superseded")
+        taken = take_calls(calls).assign(
+            superseded=False if later is None else later.to_numpy(dtype=bool)
+        )
+        for name, frame, given, key in (
+            ("calls_in", taken, calls, "call"), ("leads_in", take_leads(leads), leads, "lead"),
+            ("checks_in", take_checks(checks), checks, "check_no"),
+            ("callbacks_in", take_callbacks(callbacks), None, "callback_no"),
         ):  # fmt: skip
-            numbered = frame.assign(**{key: range(len(frame))})
-            self.db.put(name, prepare.arrow(numbered))
+            of_part = given is not None and "_row" in given.columns
+            rows = given["_row"].to_numpy() if of_part else range(len(frame))  # type: ignore[index]
+            self.db.put(name, prepare.arrow(frame.assign(**{key: rows})))
         prepare.prepare(self.db, asked)
         self.con.execute("""
             update settings set oldest_at = (select min(at_utc) from every_call where seen)""")

@@ -124,30 +124,26 @@ def answers(result: Audit) -> tuple[str, ...]:
     """
     calls = counted(result.calls, "outbound call")
     asked = len(result.parts.get("rules", ()))
-    sentences = [
-        f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."
-    ]
+    said = [f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."]
     if not result.calls:
-        sentences.append(
-            "How many problems: there is no call in the period, so none could show one."
-        )
+        said.append("How many problems: there is no call in the period, so none could show one.")
     elif not result.violations:
-        sentences.append("How many problems: no violation was found.")
+        said.append("How many problems: no violation was found.")
     else:
         by_check = _parts(result)
-        sentences.append(
+        said.append(
             f"How many problems: violations by {len(by_check)} of {counted(len(result.checks), 'check')}, "
             f"each counted by itself: {'; '.join(by_check)}."
         )
-    sentences.append(_which_first(result))
+    said.append(_which_first(result))
     uncertain, missing = (
         int((result.checks[name] > 0).sum()) for name in ("uncertain", "not_evaluable")
     )
-    sentences.append(
+    said.append(
         f"What stayed open: of {counted(len(result.checks), 'check')} {uncertain} found something uncertain, "
         f"and {missing} lacked an input for something. What is not flagged was not shown to be lawful."
     )
-    return tuple(sentences)
+    return tuple(said)
 
 
 def first(result: Audit) -> pd.DataFrame:
@@ -213,7 +209,7 @@ def counts(result: Audit) -> pd.DataFrame:
 
 def in_order(names: pd.Series) -> pd.Series:
     """Position of each check by gravity."""
-    order = {name: position for position, name in enumerate(CHECKS)}
+    order = {name: place for place, name in enumerate(CHECKS)}
     return names.map(order).fillna(len(order))
 
 
@@ -234,21 +230,21 @@ def to_check(result: Audit) -> dict[str, object]:
 
 def to_check_sentence(result: Audit) -> str:
     """The same in words."""
-    left = to_check(result)
-    if not left["numbers"]:
+    told = to_check(result)
+    if not told["numbers"]:
         return "Every number that is callable or was called has a recent check."
-    requests, minutes = cost(int(str(left["numbers"])))
+    requests, minutes = cost(int(str(told["numbers"])))
     took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
     return (
-        f"{counted(int(str(left['numbers'])), 'number')} to check next: "
+        f"{counted(int(str(told['numbers'])), 'number')} to check next: "
         f"{counted(requests, 'request')}, {took} at the service's rate."
     )
 
 
 def _ordered(result: Audit) -> pd.DataFrame:
     table = result.checks.set_index("check")
-    positions = in_order(pd.Series(table.index)).to_numpy()
-    return table.iloc[positions.argsort(kind="stable")]
+    place = in_order(pd.Series(table.index)).to_numpy()
+    return table.iloc[place.argsort(kind="stable")]
 
 
 def _parts(result: Audit) -> list[str]:
@@ -261,10 +257,10 @@ def _parts(result: Audit) -> list[str]:
 
 
 def _which_first(result: Audit) -> str:
-    gravest = first(result)
-    if gravest.empty:
+    found = first(result)
+    if found.empty:
         return "Which first: nothing was flagged; read below what could not be evaluated."
-    row = gravest.iloc[0]
+    row = found.iloc[0]
     return f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}."
 
 
@@ -340,12 +336,12 @@ def page(result: Audit) -> Page:
 
 def _first(result: Audit) -> Section:
     what = first(result)
-    sheet = Sheet("What to look at first, gravest first", what, HEADINGS)
+    found = Sheet("What to look at first, gravest first", what, HEADINGS)
     return Section(
         title="The answer on one page",
         finding=f"{LEGAL} {to_check_sentence(result)}",
         sheets=(
-            *([sheet] if len(what) else []),
+            *([found] if len(what) else []),
             Sheet("Every check and how many of each grade", counts(result), HEADINGS),
             *_left_out(result),
         ),
@@ -388,10 +384,10 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
         if (rows["check"].value_counts() > shown).any()
         else ""
     )
-    sentence = (
+    said = (
         f"{len(rows):,} finding{'' if len(rows) == 1 else 's'}, each with what it rests on.{more}"
     )
-    return (Section(title, sentence, sheets=tuple(sheets)),)
+    return (Section(title, said, sheets=tuple(sheets)),)
 
 
 def _open(result: Audit) -> Section:
@@ -411,11 +407,11 @@ def _open(result: Audit) -> Section:
 
 def _advice(result: Audit) -> tuple[Section, ...]:
     """What voluntary codes say, apart from the law; numbers masked."""
-    checks, findings = result.parts.get("advisory_checks"), result.parts.get("advisory")
-    if checks is None or findings is None or checks.empty:
+    checks, found = result.parts.get("advisory_checks"), result.parts.get("advisory")
+    if checks is None or found is None or checks.empty:
         return ()
-    rows = result.with_findings(findings.drop(columns="force")).masked()
-    rows = rows.assign(force=findings["force"])
+    rows = result.with_findings(found.drop(columns="force")).masked()
+    rows = rows.assign(force=found["force"])
     names = ["force", "grade", *(c for c in _PROOF if rows[c].notna().any())]
     sheets = [Sheet(
         "Counts by voluntary codes",

@@ -6,8 +6,16 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import GRADES, Check, View, graded, shaped
-from dialframe.compliance.grades import PASSED, UNCERTAIN, VIOLATION
+from dialframe.compliance.checks.reading import (
+    GRADES,
+    PASSED,
+    UNCERTAIN,
+    VIOLATION,
+    Check,
+    View,
+    graded,
+    shaped,
+)
 from dialframe.compliance.rules.rule_model import ConsentRule
 from dialframe.frames import Column
 

@@ -9,9 +9,17 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.checks.reading import UNDECLARED, Check, View, basic_words
+from dialframe.compliance.checks.reading import (
+    CLEAR,
+    INDETERMINATE,
+    NOT_EVALUABLE,
+    PROVEN,
+    UNDECLARED,
+    Check,
+    View,
+    basic_words,
+)
 from dialframe.compliance.checks.scrub_at_call import lists_of
-from dialframe.compliance.grades import CLEAR, INDETERMINATE, NOT_EVALUABLE, PROVEN
 from dialframe.compliance.rules.rule_model import HonourRule
 from dialframe.frames import Column
 

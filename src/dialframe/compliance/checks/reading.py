@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.grades import NOT_ASKED, NOT_EVALUABLE, PASSED, UNCERTAIN, VIOLATION
 from dialframe.compliance.tables import Database
 from dialframe.compliance.tables.law import Law, citations, ids
 from dialframe.frames import Column
@@ -22,6 +21,30 @@ if TYPE_CHECKING:
     import duckdb
 
     from dialframe.compliance.rules.rule_model import Rule
+
+# A grade speaks of one check on one row, in the light of the data that was given. There is no grade
+# that says more than `pass`.
+
+#: The data shows that the condition of the check was met.
+PASSED: Final = "pass"
+#: The data shows that it was not met, wherever the number may be.
+VIOLATION: Final = "violation"
+#: Met in one reading of the data and not in another.
+UNCERTAIN: Final = "uncertain"
+#: A rule that would reach it was left out of the audit.
+NOT_ASKED: Final = "not asked"
+#: An input is missing; the reason names it.
+NOT_EVALUABLE: Final = "not evaluable"
+
+#: A call to a number that was known to be listed, or after a request not to be called.
+PROVEN: Final = "proven"
+#: A call in the time in which the number became listed; when in it, nobody knows.
+INDETERMINATE: Final = "indeterminate"
+#: A call that nothing in the data speaks against.
+CLEAR: Final = "clear"
+
+CREATED_AT: Final = "created_at"
+DIRECTION: Final = "direction"
 
 #: Grades in order of severity: what a query says as a number.
 GRADES: Final = (PASSED, NOT_ASKED, NOT_EVALUABLE, UNCERTAIN, VIOLATION)
@@ -62,11 +85,7 @@ class View:
 
     def rules(self, numbers: Iterable[int] | None) -> list[Rule]:
         """Rules by their numbers, each id once."""
-        found: dict[str, Rule] = {}
-        for number in numbers if numbers is not None else ():
-            rule = self.law.by_number[int(number)]
-            found.setdefault(rule.id, rule)
-        return list(found.values())
+        return self.law.named(numbers)
 
     def frame(self, query: str) -> pd.DataFrame:
         """Rows of a query; instants are UTC, and a list is a tuple, empty where there is none."""
@@ -172,8 +191,8 @@ class Check:
             select '{self.name}' as name, case_id, severity, missing, query_rules as rules, count(*) as calls, min(call) as first
             from {self.name}_graded group by all"""
         return f"""
-            select '{self.name}' as name, null::bigint as case_id, severity, missing, rules, count(*) as calls, min(row_) as first
-            from (select severity, missing, rules, row_number() over () as row_ from {self.name}) group by all"""
+            select '{self.name}' as name, null::bigint as case_id, severity, missing, rules, count(*) as calls, 0 as first
+            from {self.name} group by all"""
 
     @property
     def _only(self) -> str:
@@ -207,13 +226,13 @@ class Tally:
 
     Attributes:
         counts: Severity and missing input to how many calls, numbers or whatever, and the first of them.
-        rules: Rules that reach anything that was checked.
+        rules: Numbers of the rules that reach anything that was checked.
         listed: Whether anything did not pass that is shown by itself.
         left_out: Whether a rule that was not asked would reach any call.
     """
 
     counts: dict[tuple[int, str | None], tuple[int, int]]
-    rules: list[Rule]
+    rules: tuple[int, ...]
     listed: bool
     left_out: bool
 
@@ -251,7 +270,7 @@ def tallied(checks: Sequence[Check], view: View) -> dict[str, Tally]:
     for sums in by_check.values():
         if sums.check.by_call:
             sums.close(cases, not_asked)
-    return {name: sums.tally(view) for name, sums in by_check.items()}
+    return {name: sums.tally() for name, sums in by_check.items()}
 
 
 def _rows_of(view: View, queries: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -301,9 +320,9 @@ class _Sums:
                     key = 1 if not severity and is_left_out else severity
                     self.add(key, missing, (), rest, first)
 
-    def tally(self, view: View) -> Tally:
+    def tally(self) -> Tally:
         """The whole."""
-        return Tally(self.counts, view.rules(sorted(self.rules)), self.is_listed, self.left_out)
+        return Tally(self.counts, tuple(sorted(self.rules)), self.is_listed, self.left_out)
 
 
 def graded(

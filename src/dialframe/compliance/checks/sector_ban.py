@@ -6,8 +6,14 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, shaped
-from dialframe.compliance.grades import NOT_EVALUABLE, UNCERTAIN, VIOLATION
+from dialframe.compliance.checks.reading import (
+    NOT_EVALUABLE,
+    UNCERTAIN,
+    VIOLATION,
+    Check,
+    View,
+    shaped,
+)
 from dialframe.compliance.rules.rule_model import Rule, SectorBanRule
 from dialframe.frames import Column
 

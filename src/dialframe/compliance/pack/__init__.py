@@ -5,6 +5,9 @@ queries read), `rules/` (the rule book that was asked, whole), `checks/*.sql` (t
 order of `checks/order.txt`) and `results/*.parquet` (every call, number or request that did not
 pass, with the numbers of its rules and what is missing). `verify.py` beside them runs the queries
 over the tables again and compares every row; it needs DuckDB and nothing of this package.
+
+An audit in parts has tables and results of each part under `parts/`, and at the top those of the
+checks over the sums of all parts.
 """
 
 from __future__ import annotations
@@ -12,6 +15,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,7 +31,7 @@ from dialframe.compliance.tables import Database, clocks
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["versions", "write"]
+__all__ = ["Kept", "versions", "write", "write_rows"]
 
 #: Every table that a query reads and no query makes.
 TABLES: Final = (
@@ -44,31 +51,41 @@ _KEYS: Final = ("phone",)
 _TEXTS: Final = ("to_number", "from_number", "number")
 
 
-def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> None:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Kept:
+    """An audit in parts, as far as it can be run again.
+
+    Attributes:
+        sums: The checks over the sums of all parts, run.
+        parts: A folder for each part, as `write_rows` fills it.
+        ran: Checks that were run on the parts or on their sums.
+    """
+
+    sums: Engine
+    parts: Path
+    ran: tuple[str, ...]
+
+
+def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None) -> None:
     """Lay what is needed to run the audit again into a folder.
 
     Args:
-        engine: The audit, with its checks run.
+        audit: The audit, with its checks run.
         folder: The folder of the pack; it is there.
-        pseudonyms: Key with which every number becomes a pseudonym, the same for the same number.
+        pseudonyms: Key with which every number becomes a pseudonym, the same for the same number;
+            the parts of an audit were written with it.
 
     Raises:
         OSError: The disk is full or the folder cannot be written.
     """
-    for name in ("tables", "checks", "results", "rules"):
+    engine, ran = (audit.sums, audit.ran) if isinstance(audit, Kept) else (audit, audit.ran)
+    for name in ("checks", "rules"):
         (folder / name).mkdir(mode=0o700)
-    if pseudonyms is not None:
-        _pseudonyms(engine.db, pseudonyms)
-    for name in TABLES:
-        _copy(
-            engine.con,
-            _selected(engine.con, name, hidden=pseudonyms is not None),
-            folder / "tables" / f"{name}.parquet",
-        )
+    write_rows(engine, folder, pseudonyms=pseudonyms)
+    if isinstance(audit, Kept):
+        shutil.copytree(audit.parts, folder / "parts", copy_function=_link)
     order = []
-    for check in CHECKS:
-        if check.name not in engine.ran:
-            continue
+    for check in (check for check in CHECKS if check.name in ran):
         if check.name == "abandonment":
             order.append("abandonment_days")
             _text(folder / "checks" / "abandonment_days.sql", query_of("abandonment_days"))
@@ -76,14 +93,6 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
         text = query_of(check.name) + check.settling()
         _text(folder / "checks" / f"{check.name}.sql", text)
         _text(folder / "checks" / f"{check.name}.result.sql", result_query(check))
-        result = result_query(check)
-        if pseudonyms is not None and check.name == "scrub_coverage":
-            result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
-        _copy(
-            engine.con,
-            f"from ({result}) order by all",
-            folder / "results" / f"{check.name}.parquet",
-        )
     _text(folder / "checks" / "order.txt", "\n".join(order) + "\n")
     _rules(folder / "rules")
     held = [
@@ -93,6 +102,51 @@ def write(engine: Engine, folder: Path, *, pseudonyms: bytes | None = None) -> N
     _text(folder / "rules" / HELD, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
     source = resources.files("dialframe.compliance.pack") / "verify.py"
     _text(folder / "verify.py", source.read_text(encoding="utf-8"))
+
+
+def write_rows(
+    engine: Engine, folder: Path, *, pseudonyms: bytes | None = None, without: Collection[str] = ()
+) -> None:
+    """Lay the tables of an audit and what it found into `tables` and `results`.
+
+    Args:
+        engine: The audit, with its checks run.
+        folder: The folder that the two are made in.
+        pseudonyms: Key with which every number becomes a pseudonym.
+        without: Checks whose results are left out: those over the sums of all parts.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written.
+    """
+    for name in ("tables", "results"):
+        (folder / name).mkdir(mode=0o700)
+    if pseudonyms is not None:
+        _pseudonyms(engine.db, pseudonyms)
+    for name in TABLES:
+        _copy(
+            engine.con,
+            _selected(engine.con, name, hidden=pseudonyms is not None),
+            folder / "tables" / f"{name}.parquet",
+        )
+    for check in CHECKS:
+        if check.name not in engine.ran or check.name in without:
+            continue
+        result = result_query(check)
+        if pseudonyms is not None and check.name == "scrub_coverage":
+            result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
+        _copy(
+            engine.con,
+            f"from ({result}) order by all",
+            folder / "results" / f"{check.name}.parquet",
+        )
+
+
+def _link(source: str, target: str) -> None:
+    """The same file under another name, or a copy of it on another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def result_query(check: Check) -> str:

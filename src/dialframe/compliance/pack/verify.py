@@ -16,6 +16,10 @@ import sys
 
 import duckdb
 
+#: Checks over the sums of all parts of a pack, and the table that holds the sums.
+SUMMED = ("abandonment", "retention")
+DAYS = "abandonment_days"
+
 
 def count(con: duckdb.DuckDBPyConnection, query: str) -> int:
     """Rows of a query."""
@@ -35,7 +39,11 @@ def changed_files(pack: pathlib.Path) -> list[str]:
             faults.append(f"{each['name']} was changed")
     for fault in faults:
         print(fault)
-    again = [n["name"] for n in named if n["name"].startswith(("tables/", "checks/", "results/"))]
+    again = [
+        n["name"]
+        for n in named
+        if n["name"].startswith(("tables/", "checks/", "results/", "parts/"))
+    ]
     print(
         f"files: {len(named) - len(faults)} of {len(named)} are as manifest.json names them; "
         f"{len(again)} of them are run or compared below, of the others (CSV, summary, report, rules) "
@@ -44,31 +52,60 @@ def changed_files(pack: pathlib.Path) -> list[str]:
     return faults
 
 
+def compare(
+    con: duckdb.DuckDBPyConnection, pack: pathlib.Path, folder: pathlib.Path, name: str
+) -> tuple[int, int, int]:
+    """Rows of a check's findings, those that are not found again, and those that are new."""
+    again = (pack / "checks" / f"{name}.result.sql").read_text(encoding="utf-8")
+    con.execute(f"create or replace temp table again as {again}")
+    con.execute(
+        "create or replace temp table given as select * from read_parquet(?)",
+        [str(folder / "results" / f"{name}.parquet")],
+    )
+    lost = count(con, "from given except all from again")
+    new = count(con, "from again except all from given")
+    return count(con, "from given"), lost, new
+
+
+def run(
+    pack: pathlib.Path, folder: pathlib.Path, names: list[str], days: list[tuple]
+) -> dict[str, tuple[int, int, int]]:
+    """Run checks over the tables of a folder; sums of calls by day are put into `days`, or taken from there."""
+    found = {}
+    with duckdb.connect() as con:
+        for path in sorted((folder / "tables").glob("*.parquet")):
+            con.execute(f"create table {path.stem} as select * from read_parquet(?)", [str(path)])
+        for name in names:
+            con.execute((pack / "checks" / f"{name}.sql").read_text(encoding="utf-8"))
+            if name == DAYS and folder != pack:
+                days.extend(con.execute(f"from {name}").fetchall())
+            elif name == DAYS and days:
+                con.executemany(f"insert into {name} values (?, ?, ?, ?, ?, ?, ?, ?)", days)
+            if (folder / "results" / f"{name}.parquet").exists():
+                found[name] = compare(con, pack, folder, name)
+    return found
+
+
 def main() -> int:
     """Run every check and compare."""
     pack = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
     pack = pack if pack.is_dir() else pack.parent
-    con = duckdb.connect()
     try:
         faults = changed_files(pack)
-        for path in sorted((pack / "tables").glob("*.parquet")):
-            con.execute(f"create table {path.stem} as select * from read_parquet(?)", [str(path)])
         names = (pack / "checks" / "order.txt").read_text(encoding="utf-8").split()
+        folders = sorted(path for path in (pack / "parts").glob("*") if path.is_dir())
+        days: list[tuple] = []
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for folder in folders:
+            of_part = [name for name in names if name not in SUMMED]
+            for name, rows in run(pack, folder, of_part, days).items():
+                found.setdefault(name, []).append(rows)
+        at_the_top = [name for name in names if not folders or name in (DAYS, *SUMMED)]
+        for name, rows in run(pack, pack, at_the_top, days).items():
+            found.setdefault(name, []).append(rows)
         differing = 0
-        for name in names:
-            con.execute((pack / "checks" / f"{name}.sql").read_text(encoding="utf-8"))
-            result = pack / "results" / f"{name}.parquet"
-            if not result.exists():
-                continue
-            again = (pack / "checks" / f"{name}.result.sql").read_text(encoding="utf-8")
-            con.execute(f"create or replace temp table again as {again}")
-            con.execute(
-                "create or replace temp table given as select * from read_parquet(?)",
-                [str(result)],
-            )
-            lost = count(con, "from given except all from again")
-            new = count(con, "from again except all from given")
-            rows = count(con, "from given")
+        for name in (name for name in names if name in found):
+            rows, lost, new = (sum(each) for each in zip(*found[name], strict=True))
             differing += lost + new
             print(
                 f"{name}: {rows} findings, "
@@ -77,6 +114,8 @@ def main() -> int:
     except (OSError, duckdb.Error, ValueError, KeyError, TypeError, RecursionError) as error:
         print(f"the pack cannot be read: {error}")
         return 2
+    if folders:
+        print(f"in {len(folders)} parts, each with all calls of its numbers")
     print("every finding agrees" if not differing else f"{differing} findings differ")
     print("not covered: who made the pack, and when (dialframe audit verify)")
     return 3 if differing or faults else 0

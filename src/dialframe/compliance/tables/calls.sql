@@ -9,7 +9,8 @@ create or replace table every_call as
 -- Empty without calls_in.
 -- The last row of an id counts; a row without id is a call of its own.
 with once as (
-  select *, id is not null and row_number() over (partition by id order by call desc) > 1 as repeated
+  -- `superseded`: a later row of the same id is in another part of the calls.
+  select *, superseded or (id is not null and row_number() over (partition by id order by call desc) > 1) as repeated
   from calls_in
 )
 select c.call, c.id as call_id, c.from_number, c.to_number, c.campaign_id, c.disposition,

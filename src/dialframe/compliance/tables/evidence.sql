@@ -38,7 +38,7 @@ with of_calls as (
 ), others as (
   select e164(phone), r."at", r."at", ref, code, source from requests_in r cross join settings s where r."at" <= s.as_of
 )
-select row_number() over (order by began_at, at_utc, ref) - 1 as request, *
+select row_number() over (order by began_at, at_utc, coalesce(ref, ''), phone, coalesce(source, ''), coalesce(code, '')) - 1 as request, *
 from (select * from of_calls union all select * from others) where phone is not null;
 
 create or replace table refusals as

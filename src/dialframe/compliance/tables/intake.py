@@ -16,14 +16,14 @@ from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
 from dialframe.frames.columns import DTYPES
 
-_CALLS: Final = (
+CALLS_READ: Final = (
     "id", "direction", "from_number", "to_number", "created_at", "ended_at", "campaign_id", "disposition",
 )  # fmt: skip
 #: Columns that some checks read where a frame has them; null throughout where it has not.
-_OPTIONAL: Final = ("status", "answered_at", "duration_seconds", "hangup_cause")
-_LEADS: Final = ("id", "campaign_id", "phone", "status", "created_at", "updated_at")
+CALLS_WELCOME: Final = ("status", "answered_at", "duration_seconds", "hangup_cause")
+LEADS_READ: Final = ("id", "campaign_id", "phone", "status", "created_at", "updated_at")
 _CALLBACKS: Final = ("id", "lead_id", "campaign_id", "scheduled_at", "status")
-_CHECKS: Final = ("phone", "listed", "checked_at", "request_id")
+CHECKS_READ: Final = ("phone", "listed", "checked_at", "request_id")
 
 EXEMPTIONS: Final = (
     Column("code", "text", "what lifts the rule, such as b2b, ebr, consent, requested"),
@@ -65,10 +65,12 @@ def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
     kinds = {column.name: column.kind for column in CALLS.columns}
     absent = {
         name: pd.Series(None, index=calls.index, dtype=DTYPES[kinds[name]])
-        for name in _OPTIONAL
+        for name in CALLS_WELCOME
         if name not in calls.columns
     }
-    taken = checked(calls.assign(**absent) if absent else calls, CALLS, (*_CALLS, *_OPTIONAL))
+    taken = checked(
+        calls.assign(**absent) if absent else calls, CALLS, (*CALLS_READ, *CALLS_WELCOME)
+    )
     return taken.assign(recorded=_recorded(calls))
 
 
@@ -91,7 +93,7 @@ def take_leads(leads: pd.DataFrame | None) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing or an instant has no time zone.
     """
-    return checked(_or_empty(leads, _LEADS), LEADS, _LEADS)
+    return checked(_or_empty(leads, LEADS_READ), LEADS, LEADS_READ)
 
 
 def take_checks(checks: pd.DataFrame | None) -> pd.DataFrame:
@@ -100,7 +102,7 @@ def take_checks(checks: pd.DataFrame | None) -> pd.DataFrame:
     Raises:
         ConfigError: A column is missing or an instant has no time zone.
     """
-    return checked(_or_empty(checks, _CHECKS), DNC_CHECKS, _CHECKS)
+    return checked(_or_empty(checks, CHECKS_READ), DNC_CHECKS, CHECKS_READ)
 
 
 def take_callbacks(callbacks: pd.DataFrame | None) -> pd.DataFrame:

@@ -121,6 +121,14 @@ class Law:
         """Rules by their number."""
         return {each.rule: each.law for each in self.rules}
 
+    def named(self, numbers: Iterable[int] | None) -> list[Rule]:
+        """Rules by their numbers, each id once."""
+        found: dict[str, Rule] = {}
+        for number in numbers if numbers is not None else ():
+            rule = self.by_number[int(number)]
+            found.setdefault(rule.id, rule)
+        return list(found.values())
+
     @cached_property
     def _by_place(self) -> Mapping[str, list[Numbered]]:
         found: dict[str, list[Numbered]] = {}

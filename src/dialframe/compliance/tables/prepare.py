@@ -63,7 +63,6 @@ class Asked:
         states: Number to US state or ZIP code.
         exemptions: Records that lift a rule, as `exemptions.take` gives them.
         consents: Records of consent; None: not given.
-        recorded_consents: Consents that went to the service: no whole table of their own.
         look_ups: Look-ups of reassigned numbers; None: not given.
         outcomes: Call id to `dropped`, `live` or `machine`.
         requests: Requests beside those of calls: `phone`, `at`, `ref`, `code`, `source`.
@@ -75,6 +74,8 @@ class Asked:
         plain_age: If given, no rule is asked about lists: every check this young is fresh.
         began_at: When the account began, as far as it is known.
         every_row: Whether every call is looked at closely, for a table of all of them.
+        recorded_consents: Consents that went to the service.
+        known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
     """
 
     law: Law
@@ -95,6 +96,7 @@ class Asked:
     began_at: datetime | None = None
     every_row: bool = False
     recorded_consents: pd.DataFrame | None = None
+    known_outcomes: frozenset[str] | None = None
 
 
 @cache
@@ -199,7 +201,14 @@ def _given(db: Database, asked: Asked) -> None:
         {"call_id": said.index.astype("str"), "outcome": said.astype("str").to_numpy()}
     )
     _register(db, "outcomes_in", told)
-    db.run("create or replace table known_outcomes as select distinct outcome from outcomes_in")
+    if asked.known_outcomes is None:
+        db.run(
+            "create or replace table known_outcomes as select distinct outcome from outcomes_in"
+        )
+    else:
+        db.load(
+            "known_outcomes", {"outcome": "text"}, [(o,) for o in sorted(asked.known_outcomes)]
+        )
     names = {
         "phone": "str",
         "at": "datetime64[us, UTC]",

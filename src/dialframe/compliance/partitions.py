@@ -1,0 +1,474 @@
+"""An audit in parts, each with all calls of its numbers: bounded memory, on one machine or on several.
+
+`split` lays the rows of an account into as many folders as there are parts, by the called number;
+`examine` audits one of them, wherever it runs; `in_parts` adds the sums up (`pieces`). The findings
+are those of one audit of all calls, whatever the number of parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any, Final
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dialframe.compliance import advisory, pack, pieces
+from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
+from dialframe.compliance.checks import abandonment, retention
+from dialframe.compliance.checks.reading import shaped, tallied
+from dialframe.compliance.dnc.coverage import Coverage
+from dialframe.compliance.engine import BY_NAME, Engine
+from dialframe.compliance.late import Parts, Pending
+from dialframe.compliance.pieces import SUMMED, Piece, piece_of
+from dialframe.compliance.result import FINDINGS, Audit
+from dialframe.compliance.tables.intake import (
+    CALLS_READ,
+    CALLS_WELCOME,
+    CHECKS_READ,
+    LEADS_READ,
+    moment,
+)
+from dialframe.errors import ConfigError
+from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
+
+#: Rows of calls, leads and checks that one part holds: some 1.5 GiB of memory while it is examined.
+ROWS_OF_PART: Final = 1_500_000
+#: Rows that are laid out at once.
+_ROWS_AT_ONCE: Final = 500_000
+_IDS_AT_ONCE: Final = 16_000_000
+#: Which number a row is about; of a call that came in, the caller's.
+_NUMBER: Final = {
+    "calls": "case when lower(trim(direction)) = 'inbound' then from_number else to_number end",
+    "leads": "phone",
+    "dnc_checks": "phone",
+}
+_TABLES: Final = {table.name: table for table in (CALLS, LEADS, DNC_CHECKS)}
+_TABLES_OF_PART: Final = ("leads", "calls", "dnc_checks")
+_NEEDED: Final = {
+    "calls": (*CALLS_READ, "answered_at"),
+    "leads": LEADS_READ,
+    "dnc_checks": CHECKS_READ,
+}
+#: Columns that are read where a table has them.
+_WELCOME: Final = {
+    "calls": (*CALLS_WELCOME, "recording"),
+    "leads": ("custom_fields",),
+    "dnc_checks": (),
+}
+
+#: Runs a function on each of some tasks, wherever that is, and gives the answers in their order.
+Workers = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+#: Rows of a table, some at a time, in their order.
+Rows = Callable[[], Iterable[pa.Table]]
+#: What the firm says of some calls: states of their numbers, and outcomes by call id.
+Meaning = Callable[
+    [pd.DataFrame, pd.DataFrame],
+    tuple[pd.Series | Mapping[str, str] | None, pd.Series | Mapping[str, str] | None],
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The rows of an account in parts.
+
+    Attributes:
+        folder: Where they lie: `000/calls.parquet/`, and so on.
+        parts: How many there are.
+        rows: Table to its number of rows.
+        hashes: Table to a sum over the hashes of its rows; their order does not matter.
+        words: Every disposition with whether calls that ended with it were answered; columns
+            `id, disposition, answered_at`.
+    """
+
+    folder: Path
+    parts: int
+    rows: Mapping[str, int]
+    hashes: Mapping[str, str]
+    words: pd.DataFrame
+
+
+def parts_for(rows: int) -> int:
+    """How many parts an account of so many calls, leads and checks is audited in."""
+    return max(1, -(-rows // ROWS_OF_PART))
+
+
+def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
+    """Lay the rows of an account out by their numbers.
+
+    Args:
+        tables: `calls`, `leads` and `dnc_checks`.
+        folder: An empty folder; it takes as much room as the tables.
+        parts: How many parts.
+
+    Raises:
+        ConfigError: A table lacks a column.
+        OSError: The disk is full or the folder cannot be written.
+    """
+    counts: dict[str, int] = {}
+    hashes: dict[str, str] = {}
+    ends: set[tuple[str, bool]] = set()
+    with _connection() as con:
+        for name, rows in tables.items():
+            place = folder / name
+            place.mkdir(mode=0o700)
+            first = total = 0
+            for turn, batch in enumerate(_batches(rows())):
+                taken = _taken(batch, _TABLES[name], first)
+                con.register("given", taken)
+                con.execute(f"""
+                    copy (select *, (hash({_NUMBER[name]}) % {parts})::int as part from given) to {_quoted(place)}
+                    (format parquet, partition_by (part), overwrite_or_ignore, compression lz4,
+                     filename_pattern 'rows_{turn:06d}_{{i}}')""")
+                columns = ", ".join(f'"{c}"' for c in taken.column_names if c != "_row")
+                total += int(_only(con, f"select sum(hash({columns})::hugeint) from given") or 0)
+                if name == "calls":
+                    ends.update(
+                        con.execute("""
+                        select distinct disposition, answered_at is not null from given
+                        where disposition is not null""").fetchall()
+                    )
+                con.unregister("given")
+                first += batch.num_rows
+            counts[name], hashes[name] = first, f"{total % 2**64:016x}"
+    return Split(folder, parts, counts, hashes, _words(sorted(ends)))
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect(config={"threads": 1})
+    con.execute(f"set memory_limit = '600MB'; set temp_directory = '{gettempdir()}'")
+    return con
+
+
+def _quoted(path: Path) -> str:
+    """A path as SQL writes it."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _only(con: duckdb.DuckDBPyConnection, query: str) -> Any:
+    """The one value of a query."""
+    ((value,),) = con.execute(query).fetchall()
+    return value
+
+
+def _batches(rows: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows, so many at once as memory has room for."""
+    waiting: list[pa.Table] = []
+    held = 0
+    for table in rows:
+        for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+            waiting.append(table.slice(start, _ROWS_AT_ONCE))
+            held += waiting[-1].num_rows
+            if held >= _ROWS_AT_ONCE:
+                yield pa.concat_tables(waiting, promote_options="default")
+                waiting, held = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting, promote_options="default")
+
+
+def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
+    """The columns that an audit reads, and the place of each row in the table."""
+    absent = [c for c in _NEEDED[table.name] if c not in rows.column_names]
+    if absent:
+        raise ConfigError(
+            f"compliance: the {table.name} table has no column {', '.join(absent)}; "
+            f"pass rows of the {table.name} table"
+        )
+    if (
+        table.name == "calls"
+        and "recording" not in rows.column_names
+        and "_extra" in rows.column_names
+    ):
+        extra = pc.cast(rows["_extra"], pa.large_string())
+        said = pc.struct_field(
+            pc.extract_regex(extra, r'"recording"\s*:\s*(?P<said>true|false)'), "said"
+        )
+        rows = rows.append_column("recording", pc.equal(said, "true"))
+    names = [c for c in (*_NEEDED[table.name], *_WELCOME[table.name]) if c in rows.column_names]
+    numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
+    return rows.select(names).append_column("_row", numbers)
+
+
+def _words(ends: Sequence[tuple[str, bool]]) -> pd.DataFrame:
+    """A call of each disposition, answered or not."""
+    at = pd.Timestamp("2020-01-01", tz="UTC").as_unit("us")
+    answered = [at if is_answered else pd.NaT for _, is_answered in ends]
+    return pd.DataFrame(
+        {
+            "id": pd.Series([f"word_{n}" for n in range(len(ends))], dtype="str"),
+            "disposition": pd.Series([word for word, _ in ends], dtype="str"),
+            "answered_at": pd.Series(answered, dtype="datetime64[us, UTC]"),
+        }
+    )
+
+
+def _superseded(laid: Split) -> frozenset[int]:
+    """Rows of the calls whose id a later row has."""
+    files = _quoted(laid.folder / "calls" / "*" / "*.parquet")
+    passes = max(1, -(-laid.rows["calls"] // _IDS_AT_ONCE))
+    found: set[int] = set()
+    with _connection() as con:
+        for turn in range(passes if laid.rows["calls"] else 0):
+            query = f"""
+                select hash(id) as id_hash from read_parquet({files})
+                where id is not null and hash(id) % {passes} = {turn}"""
+            hashed = np.asarray(con.execute(query).fetchnumpy()["id_hash"])
+            hashed.sort()
+            twice = np.unique(hashed[1:][hashed[1:] == hashed[:-1]])
+            if not len(twice):
+                continue
+            con.register("twice", pa.table({"id_hash": twice}))
+            rows = con.execute(f"""
+                with candidates as (
+                  select id, _row from read_parquet({files}) where hash(id) in (select id_hash from twice)
+                )
+                select _row from (select _row, max(_row) over (partition by id) as last_row from candidates) where _row < last_row""")
+            found.update(row for (row,) in rows.fetchall())
+            con.unregister("twice")
+    return frozenset(found)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Part:
+    """One part of an audit: where its rows lie, and what is asked of them. It travels to the worker that examines it.
+
+    Attributes:
+        number: Which of the parts.
+        source: The folder of the split.
+        target: Where its findings, tables and results are written.
+        question: What is asked, with the firm's records of these numbers.
+        callbacks: Frame of the callbacks table.
+        superseded: Rows of the calls whose id a later row has.
+        meaning: What the firm's own words say of leads and calls: states and outcomes.
+        packed: Whether tables and results are kept, for an evidence pack.
+        pseudonyms: Key with which numbers in them become pseudonyms.
+    """
+
+    number: int
+    source: Path
+    target: Path
+    question: Question
+    callbacks: pd.DataFrame | None
+    superseded: frozenset[int]
+    meaning: Meaning | None
+    packed: bool
+    pseudonyms: bytes | None
+
+    def rows(self, name: str) -> pd.DataFrame:
+        """Rows of a table."""
+        files = sorted((self.source / name / f"part={self.number}").glob("*.parquet"))
+        if not files:
+            columns = [
+                c for c in _TABLES[name].columns if c.name in {*_NEEDED[name], *_WELCOME[name]}
+            ]
+            return shaped(pd.DataFrame(), tuple(columns)).assign(_row=pd.Series([], dtype="int64"))
+        read = [pq.ParquetFile(file).read() for file in files]
+        kinds = {pa.bool_(): pd.BooleanDtype(), pa.int64(): pd.Int64Dtype()}
+        return pa.concat_tables(read).to_pandas(types_mapper=kinds.get)
+
+
+def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
+    """Audit one part, and write what it found.
+
+    Returns:
+        Its sums; those by voluntary codes, where the book has any; and whether these reach a call.
+    """
+    leads, calls, checks = (part.rows(name) for name in _TABLES_OF_PART)
+    question = part.question
+    if part.meaning is not None:
+        states, outcomes = part.meaning(leads, calls)
+        question = replace(question, states=states, outcomes=outcomes)
+    if part.superseded:
+        calls = calls.assign(_superseded=calls["_row"].isin(part.superseded).to_numpy(dtype=bool))
+    run = question.examine(leads, calls, checks, part.callbacks)
+    piece = piece_of(run)
+    _keep_findings(run, _listed(piece), part.target / "findings" / f"{part.number:04d}.parquet")
+    if part.packed:
+        place = part.target / "parts" / f"{part.number:04d}"
+        place.mkdir(mode=0o700, parents=True)
+        pack.write_rows(run, place, pseudonyms=part.pseudonyms, without=SUMMED)
+    codes = question.book.codes()
+    if not codes.rules:
+        return piece, None, False
+    near = advisory.reached(codes, calls, run.view)
+    of_codes = question.by_codes().examine(
+        leads, calls.iloc[:0] if near is None else near, checks, part.callbacks
+    )
+    told = piece_of(of_codes)
+    _keep_findings(of_codes, _listed(told), part.target / "advice" / f"{part.number:04d}.parquet")
+    return piece, told, near is not None
+
+
+def _listed(piece: Piece) -> list[str]:
+    """Checks of a part of which anything is a finding by itself."""
+    return [n for n, tally in piece.tallies.items() if tally.listed and n not in SUMMED]
+
+
+def _keep_findings(run: Engine, names: Sequence[str], path: Path) -> None:
+    rows = pieces.ordered_findings([BY_NAME[name] for name in names], run.view)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), path)
+    path.chmod(0o600)
+
+
+def in_parts(
+    laid: Split,
+    question: Question,
+    *,
+    folder: Path,
+    callbacks: pd.DataFrame | None = None,
+    meaning: Meaning | None = None,
+    workers: Workers | None = None,
+    packed: bool = False,
+    pseudonyms: bytes | None = None,
+) -> Audit:
+    """The audit of an account that lies in parts.
+
+    The audit holds counts and findings; the frames of every call stay in the parts.
+
+    Args:
+        laid: The rows, as `split` laid them out.
+        question: What is asked.
+        folder: Where the parts write what they found; all workers must reach it.
+        callbacks: Frame of the callbacks table.
+        meaning: What the firm's own words say of leads and calls; None: as the question says.
+        workers: Runs a function on each of some tasks, in their order; None: one after another.
+        packed: Whether tables and results of every part are kept, for an evidence pack.
+        pseudonyms: Key with which numbers in them become pseudonyms.
+    """
+    if meaning is not None:
+        _, outcomes = meaning(pd.DataFrame({"phone": [], "custom_fields": []}), laid.words)
+        question = replace(question, outcomes=outcomes)
+    if question.outcomes is not None:
+        said = pd.Series(question.outcomes).dropna().unique()
+        question = replace(question, known_outcomes=frozenset(map(str, said)))
+    later = _superseded(laid)
+    shares = _shares(question, laid.parts)
+    parts = [
+        Part(number=number, source=laid.folder, target=folder, question=replace(question, **mine),
+             callbacks=callbacks, superseded=later, meaning=meaning, packed=packed, pseudonyms=pseudonyms)
+        for number, mine in enumerate(shares)
+    ]  # fmt: skip
+    answers = list((workers or _serially)(examine, parts))
+    checks = laid.rows["dnc_checks"]
+    advice = None
+    if any(is_reached for _, _, is_reached in answers):
+        told = [codes for _, codes, _ in answers if codes is not None]
+        advice = _summed(question.by_codes(), told, checks, folder / "advice")
+    return _summed(question, [piece for piece, *_ in answers], checks, folder / "findings", advice)
+
+
+def _serially(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+    return map(function, tasks)
+
+
+def _shares(question: Question, parts: int) -> list[dict[str, pd.DataFrame]]:
+    """The firm's records of the numbers of each part; a table that was given is given to every part."""
+    given = {
+        name: frame
+        for name in ("consents", "recorded_consents", "look_ups", "events")
+        if (frame := getattr(question, name)) is not None
+    }
+    shares: list[dict[str, pd.DataFrame]] = [{} for _ in range(parts)]
+    with _connection() as con:
+        for name, frame in given.items():
+            con.register("given", pa.table({"phone": pa.array(frame["phone"], pa.string())}))
+            part_of = con.execute(
+                f"select (hash(phone) % {parts})::int as part from given"
+            ).fetchnumpy()["part"]
+            for number, mine in enumerate(shares):
+                mine[name] = frame[part_of == number].reset_index(drop=True)
+            con.unregister("given")
+    return shares
+
+
+def _summed(
+    question: Question,
+    found: Sequence[Piece],
+    checks: int,
+    kept: Path,
+    advice: Audit | None = None,
+) -> Audit:
+    """The audit of all parts from their sums and the findings that they kept."""
+    total = pieces.added(found)
+    calls = shaped(pd.DataFrame(), tuple(c for c in CALLS.columns if c.name in _NEEDED["calls"]))
+    sums = question.tables(None, calls, None, None)
+    sums.con.execute("update settings set oldest_at = ?", [total.oldest_at])
+    if total.days is not None:
+        sums.db.load(pieces.DAYS, pieces.DAY_KINDS, total.days)
+    for name in SUMMED:
+        if name in total.tallies:
+            sums.ran.add(name)
+            BY_NAME[name].settle(sums.view)
+    run = [name for name in BY_NAME if name in total.tallies]
+    own = tallied([BY_NAME[name] for name in run if name in SUMMED], sums.view)
+    total = replace(total, tallies={name: own.get(name, total.tallies[name]) for name in run})
+    _keep_findings(sums, [name for name in own if own[name].listed], kept / "sums.parquet")
+    told = listed_in(total)
+    nothing = Pending(_refused)
+    frames = {
+        name: module.table(sums.view)
+        if name in sums.ran
+        else shaped(pd.DataFrame(), module.COLUMNS)
+        for name, module in (("abandonment", abandonment), ("retention", retention))
+    }
+    as_of = moment(question.now)
+    return assembled(
+        question, total, advice, checks,
+        findings=Pending(lambda: _findings_of(kept, told)),
+        coverage=Coverage(
+            numbers=nothing, calls=nothing, summary=nothing, as_of=as_of.to_pydatetime(),
+            max_age_days=federal_age(question.book, as_of.date()),
+        ),
+        hours=nothing, listed=nothing, parts=Parts(frames), law=sums.asked.law,
+    ).held_by(InParts(pack.Kept(sums, kept.parent / "parts", tuple(run)), kept, tuple(told)))  # fmt: skip
+
+
+def _refused() -> pd.DataFrame:
+    raise ConfigError(
+        "an audit in parts makes no frame of every call or number: read the tables and results of "
+        "its pack, or audit a period that fits into memory"
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InParts:
+    """What an audit in parts stands on.
+
+    Attributes:
+        kept: Sums, tables and results, for an evidence pack.
+        findings: Folder with the findings of each part.
+        checks: Checks whose findings count.
+    """
+
+    kept: pack.Kept
+    findings: Path
+    checks: tuple[str, ...]
+
+    def batches(self, rows: int = 100_000) -> Iterator[pd.DataFrame]:
+        """The findings in their order, so many at a time, columns `result.FINDINGS`."""
+        yield from _finding_batches(self.findings, self.checks, rows)
+
+
+def _finding_batches(kept: Path, checks: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+    names = ", ".join(f"'{name}'" for name in checks)
+    first, second, text = pieces.ORDER
+    with _connection() as con:
+        if checks:
+            found = con.sql(f"""
+                select * exclude ({", ".join(pieces.ORDER)}) from read_parquet({_quoted(kept / "*.parquet")})
+                where "check" in ({names}) order by {first}, {second}, "at", {text}""")
+            for batch in found.to_arrow_reader(rows):
+                yield shaped(pa.Table.from_batches([batch]).to_pandas(), FINDINGS)
+
+
+def _findings_of(kept: Path, checks: Sequence[str]) -> pd.DataFrame:
+    batches = list(_finding_batches(kept, checks, 100_000))
+    return pd.concat(batches, ignore_index=True) if batches else shaped(pd.DataFrame(), FINDINGS)

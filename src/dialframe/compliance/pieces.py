@@ -1,0 +1,310 @@
+"""What the audit of some numbers comes to, as sums that add up with those of other numbers.
+
+A check looks at the calls of one number at a time, except for two: shares of abandoned calls
+(`abandonment`) and how far back the records go (`retention`). So an audit can be made in parts, each
+with all calls of its numbers. What each part comes to is a `Piece`: plain values that travel between
+processes. `added` puts pieces together; the sums are those of one audit of all calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import pandas as pd
+
+from dialframe.compliance.checks.reading import Check, Tally, View, graded, shaped, tallied
+from dialframe.compliance.engine import BY_NAME, CHECKS, Engine
+from dialframe.compliance.result import FINDINGS
+from dialframe.frames import Column
+
+#: Checks over the sums of all parts, and the table of sums that the first of them reads.
+SUMMED: Final = ("abandonment", "retention")
+DAYS: Final = "abandonment_days"
+DAY_KINDS: Final = {
+    "rule": "int", "campaign_id": "text", "day": "day", "calls": "int", "dropped": "int", "live": "int",
+    "machines": "int", "missing": "text",
+}  # fmt: skip
+
+NOT_ASKED: Final = (
+    Column("jurisdiction", "text", "country or state whose rules were not asked"),
+    Column("calls", "integer", "calls that a rule of it would reach"),
+    Column("checks", "text", "the checks that its rules are of"),
+)
+UNMAPPED: Final = (
+    Column("disposition", "text", "the agent's outcome, as it is stored"),
+    Column("calls", "integer", "calls that ended with it"),
+    Column("like_refusal", "boolean", "whether it reads like a request not to be called"),
+)
+RULES: Final = ("pass", "violation", "uncertain", "not_evaluable")
+#: Columns by which the findings of a check are in order, whatever the parts that they come from.
+ORDER: Final = ("order_check", "order_number", "order_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The sums of an audit of some numbers.
+
+    Attributes:
+        tallies: Check to what it counts; of those that were run.
+        by_rule: `rule_id` and calls of each grade, where a rule is counted by itself.
+        not_asked: Columns `NOT_ASKED`.
+        unmapped: Columns `UNMAPPED`.
+        excluded: Reason to number of calls that were left out, in the order of a report.
+        calls: Calls that were graded, and all that are stored.
+        records: Calls that only a screen at import speaks of, calls that a callback was due for, and
+            checks that count.
+        days: Sums of calls by rule, campaign and day, for shares of abandoned calls.
+        oldest_at: The oldest call that is stored, UTC; None without calls.
+    """
+
+    tallies: Mapping[str, Tally]
+    by_rule: pd.DataFrame
+    not_asked: pd.DataFrame
+    unmapped: pd.DataFrame
+    excluded: Mapping[str, int]
+    calls: tuple[int, int]
+    records: tuple[int, int, int]
+    days: Sequence[tuple[Any, ...]] | None
+    oldest_at: datetime | None
+
+
+def piece_of(run: Engine) -> Piece:
+    """What an audit comes to whose checks were run."""
+    view = run.view
+    graded_calls, stored, oldest_at = view.con.execute("""
+        select (select count(*) from calls where graded), (select count(*) from every_call where seen), oldest_at
+        from settings""").fetchone() or (0, 0, None)
+    rows = view.con.execute("select reason, calls from left_out order by place").fetchall()
+    return Piece(
+        tallies=tallied([check for check in CHECKS if check.name in run.ran], view),
+        by_rule=_by_rule(run),
+        not_asked=_not_asked(view),
+        unmapped=_unmapped(view),
+        excluded={reason: int(calls) for reason, calls in rows},
+        calls=(graded_calls, stored),
+        records=_records(run),
+        days=view.con.execute(f"from {DAYS}").fetchall() if "abandonment" in run.ran else None,
+        oldest_at=oldest_at,
+    )
+
+
+def added(pieces: Sequence[Piece]) -> Piece:
+    """Several pieces as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    tallies: dict[str, Tally] = {}
+    for check in CHECKS:
+        mine = [each.tallies[check.name] for each in pieces if check.name in each.tallies]
+        if mine:
+            # What the checks of `SUMMED` come to only their sums say: these are held against the rules later.
+            tallies[check.name] = mine[0] if check.name in SUMMED else _tally(mine)
+    rules = pd.concat([each.by_rule for each in pieces], ignore_index=True)
+    rules = rules.groupby("rule_id", as_index=False)[list(RULES)].sum()
+    not_asked = pd.concat([each.not_asked for each in pieces], ignore_index=True)
+    unmapped = pd.concat([each.unmapped for each in pieces], ignore_index=True)
+    days = [each.days for each in pieces if each.days is not None]
+    starts = [each.oldest_at for each in pieces if each.oldest_at is not None]
+    calls, stored = (sum(values) for values in zip(*(each.calls for each in pieces), strict=True))
+    screened, due, used = (
+        sum(values) for values in zip(*(each.records for each in pieces), strict=True)
+    )
+    return Piece(
+        tallies=tallies,
+        by_rule=rules.astype({"rule_id": "str"}),
+        not_asked=_added_not_asked(not_asked),
+        unmapped=_added_unmapped(unmapped),
+        excluded={
+            reason: sum(each.excluded.get(reason, 0) for each in pieces)
+            for reason in dict.fromkeys(reason for each in pieces for reason in each.excluded)
+        },
+        calls=(calls, stored),
+        records=(screened, due, used),
+        days=[row for rows in days for row in rows] if days else None,
+        oldest_at=min(starts, default=None),
+    )
+
+
+def _tally(tallies: Sequence[Tally]) -> Tally:
+    counts: dict[tuple[int, str | None], tuple[int, int]] = {}
+    for tally in tallies:
+        for key, (calls, first) in tally.counts.items():
+            before, earliest = counts.get(key, (0, first))
+            counts[key] = (before + calls, min(earliest, first))
+    return Tally(
+        counts,
+        tuple(sorted({rule for tally in tallies for rule in tally.rules})),
+        any(tally.listed for tally in tallies),
+        any(tally.left_out for tally in tallies),
+    )
+
+
+def _added_not_asked(rows: pd.DataFrame) -> pd.DataFrame:
+    if rows.empty:
+        return shaped(rows, NOT_ASKED)
+    names = rows["checks"].groupby(rows["jurisdiction"]).agg(
+        lambda texts: ", ".join(sorted({name for text in texts for name in text.split(", ")}))
+    )  # fmt: skip
+    table = rows.groupby("jurisdiction", as_index=False)["calls"].sum()
+    table = table.assign(checks=names.loc[table["jurisdiction"]].to_numpy())
+    return shaped(table.sort_values(["calls", "jurisdiction"], ascending=[False, True]), NOT_ASKED)
+
+
+def _added_unmapped(rows: pd.DataFrame) -> pd.DataFrame:
+    if rows.empty:
+        return shaped(rows, UNMAPPED)
+    table = rows.groupby("disposition", as_index=False).agg(
+        {"calls": "sum", "like_refusal": "any"}
+    )
+    order = ["like_refusal", "calls", "disposition"]
+    return shaped(table.sort_values(order, ascending=[False, False, True]), UNMAPPED)
+
+
+def _not_asked(view: View) -> pd.DataFrame:
+    """Jurisdictions that were left out of the audit, with the calls that their rules would reach."""
+    if not view.db.rows["not_asked"]:
+        return shaped(pd.DataFrame(), NOT_ASKED)
+    found = view.frame("""
+        with each as (
+          select c.call, n.check_name, unnest(n.jurisdictions) as jurisdiction
+          from calls c join not_asked n using (case_id) where c.graded
+        )
+        select jurisdiction, count(distinct call) as calls, string_agg(distinct check_name, ', ' order by check_name) as checks
+        from each group by jurisdiction order by calls desc, jurisdiction""")
+    return shaped(found, NOT_ASKED)
+
+
+def _unmapped(view: View) -> pd.DataFrame:
+    """Dispositions of which nobody said what they mean, those that read like a refusal first."""
+    if not view.db.rows["words"]:
+        return shaped(pd.DataFrame(), UNMAPPED)
+    found = view.frame("""
+        select c.disposition, count(*) as calls, any_value(w.like_refusal) as like_refusal
+        from every_call c join words w on w.field = 'disposition' and w.word = c.disposition
+        where c.seen and not w.is_mapped group by c.disposition order by like_refusal desc, calls desc, disposition""")
+    return shaped(found, UNMAPPED)
+
+
+def _records(run: Engine) -> tuple[int, int, int]:
+    """Calls with a screen at import alone, calls near a callback that was due, checks that count."""
+    screened, due, used = run.con.execute("""
+        select (select count(*) from scrub_at_call where screen_at is not null and (check_at is null or screen_at > check_at)),
+          (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
+            asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
+            join calling_hours_graded g on g.call = c.call
+            where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2),
+          (select count(*) from checks_in cross join settings s
+            where phone is not null and listed is not null and checked_at <= s.as_of)
+        """).fetchone() or (0, 0, 0)
+    return screened, due, used
+
+
+def _by_rule(run: Engine) -> pd.DataFrame:
+    """Calls of each rule by grade, where a rule is counted by itself."""
+    view = run.view
+    queries = {
+        "calling_hours": """
+            select r.rule_id, m.severity, count(*) as calls from (
+              select h.call, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
+            ) m join (select distinct rule_id from rules) r using (rule_id) group by all
+            union all
+            select r.rule_id, 0, count(*) from calls c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id)
+            where c.graded and c.missing_input is null and c.call not in (select call from hours_doubtful) group by all""",
+        "attempt_caps": """
+            select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
+            where b.graded group by all""",
+        "consent": """
+            select r.rule_id, b.severity, count(*) as calls from consent_by_rule b join rules r using (rule) group by all
+            union all
+            select r.rule_id, 2, count(*) from calls c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
+            where c.graded and not k.lifted and g.missing is not null and c.missing_input is null
+              and c.call not in (select call from consent_asked) group by all""",
+    }  # fmt: skip
+    found = []
+    held = {
+        "calling_hours": "hours_rules", "attempt_caps": "attempt_caps_by_rule", "consent": "consent_given",
+    }  # fmt: skip
+    for query in (q for name, q in queries.items() if name in run.ran and run.db.rows[held[name]]):
+        rows = view.frame(f"""
+            select rule_id, sum(calls) filter (severity <= 1) as pass, sum(calls) filter (severity = 4) as violation,
+              sum(calls) filter (severity = 3) as uncertain, sum(calls) filter (severity = 2) as not_evaluable
+            from ({query}) group by rule_id order by rule_id""")
+        found.append(rows.fillna(0).astype(dict.fromkeys(RULES, "int64") | {"rule_id": "str"}))
+    return (
+        pd.concat(found, ignore_index=True)
+        if found
+        else pd.DataFrame(
+            {"rule_id": pd.Series([], dtype="str")}
+            | {name: pd.Series([], dtype="int64") for name in RULES}
+        )
+    )
+
+
+def findings(checks: Iterable[Check], view: View) -> pd.DataFrame:
+    """One row per call, number or whatever else did not pass, columns `FINDINGS`, in their order."""
+    return in_order([ordered_findings(checks, view)])
+
+
+def in_order(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Findings of some parts of the numbers as one frame, columns `FINDINGS`: the order is that of one audit of all."""
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        return shaped(pd.DataFrame(), FINDINGS)
+    every = filled[0] if len(filled) == 1 else pd.concat(filled, ignore_index=True)
+    if len(filled) > 1:
+        every = every.sort_values([*ORDER[:2], "at", ORDER[2]], kind="stable", ignore_index=True)
+    return every.drop(columns=list(ORDER))
+
+
+def ordered_findings(checks: Iterable[Check], view: View) -> pd.DataFrame:
+    """Findings with the columns `ORDER` beside them."""
+    places = {name: place for place, name in enumerate(BY_NAME)}
+    parts = [
+        _findings(check, view).assign(**{ORDER[0]: places[check.name]})
+        for check in checks
+        if check.name in BY_NAME
+    ]
+    if not parts:
+        empty = {ORDER[0]: "int64", ORDER[1]: "int64", ORDER[2]: "str"}
+        return shaped(pd.DataFrame(), FINDINGS).assign(
+            **{name: pd.Series([], dtype=kind) for name, kind in empty.items()}
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _findings(check: Check, view: View) -> pd.DataFrame:
+    if check.by_call:
+        names = ", ".join(f"'{name}'" for name in ("-", *check.whole))
+        rows = check.rows(view, f"g.severity > 1 and coalesce(g.missing, '') not in ({names})")
+        rows = rows.assign(phone=rows["to_number"], at=rows["created_at"])
+        number, text = rows["call"], ""
+    else:
+        rows, number, text = _other_rows(check, view)
+    told = shaped(rows.assign(check=check.name), FINDINGS)
+    numbers = pd.Series(number).astype("int64").array
+    words = pd.Series(text, index=told.index, dtype="str").array if isinstance(text, str) else text
+    return told.assign(**{ORDER[1]: numbers, ORDER[2]: words})
+
+
+def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
+    """Findings of the checks that count no calls, and what their order goes by."""
+    if check.name == "scrub_coverage":
+        found = view.frame("select * from scrub_coverage where severity > 1 order by lead_place")
+        found = graded(found, view, check.words)
+        as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
+        return found.assign(phone=found.get("number"), at=as_of), found["lead_place"], ""
+    if check.name == "internal_dnc":
+        found = view.frame("""
+            select i.*, epoch_us(q.began_at) as began_us,
+              concat_ws(chr(1), coalesce(q.ref, ''), q.phone, coalesce(q.source, ''), coalesce(q.code, '')) as beside
+            from internal_dnc i join requests q using (request) where severity > 1 order by request""")
+        order = found["began_us"], found["beside"].astype("str").array
+        found = graded(found, view, check.words)
+        return found.assign(phone="+" + found["phone"].astype("str"), at=found["at_utc"]), *order
+    order = "rule, campaign_id nulls last, from_day" if check.name == "abandonment" else "rule"
+    found = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
+    found = graded(found, view, check.words)
+    at = found["from_at"] if "from_at" in found else found.get("oldest_at")
+    return found.assign(at=at), range(len(found)), ""

@@ -1,0 +1,202 @@
+"""An audit in parts: the findings, counts and notes are those of one audit of all calls."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pandas.testing import assert_frame_equal
+
+from compliance import hand
+from dialframe import compliance
+from dialframe.compliance import partitions
+from dialframe.compliance.auditing import Question
+
+BRAZIL = "+5511912345670"
+
+
+@dataclasses.dataclass(frozen=True)
+class Account:
+    """Tables of an account with everything in it that an audit reads."""
+
+    leads: pd.DataFrame
+    calls: pd.DataFrame
+    checks: pd.DataFrame
+    callbacks: pd.DataFrame
+    question: Question
+
+    def whole(self) -> compliance.Audit:
+        """One audit of all calls."""
+        asked = {
+            each.name: getattr(self.question, each.name)
+            for each in dataclasses.fields(self.question)
+            if each.name != "known_outcomes"
+        }
+        return compliance.audit(self.leads, self.calls, self.checks, self.callbacks, **asked)
+
+    def rows(self) -> dict[str, partitions.Rows]:
+        """The tables some rows at a time."""
+        return {
+            "calls": lambda: slices(self.calls),
+            "leads": lambda: slices(self.leads),
+            "dnc_checks": lambda: slices(self.checks),
+        }
+
+
+def slices(frame: pd.DataFrame, rows: int = 700) -> Iterator[pa.Table]:
+    """A frame some rows at a time."""
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return (table.slice(start, rows) for start in range(0, table.num_rows, rows))
+
+
+NUMBERS = (
+    *(f"+1{code}5550{n:03d}" for code in (212, 312, 305, 850, 214, 713, 206) for n in range(100, 108)),
+    *(f"+44207946{n:04d}" for n in range(900, 906)), *(f"+5511912345{n:03d}" for n in range(670, 676)),
+    "+12", "not a number", None,
+)  # fmt: skip
+
+
+def drawn(seed: int, size: int) -> Account:
+    """An account in which every kind of record there is stands beside rows that are odd."""
+    rng = np.random.default_rng(seed)
+    numbers = np.array(NUMBERS, dtype=object)
+
+    def instants(first: str, days: int, rows: int) -> pd.Series:
+        at = pd.Timestamp(first, tz="UTC") + pd.to_timedelta(
+            np.sort(rng.integers(0, days * 86_400, rows)), "s"
+        )
+        return pd.Series(at).astype("datetime64[us, UTC]")
+
+    def one_of(values: list[object], rows: int, shares: list[float] | None = None) -> pd.Series:
+        picked = rng.choice(len(values), rows, p=shares)
+        return pd.Series([values[n] for n in picked], dtype="str")
+
+    at = instants("2026-06-01", 180, size)
+    ids = [f"call_{n:05d}" for n in range(size)]
+    for n in range(20, size, 97):
+        ids[n] = ids[n - int(rng.integers(1, 20))]
+    ids[5] = None
+    calls = pd.DataFrame(
+        {
+            "id": pd.Series(ids, dtype="str"),
+            "direction": one_of(["outbound", "inbound", " Inbound", None, "sideways"], size, [.9, .06, .02, .01, .01]),
+            "from_number": one_of(["+16465550100", "+16465550101", BRAZIL], size, [.6, .39, .01]),
+            "to_number": pd.Series(rng.choice(numbers, size), dtype="str"),
+            "status": one_of(["completed", "failed"], size),
+            "created_at": at.mask(pd.Series(rng.random(size) < .01)),
+            "answered_at": (at + pd.Timedelta(seconds=8)).mask(pd.Series(rng.random(size) < .6)),
+            "ended_at": at + pd.Timedelta(seconds=60),
+            "duration_seconds": pd.Series(rng.integers(0, 90, size), dtype="Int64"),
+            "campaign_id": one_of(["cmp_1", "cmp_2", None], size),
+            "disposition": one_of(["NA", "SALE", "DNC", "ABANDON", "AM", "NI - DNC", "Opted Out", None], size,
+                                  [.4, .2, .02, .15, .1, .02, .01, .1]),
+            "hangup_cause": one_of(["NORMAL_CLEARING", "USER_BUSY", "41"], size),
+        }
+    )  # fmt: skip
+    came_in = calls["direction"].str.strip().str.lower() == "inbound"
+    asked = pd.Series(rng.choice(numbers, size), dtype="str")
+    calls["from_number"] = calls["from_number"].mask(came_in.fillna(value=False), asked)
+    few, leads = size // 6, pd.DataFrame(
+        {
+            "id": pd.Series([f"lead_{n}" for n in range(90)], dtype="str"),
+            "campaign_id": one_of(["cmp_1", "cmp_2"], 90),
+            "phone": pd.Series(rng.choice(numbers, 90), dtype="str"),
+            "status": one_of(["new", "dnc", "completed"], 90, [.8, .1, .1]),
+            "created_at": instants("2026-05-01", 60, 90),
+            "updated_at": instants("2026-07-01", 100, 90),
+        }
+    )  # fmt: skip
+    checks = pd.DataFrame(
+        {
+            "phone": pd.Series(rng.choice(numbers, few), dtype="str"),
+            "listed": pd.array(rng.random(few) < .1, dtype="boolean"),
+            "checked_at": instants("2026-05-15", 200, few),
+            "request_id": pd.Series([f"req_{n}" for n in range(few)], dtype="str"),
+        }
+    )  # fmt: skip
+    callbacks = pd.DataFrame(
+        {
+            "id": pd.Series([f"cb_{n}" for n in range(30)], dtype="str"),
+            "lead_id": one_of([f"lead_{n}" for n in range(90)], 30),
+            "campaign_id": one_of(["cmp_1", "cmp_2"], 30),
+            "scheduled_at": instants("2026-06-01", 180, 30),
+            "status": one_of(["pending", "completed"], 30),
+        }
+    )
+    phones = [number for number in NUMBERS if number is not None and len(number) > 9][:40]
+    consents = pd.DataFrame(
+        {
+            "phone": pd.Series(phones[:12] + phones[:4], dtype="str"),
+            "kind": pd.Series(["written", "express"] * 8, dtype="str"),
+            "granted_at": instants("2026-05-01", 100, 16),
+            "revoked_at": instants("2026-08-01", 30, 16).mask(pd.Series(rng.random(16) < 0.5)),
+        }
+    )
+    events = pd.DataFrame(
+        {
+            "phone": pd.Series(phones[::3], dtype="str"),
+            "at": instants("2026-06-01", 150, len(phones[::3])),
+            "ref": pd.Series([None] * len(phones[::3]), dtype="str"),
+            "code": "opt_out", "source": one_of(["suppression", "dnc.add", "event"], len(phones[::3])),
+        }
+    )  # fmt: skip
+    meaning = {"SALE": "live", "ABANDON": "dropped", "AM": "machine"}
+    named = calls["id"].notna() & calls["disposition"].isin(list(meaning))
+    outcomes = calls.loc[named].drop_duplicates("id").set_index("id")["disposition"].map(meaning)
+    question = Question(
+        now=datetime(2026, 11, 20, 12, tzinfo=UTC),
+        since=datetime(2026, 6, 20, tzinfo=UTC),
+        rules=["us", "us-fl", "us-tx", "br", "gb"],
+        dnc_codes=["DNC"],
+        known_codes=lambda code: code in {"NA", "SALE", "DNC", "ABANDON", "AM"},
+        practice=hand.declared(covered_by=["check"]),
+        consents=consents,
+        outcomes=outcomes,
+        events=events,
+        began_at=datetime(2026, 5, 20, tzinfo=UTC),
+    )
+    return Account(leads, calls, checks, callbacks, question)
+
+
+def audited(account: Account, parts: int, folder: Path, **given: Any) -> compliance.Audit:
+    """The account in so many parts."""
+    (folder / "rows").mkdir(parents=True)
+    laid = partitions.split(account.rows(), folder / "rows", parts)
+    return partitions.in_parts(
+        laid, account.question, folder=folder, callbacks=account.callbacks, **given
+    )
+
+
+@pytest.mark.parametrize(("seed", "size", "numbers"), [(1, 1000, (3,)), (2, 200, (1, 16))])
+def test_the_findings_are_the_same_in_any_number_of_parts(
+    seed: int, size: int, numbers: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Findings, counts, notes and sums, bit for bit."""
+    account = drawn(seed, size)
+    whole = account.whole()
+    assert len(whole.findings) > size
+    assert whole.excluded["second row of a call that is already counted"]
+    assert len(whole.parts["advisory"])
+    for parts in numbers:
+        audit = audited(account, parts, tmp_path / str(parts))
+        assert_frame_equal(audit.findings, whole.findings)
+        assert_frame_equal(audit.checks, whole.checks)
+        assert audit.notes == whole.notes
+        assert audit.excluded == whole.excluded
+        for name in (
+            "rules",
+            "abandonment",
+            "retention",
+            "not_asked",
+            "unmapped",
+            "advisory",
+            "advisory_checks",
+        ):
+            assert_frame_equal(audit.parts[name], whole.parts[name], obj=name)
