@@ -74,7 +74,7 @@ AUDIT = audited(
 OF_AUDIT = {
     "dnc_coverage": {"screened_at_import": 4, "check_too_old": 2, "never_checked": 1},
     "dnc_risk_calls": {"uncertain": 2, "not_evaluable": 5, "not_asked": 1},
-    "dnc_honour": {"uncertain": 0, "not_evaluable": 2, "not_asked": 0},
+    "dnc_honor": {"uncertain": 0, "not_evaluable": 2, "not_asked": 0},
     "calling_hours_breach": {"uncertain": 1, "not_evaluable": 0, "not_asked": 0},
     "frequency_breach": {"uncertain": 0, "not_evaluable": 0, "not_asked": 1},
 }
@@ -137,7 +137,7 @@ SHARES = [
     ("bad_number_ratio_numbers", 1, 6),
     ("dnc_coverage", 3, 10),
     ("dnc_risk_calls", 1, 10),
-    ("dnc_honour", 3, 6),
+    ("dnc_honor", 3, 6),
     ("calling_hours_breach", 2, 10),
     ("frequency_breach", 4, 10),
     ("callback_kept", 2, 3),
@@ -399,6 +399,11 @@ def test_what_cannot_be_had_is_refused_as_an_attribute_too(name: str) -> None:
     """`metrics.occupancy` says why there is none, as `compute` does."""
     with pytest.raises(AttributeError, match="cannot be had from this API"):
         getattr(metrics, name)
+
+
+def test_an_earlier_name_of_a_metric_is_understood() -> None:
+    """A script of an earlier version goes on."""
+    assert metrics.metric("dnc_honour") is metrics.dnc_honour is metrics.dnc_honor
 
 
 def test_a_misspelled_metric_is_told_the_nearest() -> None:

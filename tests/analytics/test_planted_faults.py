@@ -58,7 +58,7 @@ def test_the_number_in_three_campaigns_and_no_other() -> None:
 
 
 def _requests(made: Synthetic) -> tuple[set[str], set[str]]:
-    """Every request, honoured or not, is seen, and nobody else's number."""
+    """Every request, honored or not, is seen, and nobody else's number."""
     found = analytics.classify(made.calls)["dnc_request"].to_numpy(bool)
     mine = set(
         made.calls["to_number"][found & (made.calls["direction"] == "outbound").to_numpy(bool)]

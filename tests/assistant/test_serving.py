@@ -50,7 +50,7 @@ def test_confirmed_call_is_made_once(tools_sandbox: Sandbox, mode: str) -> None:
     "person",
     [Person("decline"), Person("cancel"), Person("accept", False), Person("accept", "yes")],
 )
-def test_refusal_is_honoured(tools_sandbox: Sandbox, mode: str, person: Person) -> None:
+def test_refusal_is_honored(tools_sandbox: Sandbox, mode: str, person: Person) -> None:
     """Whoever declines, closes the question, or accepts it with anything but a yes, has said no."""
     arguments = lead_of(tools_sandbox, 40)
 

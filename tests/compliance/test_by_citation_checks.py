@@ -191,7 +191,7 @@ def test_a_relationship_lifts_the_list_for_18_and_3_months() -> None:
         ("ca", hand.TORONTO, "America/Toronto", "2026-07-06", "2026-07-20", "2026-07-21"),
     ],
 )
-def test_a_request_is_honoured_by_its_last_day(
+def test_a_request_is_honored_by_its_last_day(
     asked: str, phone: str, zone: str, request_on: str, last: str, late: str
 ) -> None:
     """A call on the last day is inside the grace, one on the day after is proven."""

@@ -452,7 +452,7 @@ LOOKS = ((timedelta(0), True, "pass"), (TICK, True, "uncertain"), (TICK, False, 
 
 
 @functools.cache
-def honoured() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
+def honored() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
     """Calls after the requests of every rule, and when the requests were on the list."""
     found: dict[str, tuple[pd.DataFrame, dict[str, str]]] = {}
     for rules, firm in together(BOOK.of_kind(HonourRule)):
@@ -484,9 +484,9 @@ def honoured() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
 
 
 @pytest.mark.parametrize("rule", of_kind(HonourRule))
-def test_each_request_is_honoured_by_its_last_day(rule: HonourRule) -> None:
+def test_each_request_is_honored_by_its_last_day(rule: HonourRule) -> None:
     """A call on the last day is not proven, one on the day after is; so is the list itself held to it."""
-    calls, on_the_list = honoured()[rule.id]
+    calls, on_the_list = honored()[rule.id]
     wanted = ["not evaluable", "proven"]
     if rule.parameters.max_days:
         wanted.insert(1, "indeterminate")

@@ -89,7 +89,7 @@ def test_a_metric_of_the_law_is_the_count_of_its_check(asked: Asked) -> None:
     found = analytics.metrics.compute(calls, leads, audit=asked.audit)
     for name, check, grade in (
         ("dnc_risk_calls", "listed_number", "violation"),
-        ("dnc_honour", "internal_dnc", "pass"),
+        ("dnc_honor", "internal_dnc", "pass"),
         ("calling_hours_breach", "calling_hours", "violation"),
         ("frequency_breach", "attempt_caps", "violation"),
     ):

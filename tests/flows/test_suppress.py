@@ -82,7 +82,7 @@ def test_the_audit_reads_the_list_that_commands_write(
     [
         (
             "internal_dnc.csv",
-            "phone,requested_at,request,due_at,unlisted_at,honoured_at,grade,rule_id,citation,missing,reason",
+            "phone,requested_at,request,due_at,unlisted_at,honored_at,grade,rule_id,citation,missing,reason",
             '{},2026-08-11 13:37:00.672+00:00,DNC on call_1,2026-08-26 03:59:59+00:00,,,violation,us-tcpa,"47 CFR 64.1200(d)(3), (d)(6)",,late',
         ),
         (

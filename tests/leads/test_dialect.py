@@ -89,7 +89,7 @@ def test_traps(case):
     assert detect(lines).dialect.delimiter == delimiter
 
 
-def test_sep_line_is_honoured():
+def test_sep_line_is_honored():
     """A first line `sep=;` decides and is no record."""
     found = detect(["sep=;", "a,b;c", "d,e;f"])
 

@@ -87,7 +87,7 @@ def test_skipped_lines_are_kept_with_their_code(lead_file):
 
 
 def test_the_sep_line_is_no_record(lead_file):
-    """`sep=;` is honoured, dropped, and kept among the skipped lines."""
+    """`sep=;` is honored, dropped, and kept among the skipped lines."""
     file = lead_file("sep=;\nName;Phone\nAnn;2125550142\n")
 
     assert file.dialect.delimiter == ";"

@@ -311,7 +311,7 @@ def test_leads_hold_what_their_last_call_left() -> None:
 def test_lead_states_follow_from_the_calls() -> None:
     """New without a call, dnc for good after a request, completed after a final outcome."""
     calls = calls_of_leads()
-    unhonoured = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
+    unhonored = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
     waiting = {row["lead_id"] for row in rows("callbacks") if row["status"] == "pending"}
     seen = Counter()
     for lead in rows("leads"):
@@ -319,7 +319,7 @@ def test_lead_states_follow_from_the_calls() -> None:
         said = {call["disposition"] for call in own}
         if not own:
             wanted = "new"
-        elif lead["id"] in unhonoured:
+        elif lead["id"] in unhonored:
             wanted = "contacted"
         elif "DNC" in said:
             wanted = "dnc"
@@ -482,18 +482,18 @@ def test_appointments_are_over_when_their_time_is() -> None:
 def test_requests_are_on_the_list() -> None:
     """Every number with a Do-Not-Call disposition is listed minutes later, but for the planted."""
     listed = {row["phone"]: row for row in rows("dnc")}
-    unhonoured = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
+    unhonored = {row["id"] for row in rows("ground_truth") if row["fault"] in SCRIPTED}
     asked = [call for call in rows("calls") if call["disposition"] == "DNC"]
     for call in asked:
         entry = listed.get(call["to_number"])
-        if call["lead_id"] in unhonoured:
+        if call["lead_id"] in unhonored:
             assert entry is None
         else:
             assert entry is not None
             assert entry["source"] == "request"
             assert 0 < entry["listed_at"] - call["ended_at"] <= 300_000_000
     sources = Counter(row["source"] for row in listed.values())
-    assert sources["request"] == len(asked) - len(unhonoured)
+    assert sources["request"] == len(asked) - len(unhonored)
     assert sources["registry"] > 3_000
     assert sources["console"] == 5
 

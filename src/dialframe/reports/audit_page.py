@@ -40,8 +40,8 @@ CHECKS: Final = {
         "lower the attempts of the campaign in the window that the rule names",
     ),
     "internal_dnc": (
-        "Requests honoured in time",
-        "Request not to be called, honoured too late",
+        "Requests honored in time",
+        "Request not to be called, honored too late",
         "put the number on the internal list today and find where the request was lost",
     ),
     "consent": (

@@ -71,7 +71,7 @@ CAPABILITIES: Final[tuple[Capability, ...]] = (
     _row("Do-Not-Call coverage", "analytics.metrics.dnc_coverage compliance.dnc.coverage"),
     _row("Calls to Do-Not-Call numbers, by strength of evidence",
          "analytics.metrics.dnc_risk_calls compliance.dnc.listed_calls"),
-    _row("Do-Not-Call requests honoured in time", "analytics.metrics.dnc_honour"),
+    _row("Do-Not-Call requests honored in time", "analytics.metrics.dnc_honor"),
     _row("Calling hours", "analytics.metrics.calling_hours_breach compliance.audit"),
     _row("Call frequency", "analytics.metrics.frequency_breach"),
     _row("Abandoned calls",

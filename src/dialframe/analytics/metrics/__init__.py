@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import pandas as pd
 
@@ -35,6 +35,8 @@ from dialframe.errors import ConfigError
 
 #: Every metric by name.
 BY_NAME: Final[dict[str, Definition]] = {row.name: row for row in METRICS}
+#: Names of earlier versions, still understood.
+RENAMED: Final = {"dnc_honour": "dnc_honor"}
 
 _CHOICES: Final = Choices()
 
@@ -227,6 +229,7 @@ def metric(name: str) -> Definition:
     Raises:
         ConfigError: There is none, or the API cannot give it; the words say why.
     """
+    name = RENAMED.get(name, name)
     if name in BY_NAME:
         return BY_NAME[name]
     raise ConfigError(_why_not(name))
@@ -299,7 +302,7 @@ caller_ids_alerted: Final = BY_NAME["caller_ids_alerted"]
 local_presence_lift: Final = BY_NAME["local_presence_lift"]
 dnc_coverage: Final = BY_NAME["dnc_coverage"]
 dnc_risk_calls: Final = BY_NAME["dnc_risk_calls"]
-dnc_honour: Final = BY_NAME["dnc_honour"]
+dnc_honor: Final = BY_NAME["dnc_honor"]
 calling_hours_breach: Final = BY_NAME["calling_hours_breach"]
 frequency_breach: Final = BY_NAME["frequency_breach"]
 abandon_rate_ftc: Final = BY_NAME["abandon_rate_ftc"]
@@ -312,8 +315,10 @@ missing_disposition: Final = BY_NAME["missing_disposition"]
 report_delta: Final = BY_NAME["report_delta"]
 
 
-def __getattr__(name: str) -> NoReturn:
-    """Refuse what this API cannot give by its reason, and a misspelled metric by the nearest one."""
+def __getattr__(name: str) -> Definition:
+    """Give a metric by its earlier name; refuse what this API cannot give by its reason, else by the nearest name."""
+    if name in RENAMED:
+        return BY_NAME[RENAMED[name]]
     raise AttributeError(_why_not(name))
 
 
@@ -347,7 +352,7 @@ __all__ = [
     "conversion_per_right_party",
     "definitions",
     "dnc_coverage",
-    "dnc_honour",
+    "dnc_honor",
     "dnc_risk_calls",
     "duration_meaning",
     "frequency_breach",

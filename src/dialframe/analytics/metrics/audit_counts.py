@@ -71,4 +71,4 @@ dnc_risk: Final = _share("listed_number", "violation")
 calling_hours: Final = _share("calling_hours", "violation")
 frequency: Final = _share("attempt_caps", "violation")
 #: Requests that were honored in time.
-dnc_honour: Final = _share("internal_dnc", "pass")
+dnc_honor: Final = _share("internal_dnc", "pass")

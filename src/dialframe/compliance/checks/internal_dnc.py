@@ -17,7 +17,7 @@ COLUMNS: Final = (
     Column("request", "text", "the call, event or entry that it was made on, and its code"),
     Column("due_at", "instant", "end of the last day on which it is honored in time, UTC"),
     Column("unlisted_at", "instant", "newest record after the request that said not listed, UTC"),
-    Column("honoured_at", "instant", "oldest record after the request that shows it honored, UTC"),
+    Column("honored_at", "instant", "oldest record after the request that shows it honored, UTC"),
     Column("grade", "text", "pass, violation, uncertain or not evaluable"),
     Column("rule_id", "text", "rules that the grade rests on"),
     Column("citation", "text", "their citations"),
@@ -66,7 +66,6 @@ def requests(view: View) -> pd.DataFrame:
     return shaped(
         found.assign(
             phone="+" + found["phone"].astype("str"), requested_at=found["at_utc"], request=found["evidence"],
-            honoured_at=found["honored_at"],
         ),
         COLUMNS,
     )  # fmt: skip

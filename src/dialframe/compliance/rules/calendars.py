@@ -234,7 +234,7 @@ def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[da
 
 
 def last_day(rule: HonourRule, asked_on: date) -> date:
-    """The last day on which a request made on a day is still honoured in time.
+    """The last day on which a request made on a day is still honored in time.
 
     The day after the request is the first. Business days are Monday to Friday without the
     holidays of the rule's calendar, observed days included.

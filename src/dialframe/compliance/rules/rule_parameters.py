@@ -279,7 +279,7 @@ class FreshnessParameters(Fact):
 
 
 class HonourParameters(Fact):
-    """Within how many days a request not to be called is honoured, and for how long."""
+    """Within how many days a request not to be called is honored, and for how long."""
 
     max_days: int = Field(ge=0)
     day_type: DayType
