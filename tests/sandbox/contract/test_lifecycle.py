@@ -7,7 +7,8 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 
 import httpx
@@ -32,44 +33,50 @@ from sandbox.contract.service_bench import (
 AS_OF = "2026-09-30"
 
 
-def test_first_line_says_how_to_reach_it() -> None:
-    """One JSON object with the five facts; nothing more on standard output, ever."""
-    with Service("--size", "empty") as service:
+def test_account_is_open_out_of_the_box(tmp_path: Path) -> None:
+    """One JSON object tells how to reach it, at the address asked for; every operation answers its key.
+
+    Nothing else is ever written to standard output, and the data outlive a clean end.
+    """
+    data = ("--size", "empty", "--data", str(tmp_path))
+    with Service(*data, "--host", "127.0.0.2") as service:
         ready = service.ready
         assert set(ready) == {"base_url", "api_key", "client_id", "console_url", "console_token"}
-        assert ready["base_url"].startswith("http://127.0.0.1:")
+        assert ready["base_url"].startswith("http://127.0.0.2:")
         assert ready["console_url"] == ready["base_url"] + "/console"
         assert ready["api_key"].startswith("svc_test_")
         assert ready["client_id"].startswith("cli_")
-        answered(service.first_client().get("/v1/me"), 200)
         service.first_client().get("/v1/nothing")
+        open_to_everything(service)
+        campaign = service.first_client().campaign("draft")
         status, _ = service.stop(signal.SIGTERM)
         assert status == 0
         assert service.process.stdout is not None
         assert service.process.stdout.read() == ""
+    with Service(*data) as again:
+        answered(again.first_client().get(f"/v1/campaigns/{campaign}"), 200)
 
 
-def test_account_is_open_out_of_the_box() -> None:
+def open_to_everything(service: Service) -> None:
     """Every scope, a sending key, every switch on, rate limits as in the contract."""
-    with Service("--size", "empty") as service:
-        account = service.console.account()
-        assert all(account[switch] is True for switch in SWITCHES.values())
-        assert account["webhooks_enabled"] is True
-        assert account["allow_loopback_webhooks"] is True
-        assert account["rate_limits"] == "contract"
-        service.console.change(rate_limits=None)
-        party = service.first_client()
-        for operation in OPERATIONS:
-            response = party.run(operation.name)
-            if operation.name == "whatsapp.send":
-                problem(response, 403, "tier_not_enabled")
-            else:
-                assert response.status_code not in (401, 403), operation.name
-        for path in ("/v1/leads", "/v1/calls", "/v1/campaigns", "/v1/appointments"):
-            fresh = service.console.client(scopes=SCOPES)
-            assert fresh.walk(path) == []
-        assert not party.walk("/v1/calls")
-        assert not party.walk("/v1/campaigns")
+    account = service.console.account()
+    assert all(account[switch] is True for switch in SWITCHES.values())
+    assert account["webhooks_enabled"] is True
+    assert account["allow_loopback_webhooks"] is True
+    assert account["rate_limits"] == "contract"
+    service.console.change(rate_limits=None)
+    party = service.first_client()
+    assert not party.walk("/v1/calls")
+    assert not party.walk("/v1/campaigns")
+    for operation in OPERATIONS:
+        response = party.run(operation.name)
+        if operation.name == "whatsapp.send":
+            problem(response, 403, "tier_not_enabled")
+        else:
+            assert response.status_code not in (401, 403), operation.name
+    for path in ("/v1/leads", "/v1/calls", "/v1/campaigns", "/v1/appointments"):
+        fresh = service.console.client(scopes=SCOPES)
+        assert fresh.walk(path) == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -127,97 +134,107 @@ class Writer:
             self.answered[phone] = answered(response, 200)["lead_id"]
 
 
-def test_retry_outlives_a_kill(tmp_path: Path, receiver: Receiver) -> None:
-    """A delivery that waits for its retry is made by the service that is started again."""
-    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """A service that was killed amid writes, started again, and what was known before."""
+
+    again: Service
+    folder: Path
+    party: Party
+    second_key: str
+    clock: datetime
+    writer: Writer
+    stored: tuple[Json, str, Json]
+    text: Json
+    cursor: str
+    cut_short: tuple[Json, str]
+    delivery: tuple[str, str]
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[Killed]:
+    """One kill, with a delivery that waits, a write under way, a slow one and many answered ones."""
+    folder = tmp_path_factory.mktemp("killed") / "kept"
+    data = ("--size", "empty", "--data", str(folder))
     path = receiver.new_path(500)
-    with Service(*data) as first:
-        party = first.first_client()
-        body = {"url": receiver.url(path), "events": ["call.completed"]}
-        answered(party.post("/v1/webhooks", body), 201)
-        event_id = party.event()
-        receiver.wait(path)
-        first.process.kill()
-        first.process.wait(timeout=10)
-    receiver.answer(path, 200)
-    port = first.base_url.rsplit(":", 1)[1]
-    with Service(*data, "--port", port) as again:
-        assert again.base_url == first.base_url
-        again.console.advance(61)
-        delivery = receiver.wait(path, 2)[1]
-        assert delivery.headers["service-event-id"] == event_id
-
-
-def test_nothing_answered_is_lost_through_kills(tmp_path: Path) -> None:
-    """Killed amid writes and started again: each answered write once, keys and all the rest."""
-    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
     with Service(*data) as first:
         first.console.change(rate_limits=None, balance=77)
         clock = first.console.advance(1_000)
-        party = first.first_client()
-        second = first.console.client()
+        party, second = first.first_client(), first.console.client()
         campaign = party.campaign("paused")
-        key, phone = fresh_key(), party.phone()
-        body = {"campaign_id": campaign, "phone": phone}
+        key, body = fresh_key(), {"campaign_id": campaign, "phone": party.phone()}
         stored = answered(party.post("/v1/leads", body, idem=key), 200)
         party.on_dnc(PHONE)
         text = {"to": party.phone(), "body": "Hello", "client_reference": "kept-1"}
         answered(party.post("/v1/sms", text), 202)
         party.calls([{"created_at": "2026-01-01T00:00:00Z"}] * 3)
-        first_page = answered(party.get("/v1/calls", {"limit": "1"}), 200)
+        page = answered(party.get("/v1/calls", {"limit": "1"}), 200)
+        hook = {"url": receiver.url(path), "events": ["call.completed"]}
+        answered(party.post("/v1/webhooks", hook), 201)
+        event_id = party.event()
+        receiver.wait(path)
+        slow_key, slow = fresh_key(), {"campaign_id": campaign, "phone": party.phone()}
+        fault = {"operation": "leads.create", "delay_seconds": 30}
+        first.console.do("POST", "/faults", fault, status=201)
+        with pytest.raises(httpx.TimeoutException):
+            party.post("/v1/leads", slow, idem=slow_key, timeout=0.3)
         writer = Writer(party, campaign)
         writer.thread.start()
-        time.sleep(0.4)
+        while writer.thread.is_alive() and len(writer.answered) < 5:
+            time.sleep(0.01)
         first.process.kill()
         first.process.wait(timeout=10)
         writer.thread.join()
-    assert writer.answered
-    with Service(*data) as again:
-        assert again.ready["client_id"] == party.client_id
-        assert again.console.account()["balance"] == 77
-        assert again.console.now() >= clock
-        for old_key in (party.key, again.ready["api_key"], second.key):
-            answered(Party(again, old_key, party.client_id).get("/v1/me"), 200)
-        party = Party(again, party.key, party.client_id)
-        cursor = {"cursor": first_page["page"]["next_cursor"]}
-        assert len(answered(party.get("/v1/calls", cursor), 200)["data"]) == 2
-        assert text["to"] in [entry["to"] for entry in party.outbox("sms")]
-        repeated = party.post("/v1/sms", text)
-        problem(repeated, 409, "duplicate_client_reference")
-        leads = party.walk("/v1/leads", limit="100")
-        found = {lead["phone"]: lead["id"] for lead in leads}
-        assert {number: found.get(number) for number in writer.answered} == writer.answered
-        assert len(found) == len(leads)
-        replayed = party.post("/v1/leads", body, idem=key)
-        assert replayed.headers["idempotency-replayed"] == "true"
-        assert replayed.json() == stored
-        assert writer.under_way is not None
-        number, lost_key = writer.under_way
-        retry = party.post("/v1/leads", {"campaign_id": campaign, "phone": number}, idem=lost_key)
-        assert_settled(party, retry, number)
-        checked = answered(party.post("/v1/dnc/check", {"phones": [PHONE]}), 200)
-        assert checked["data"][0]["listed"] is True
-        files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
-        assert files
-        assert [path for path in files if path.stat().st_mode & 0o077] == []
+    receiver.answer(path, 200)
+    with Service(*data, "--port", first.base_url.rsplit(":", 1)[1]) as again:
+        yield Killed(
+            again, folder, Party(again, party.key, party.client_id), second.key, clock, writer,
+            (body, key, stored), text, page["page"]["next_cursor"], (slow, slow_key),
+            (path, event_id),
+        )  # fmt: skip
 
 
-def test_write_that_a_kill_cut_short_is_settled_by_its_key(tmp_path: Path) -> None:
+def test_retry_outlives_a_kill(killed: Killed, receiver: Receiver) -> None:
+    """A delivery that waits for its retry is made by the service that is started again."""
+    path, event_id = killed.delivery
+    killed.again.console.advance(61)
+    assert receiver.wait(path, 2)[1].headers["service-event-id"] == event_id
+
+
+def test_nothing_answered_is_lost_through_kills(killed: Killed) -> None:
+    """Killed amid writes and started again: each answered write once, keys and all the rest."""
+    again, party, writer = killed.again, killed.party, killed.writer
+    assert again.ready["client_id"] == party.client_id
+    assert again.console.account()["balance"] == 77
+    assert again.console.now() >= killed.clock
+    for old_key in (party.key, again.ready["api_key"], killed.second_key):
+        answered(Party(again, old_key, party.client_id).get("/v1/me"), 200)
+    assert len(answered(party.get("/v1/calls", {"cursor": killed.cursor}), 200)["data"]) == 2
+    assert killed.text["to"] in [entry["to"] for entry in party.outbox("sms")]
+    problem(party.post("/v1/sms", killed.text), 409, "duplicate_client_reference")
+    leads = party.walk("/v1/leads", limit="100")
+    ids = {lead["phone"]: lead["id"] for lead in leads}
+    assert {number: ids.get(number) for number in writer.answered} == writer.answered
+    assert len(ids) == len(leads)
+    body, key, stored = killed.stored
+    replayed = party.post("/v1/leads", body, idem=key)
+    assert replayed.headers["idempotency-replayed"] == "true"
+    assert replayed.json() == stored
+    assert writer.under_way is not None
+    number, lost_key = writer.under_way
+    lost = {"campaign_id": body["campaign_id"], "phone": number}
+    assert_settled(party, party.post("/v1/leads", lost, idem=lost_key), number)
+    checked = answered(party.post("/v1/dnc/check", {"phones": [PHONE]}), 200)
+    assert checked["data"][0]["listed"] is True
+    files = [path for path in killed.folder.rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if path.stat().st_mode & 0o077] == []
+
+
+def test_write_that_a_kill_cut_short_is_settled_by_its_key(killed: Killed) -> None:
     """A key that was reserved when the service was killed does not answer `conflict` for ever."""
-    data = ("--size", "empty", "--data", str(tmp_path / "kept"))
-    with Service(*data) as first:
-        party = first.first_client()
-        campaign, key, phone = party.campaign("paused"), fresh_key(), party.phone()
-        body = {"campaign_id": campaign, "phone": phone}
-        slow = {"operation": "leads.create", "delay_seconds": 30}
-        first.console.do("POST", "/faults", slow, status=201)
-        with pytest.raises(httpx.TimeoutException):
-            party.post("/v1/leads", body, idem=key, timeout=0.3)
-        first.process.kill()
-        first.process.wait(timeout=10)
-    with Service(*data) as again:
-        party = Party(again, party.key, party.client_id)
-        assert_settled(party, party.post("/v1/leads", body, idem=key), phone)
+    body, key = killed.cut_short
+    assert_settled(killed.party, killed.party.post("/v1/leads", body, idem=key), body["phone"])
 
 
 def assert_settled(party: Party, retry: httpx.Response, number: str) -> None:
@@ -229,17 +246,6 @@ def assert_settled(party: Party, retry: httpx.Response, number: str) -> None:
     else:
         assert answered(retry, 200)["status"] == "accepted"
         assert len(held) == 1
-
-
-def test_data_are_there_after_a_clean_end(tmp_path: Path) -> None:
-    """Started again after a clean end, on another address too, the folder's data are there."""
-    data = ("--size", "empty", "--data", str(tmp_path))
-    with Service(*data, "--host", "127.0.0.2") as first:
-        assert first.base_url.startswith("http://127.0.0.2:")
-        campaign = first.first_client().campaign("draft")
-        first.stop(signal.SIGTERM)
-    with Service(*data) as again:
-        answered(again.first_client().get(f"/v1/campaigns/{campaign}"), 200)
 
 
 # --- the synthetic account --------------------------------------------------------------------
@@ -362,21 +368,17 @@ def consistent(call: Json) -> None:
 
 
 def test_sizes_grow(tiny: tuple[Service, dict[str, list[Json]]]) -> None:
-    """Small has more than tiny, and medium more than small."""
-    with Service("--size", "small", "--seed", "7", "--as-of", AS_OF) as service:
-        service.http.timeout = httpx.Timeout(300)
-        small = records(service)
-        for path in ("/v1/calls", "/v1/leads"):
-            assert len(small[path]) > len(tiny[1][path])
-        medium = service.console.client(size="medium")
-        assert more_calls_than(medium, len(small["/v1/calls"]))
+    """A further client of the next size has more than the first; `test_seed` holds what each size has."""
+    more = tiny[0].console.client(size="small")
+    for path in ("/v1/calls", "/v1/leads"):
+        assert has_more(more, path, len(tiny[1][path]))
 
 
-def more_calls_than(party: Party, count: int) -> bool:
-    """Whether a client has more calls than so many."""
+def has_more(party: Party, path: str, count: int) -> bool:
+    """Whether a client's list has more rows than so many."""
     cursor, seen = {}, 0
     while seen <= count:
-        page = answered(party.get("/v1/calls", {"limit": "100", **cursor}), 200)
+        page = answered(party.get(path, {"limit": "100", **cursor}), 200)
         seen += len(page["data"])
         cursor = {"cursor": page["page"]["next_cursor"]}
         if not page["page"]["has_more"]:
