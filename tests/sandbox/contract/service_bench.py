@@ -981,15 +981,16 @@ class Receiver:
         self._server.server_close()
 
 
-def eventually(look: Callable[[], Any], timeout_s: float = 5) -> Any:
-    """Look again and again until what is seen is true; give it."""
-    until = time.monotonic() + timeout_s
+def eventually(look: Callable[[], Any], timeout_s: float = 60) -> Any:
+    """Look again, less and less often, until what is seen is true; give it."""
+    until, pause_s = time.monotonic() + timeout_s, 0.01
     while True:
         seen = look()
         if seen or time.monotonic() > until:
             assert seen, "it did not come to pass"
             return seen
-        time.sleep(0.03)
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, 0.5)
 
 
 def fill(party: Party, path: str, body: Json, candidates: Json) -> httpx.Response:
