@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -46,6 +47,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, name in enumerate(DEAR) if name in parts), len(DEAR))
 
     items.sort(key=turn)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collection of garbage goes through it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
