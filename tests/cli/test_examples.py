@@ -48,7 +48,7 @@ CLAIMS: dict[str, tuple[int, str]] = {
     ),
     "dialframe audit verify october": (0, "every byte as it was written"),
     "dialframe audit diff october october-again": (0, "no finding differs"),
-    "dialframe audit history": (0, "violation"),
+    "dialframe audit history": (0, "Violations found by"),
     "dialframe suppress add --file scrubbed.csv --region US --codes dncscrub --reason registry": (
         0, "1 numbers added",
     ),
