@@ -204,7 +204,7 @@ def test_a_request_is_honored_by_its_last_day(
     assert grades == ["not evaluable", "indeterminate", "proven"]
 
 
-def test_the_united_kingdom_honours_an_objection_at_once_and_for_good() -> None:
+def test_the_united_kingdom_honors_an_objection_at_once_and_for_good() -> None:
     """PECR reg. 21(1)(a): no grace, until it is withdrawn."""
     rows = [
         hand.call(hand.LONDON, _at("2020-07-06 12:00", LONDON), id="asked", disposition="DNC"),

@@ -113,8 +113,8 @@ CHANGES: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "max_days": (GRADE, lambda was: was + 1),
         "day_type": (GRADE, lambda was: "calendar" if was == "business" else "business"),
         "holiday_calendar": (GRADE, lambda _: "FR"),
-        "honour_years": (GRADE, lambda was: was - 1 or 2),
-        "honour_days": (GRADE, lambda was: was - 1),
+        "honor_years": (GRADE, lambda was: was - 1 or 2),
+        "honor_days": (GRADE, lambda was: was - 1),
         "cooldown_days": (GRADE, lambda was: was - 1),
         "until_withdrawn": (WORDS, lambda _: False),
         "scope": (WORDS, lambda _: "one number"),
@@ -408,7 +408,7 @@ def of_requests(rule: Any) -> Scene:
         asked = at(rule, min(date(2025, 11, 21), last - 90 * DAY), time(12))
     shifts = [DAY * n + timedelta(hours=h) for n in range(22) for h in (1, 9)]
     shifts += [DAY * n for n in range(28, 34)]
-    ends = [p.honour_days, p.cooldown_days, p.honour_years and p.honour_years * 365.25]
+    ends = [p.honor_days, p.cooldown_days, p.honor_years and p.honor_years * 365.25]
     for end in (each for each in ends if each):
         shifts += [timedelta(days=end) + n * DAY / 2 for n in (-3, -1, 0, 1, 3)]
         shifts += [timedelta(days=end - 200)]

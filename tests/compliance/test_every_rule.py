@@ -27,7 +27,7 @@ from dialframe.compliance.rules.rule_model import (
     ConsentRule,
     FreshnessRule,
     HolidayRule,
-    HonourRule,
+    HonorRule,
     HoursRule,
     RetentionRule,
     Rule,
@@ -438,7 +438,7 @@ def test_each_age_of_a_check_is_to_the_microsecond(rule: FreshnessRule) -> None:
     assert listed["grade"].tolist() == ["proven", *(["indeterminate"] if soon else [])]
 
 
-def request(rule: HonourRule) -> tuple[dict[str, Any], datetime]:
+def request(rule: HonorRule) -> tuple[dict[str, Any], datetime]:
     """A request, and the first instant at which it binds."""
     asked = at(rule, some_day(rule), time(12))
     asked = min(asked, at(rule, rule.effective_to, time(12))) if rule.effective_to else asked
@@ -455,7 +455,7 @@ LOOKS = ((timedelta(0), True, "pass"), (TICK, True, "uncertain"), (TICK, False, 
 def honored() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
     """Calls after the requests of every rule, and when the requests were on the list."""
     found: dict[str, tuple[pd.DataFrame, dict[str, str]]] = {}
-    for rules, firm in together(BOOK.of_kind(HonourRule)):
+    for rules, firm in together(BOOK.of_kind(HonorRule)):
         asked = {rule.id: request(rule) for rule in rules}
         now = max(late for _, late in asked.values()) + 30 * DAY
         rows = []
@@ -483,8 +483,8 @@ def honored() -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
     return found
 
 
-@pytest.mark.parametrize("rule", of_kind(HonourRule))
-def test_each_request_is_honored_by_its_last_day(rule: HonourRule) -> None:
+@pytest.mark.parametrize("rule", of_kind(HonorRule))
+def test_each_request_is_honored_by_its_last_day(rule: HonorRule) -> None:
     """A call on the last day is not proven, one on the day after is; so is the list itself held to it."""
     calls, on_the_list = honored()[rule.id]
     wanted = ["not evaluable", "proven"]
@@ -717,7 +717,7 @@ def test_each_cap_that_follows_an_event_holds_for_its_hours(rule: CapRule) -> No
 def test_no_rule_is_left_out() -> None:
     """Each rule is of a kind that is tested above, or of one whose examples are tested with the book."""
     kinds = (
-        HoursRule, HolidayRule, CapRule, FreshnessRule, HonourRule, AbandonmentRule, ConsentRule,
+        HoursRule, HolidayRule, CapRule, FreshnessRule, HonorRule, AbandonmentRule, ConsentRule,
         RetentionRule,
     )  # fmt: skip
     newer = {"recording_consent", "caller_id", "artificial_voice", "sector_ban"}

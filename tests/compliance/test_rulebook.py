@@ -44,9 +44,9 @@ def test_checks_may_be_31_days_old() -> None:
     ("day", "days", "kind"),
     [(date(2025, 4, 10), 30, "calendar"), (date(2025, 4, 11), 10, "business")],
 )
-def test_the_time_to_honour_a_request_changed_in_2025(day: date, days: int, kind: str) -> None:
+def test_the_time_to_honor_a_request_changed_in_2025(day: date, days: int, kind: str) -> None:
     """A request is judged by the rule of its day."""
-    (fcc,) = BOOK.select(["us"]).honour(day)
+    (fcc,) = BOOK.select(["us"]).honor(day)
     assert (fcc.parameters.max_days, fcc.parameters.day_type) == (days, kind)
 
 

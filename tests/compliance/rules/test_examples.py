@@ -18,7 +18,7 @@ from dialframe.compliance.rules.rule_model import (
     CapRule,
     FreshnessRule,
     HolidayRule,
-    HonourRule,
+    HonorRule,
     HoursRule,
     RetentionRule,
     Rule,
@@ -93,7 +93,7 @@ def limits(rule: Rule, result: Result) -> Iterator[str]:
         yield ", ".join(rule.parameters.records)
     elif result.expected == "violation":
         match rule:
-            case HonourRule(parameters=p):
+            case HonorRule(parameters=p):
                 yield rule.id
                 yield f"allows {p.max_days} " if p.max_days else "allows no grace"
             case CapRule(parameters=p):

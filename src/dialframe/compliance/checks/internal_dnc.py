@@ -8,7 +8,7 @@ import pandas as pd
 
 from dialframe.compliance.checks.listed_number import allowed
 from dialframe.compliance.checks.reading import Check, View, graded, shaped
-from dialframe.compliance.rules.rule_model import HonourRule
+from dialframe.compliance.rules.rule_model import HonorRule
 from dialframe.frames import Column
 
 COLUMNS: Final = (
@@ -39,7 +39,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 
 def _one(row: Any, law: Any) -> str:
-    if not isinstance(law, HonourRule):
+    if not isinstance(law, HonorRule):
         return "the rules asked have none on requests that held there on that day"
     day = f"{row.due_at:%Y-%m-%dT%H:%M:%SZ}"
     if not pd.isna(row.denied_at) and not pd.isna(row.honored_at) and row.honored_at <= row.due_at:

@@ -20,7 +20,7 @@ from dialframe.compliance.checks.reading import (
     basic_words,
 )
 from dialframe.compliance.checks.scrub_at_call import lists_of
-from dialframe.compliance.rules.rule_model import HonourRule
+from dialframe.compliance.rules.rule_model import HonorRule
 from dialframe.frames import Column
 
 COLUMNS: Final = (
@@ -259,7 +259,7 @@ def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str
             weekdays(request.at_utc, row.created_at),
         )
         said = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
-        laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonourRule)]
+        laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonorRule)]
         said += "".join(
             f"{', ' if n == 0 else '; '}{law.id} allows {allowed(law)}"
             for n, law in enumerate(laws)
@@ -270,7 +270,7 @@ def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str
         yield row.flag_at, said, _record("lead status", row.flag_ref, row.flag_at, listed=True)
 
 
-def allowed(law: HonourRule) -> str:
+def allowed(law: HonorRule) -> str:
     """Days that a rule on requests allows, in words."""
     p = law.parameters
     said = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"

@@ -23,7 +23,7 @@ import holidays
 from dateutil.easter import easter
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from dialframe.compliance.rules.rule_model import HolidayRule, HonourRule
+from dialframe.compliance.rules.rule_model import HolidayRule, HonorRule
 from dialframe.compliance.rules.rule_parameters import HolidayParameters, LocalDay, SpecialWindow
 
 _EPOCH: Final = date(1970, 1, 1)
@@ -233,7 +233,7 @@ def special_days(window: SpecialWindow, first: date, last: date) -> frozenset[da
     )
 
 
-def last_day(rule: HonourRule, asked_on: date) -> date:
+def last_day(rule: HonorRule, asked_on: date) -> date:
     """The last day on which a request made on a day is still honored in time.
 
     The day after the request is the first. Business days are Monday to Friday without the

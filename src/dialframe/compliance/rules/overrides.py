@@ -94,7 +94,7 @@ _LOOSER: Final[Mapping[str, str]] = {
     "grace_days_after_publication": "more", "max_consent_age_years": "more",
     "ebr_purchase_months": "more", "ebr_inquiry_months": "more", "seconds_to_answer": "more",
     "hipaa_max_per_day": "more", "hipaa_max_per_week": "more", "window_hours": "less",
-    "window_days": "less", "years": "less", "honour_years": "less", "honour_days": "less",
+    "window_days": "less", "years": "less", "honor_years": "less", "honor_days": "less",
     "cooldown_days": "less", "cooldown_after_conversation_days": "less", "min_rings": "less",
     "min_ring_seconds": "less", "aging_days": "less",
 }  # fmt: skip

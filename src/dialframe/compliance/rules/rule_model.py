@@ -21,7 +21,7 @@ from dialframe.compliance.rules.rule_parameters import (
     Fact,
     FreshnessParameters,
     HolidayParameters,
-    HonourParameters,
+    HonorParameters,
     HoursParameters,
     LineType,
     RecordingParameters,
@@ -33,7 +33,7 @@ from dialframe.compliance.rules.rule_parameters import (
 __all__ = [
     "DAYS", "KINDS", "AbandonmentRule", "AnyRule", "ArtificialVoiceRule", "Book", "CallerIdRule",
     "CapRule", "Change", "ConsentRule", "Day", "Example", "FreshnessRule", "HolidayRule",
-    "HonourRule", "HoursRule", "NoHours", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
+    "HonorRule", "HoursRule", "NoHours", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
     "SectorBanRule", "Window",
 ]  # fmt: skip
 
@@ -280,11 +280,11 @@ class FreshnessRule(_Rule):
     parameters: FreshnessParameters
 
 
-class HonourRule(_Rule):
+class HonorRule(_Rule):
     """No call to somebody who asked not to be called."""
 
     kind: Literal["internal_dnc"]
-    parameters: HonourParameters
+    parameters: HonorParameters
 
 
 class AbandonmentRule(_Rule):
@@ -338,7 +338,7 @@ class SectorBanRule(_Rule):
 
 #: A rule of any kind.
 Rule = (
-    HoursRule | HolidayRule | CapRule | FreshnessRule | HonourRule | AbandonmentRule
+    HoursRule | HolidayRule | CapRule | FreshnessRule | HonorRule | AbandonmentRule
     | ConsentRule | RetentionRule | RecordingRule | CallerIdRule | ArtificialVoiceRule
     | SectorBanRule
 )  # fmt: skip

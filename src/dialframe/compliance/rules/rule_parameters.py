@@ -278,21 +278,21 @@ class FreshnessParameters(Fact):
         return self
 
 
-class HonourParameters(Fact):
+class HonorParameters(Fact):
     """Within how many days a request not to be called is honored, and for how long."""
 
     max_days: int = Field(ge=0)
     day_type: DayType
     holiday_calendar: str | None = None
-    honour_years: int | None = Field(default=None, gt=0)
-    honour_days: int | None = Field(default=None, gt=0)
+    honor_years: int | None = Field(default=None, gt=0)
+    honor_days: int | None = Field(default=None, gt=0)
     cooldown_days: int | None = Field(default=None, gt=0)
     until_withdrawn: bool = False
     scope: str = ""
     affiliates: str = ""
 
     @model_validator(mode="after")
-    def _days_of_a_kind(self) -> HonourParameters:
+    def _days_of_a_kind(self) -> HonorParameters:
         if (self.max_days == 0) != (self.day_type == "none_stated"):
             raise ValueError("days have a type, and without any grace none is stated")
         return self

@@ -28,7 +28,7 @@ from dialframe.compliance.rules.rule_model import (
     Day,
     FreshnessRule,
     HolidayRule,
-    HonourRule,
+    HonorRule,
     HoursRule,
     NoHours,
     RetentionRule,
@@ -39,7 +39,7 @@ from dialframe.errors import ConfigError
 
 __all__ = [
     "DAYS", "STALE_AFTER_DAYS", "AbandonmentRule", "CapRule", "ConsentRule", "Day",
-    "FreshnessRule", "HolidayRule", "HonourRule", "HoursRule", "RetentionRule", "Rule",
+    "FreshnessRule", "HolidayRule", "HonorRule", "HoursRule", "RetentionRule", "Rule",
     "RuleBook", "Window", "adopted", "citations", "ids", "load", "parse",
 ]  # fmt: skip
 
@@ -201,13 +201,13 @@ class RuleBook:
             if r.parameters.check == "listed_number_called" or r.jurisdiction not in named
         )
 
-    def honour(self, day: date) -> tuple[HonourRule, ...]:
+    def honor(self, day: date) -> tuple[HonorRule, ...]:
         """Rules in force on a day about requests not to be called.
 
         Args:
             day: Day of the call.
         """
-        return tuple(r for r in self.in_force(day) if isinstance(r, HonourRule))
+        return tuple(r for r in self.in_force(day) if isinstance(r, HonorRule))
 
     def age_days(self, today: date) -> int:
         """Days since the facts were gathered.

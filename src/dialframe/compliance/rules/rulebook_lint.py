@@ -15,7 +15,7 @@ from dialframe.compliance.rules.rule_model import (
     KINDS,
     FreshnessRule,
     HolidayRule,
-    HonourRule,
+    HonorRule,
     HoursRule,
     Rule,
 )
@@ -91,7 +91,7 @@ def _uncharted(rule: Rule) -> str | None:
         p = rule.parameters
         special = (each for each in (p.before_holiday, p.sunday_and_holiday) if each is not None)
         wanted += [(each.calendar, each.subdiv) for each in special]
-    elif isinstance(rule, HonourRule) and rule.parameters.holiday_calendar is not None:
+    elif isinstance(rule, HonorRule) and rule.parameters.holiday_calendar is not None:
         wanted.append((rule.parameters.holiday_calendar, ""))
     for country, subdiv in wanted:
         if not is_known(country, subdiv):

@@ -30,13 +30,13 @@ from dialframe.compliance.rules.rule_model import (
     ConsentRule,
     FreshnessRule,
     HolidayRule,
-    HonourRule,
+    HonorRule,
     HoursRule,
     RecordingRule,
     RetentionRule,
     Rule,
 )
-from dialframe.compliance.rules.rule_parameters import HonourParameters
+from dialframe.compliance.rules.rule_parameters import HonorParameters
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables import clocks
 from dialframe.phones.zones import Zones
@@ -327,10 +327,10 @@ class Law:
 
     def request_rules(self) -> Iterator[tuple[Any, ...]]:
         """Table `request_rules`: for how long a request not to be called binds."""
-        for rule, law in self.of_kind(HonourRule):
+        for rule, law in self.of_kind(HonorRule):
             p = law.parameters
-            days = p.cooldown_days or p.honour_days
-            years = p.honour_years
+            days = p.cooldown_days or p.honor_days
+            years = p.honor_years
             kept = None
             if days is not None:
                 kept = timedelta(days=days)
@@ -467,15 +467,15 @@ def _own_hours(rule: HoursRule, first: date, last: date) -> Iterator[date]:
         yield from (d for d in special_days(both, first, last) if first <= d <= last)
 
 
-def _as_request(rule: Rule) -> HonourRule:
+def _as_request(rule: Rule) -> HonorRule:
     """A rule as one on requests: a revocation of consent is carried out in days of the same kinds."""
-    if isinstance(rule, HonourRule):
+    if isinstance(rule, HonorRule):
         return rule
     assert isinstance(rule, ConsentRule)  # noqa: S101 - no other kind has a deadline
     p = rule.parameters
-    return HonourRule.model_construct(
+    return HonorRule.model_construct(
         jurisdiction=rule.jurisdiction,
-        parameters=HonourParameters(
+        parameters=HonorParameters(
             max_days=p.max_days or 0, day_type=p.day_type or "calendar", holiday_calendar=None
         ),
     )
