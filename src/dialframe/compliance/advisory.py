@@ -14,7 +14,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import View, shaped
+from dialframe.compliance.checks.check_results import View, shaped
 from dialframe.compliance.result import CHECKS, FINDINGS, Audit, counted
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.frames import Column

@@ -25,7 +25,7 @@ from dialframe.compliance.checks import (
     retention,
     sector_ban,
 )
-from dialframe.compliance.checks.reading import GRADES, Check, Tally, View, graded, shaped
+from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
 from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
 from dialframe.compliance.engine import Engine

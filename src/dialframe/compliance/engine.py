@@ -24,7 +24,7 @@ from dialframe.compliance.checks import (
     scrub_coverage,
     sector_ban,
 )
-from dialframe.compliance.checks.reading import Check, View
+from dialframe.compliance.checks.check_results import Check, View
 from dialframe.compliance.tables import Database, prepare
 from dialframe.compliance.tables.intake import (
     take_callbacks,

@@ -19,7 +19,7 @@ import phonenumbers
 
 from dialframe import frames
 from dialframe.compliance.auditing import audit
-from dialframe.compliance.checks.reading import (
+from dialframe.compliance.checks.check_results import (
     CLEAR,
     INDETERMINATE,
     NOT_EVALUABLE,

@@ -15,7 +15,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe import opt_outs
-from dialframe.compliance.checks.reading import GRADES, Check, View, shaped
+from dialframe.compliance.checks.check_results import GRADES, Check, View, shaped
 from dialframe.compliance.engine import ALWAYS, CHECKS, Engine
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules import rulebook as books

@@ -14,7 +14,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks import calling_hours
-from dialframe.compliance.checks.reading import View, shaped
+from dialframe.compliance.checks.check_results import View, shaped
 from dialframe.compliance.engine import Engine
 from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.rules.calendars import Declared

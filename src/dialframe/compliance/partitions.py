@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.checks import abandonment, retention
-from dialframe.compliance.checks.reading import shaped, tallied
+from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.dnc.coverage import Coverage
 from dialframe.compliance.engine import BY_NAME, Engine
 from dialframe.compliance.late import Parts, Pending

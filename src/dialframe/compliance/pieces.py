@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, Tally, View, graded, shaped, tallied
+from dialframe.compliance.checks.check_results import Check, Tally, View, graded, shaped, tallied
 from dialframe.compliance.engine import BY_NAME, CHECKS, Engine
 from dialframe.compliance.result import FINDINGS
 from dialframe.frames import Column

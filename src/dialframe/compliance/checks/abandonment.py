@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, graded, shaped
+from dialframe.compliance.checks.check_results import Check, View, graded, shaped
 from dialframe.compliance.rules.rule_model import AbandonmentRule
 from dialframe.frames import Column
 

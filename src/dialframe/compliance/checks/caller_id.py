@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import CALL_COLUMNS, Check, View, answered, shaped
+from dialframe.compliance.checks.check_results import CALL_COLUMNS, Check, View, answered, shaped
 
 COLUMNS: Final = CALL_COLUMNS
 #: Missing input that the whole audit lacks.

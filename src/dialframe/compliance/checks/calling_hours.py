@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, basic_words
+from dialframe.compliance.checks.check_results import Check, View, basic_words
 from dialframe.compliance.rules.rule_model import DAYS, HolidayRule, HoursRule, Rule
 from dialframe.compliance.rules.rule_parameters import clock_words
 from dialframe.frames import Column

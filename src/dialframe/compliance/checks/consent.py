@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import (
+from dialframe.compliance.checks.check_results import (
     GRADES,
     PASSED,
     UNCERTAIN,

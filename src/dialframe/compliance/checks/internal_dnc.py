@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pandas as pd
 
+from dialframe.compliance.checks.check_results import Check, View, graded, shaped
 from dialframe.compliance.checks.listed_number import allowed
-from dialframe.compliance.checks.reading import Check, View, graded, shaped
 from dialframe.compliance.rules.rule_model import HonorRule
 from dialframe.frames import Column
 

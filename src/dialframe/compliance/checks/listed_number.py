@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from dialframe.compliance.checks.reading import (
+from dialframe.compliance.checks.check_results import (
     CLEAR,
     INDETERMINATE,
     NOT_EVALUABLE,

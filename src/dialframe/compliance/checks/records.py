@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View
+from dialframe.compliance.checks.check_results import Check, View
 from dialframe.frames import Column
 
 COLUMNS: Final = (

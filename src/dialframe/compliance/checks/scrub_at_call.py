@@ -7,7 +7,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, basic_words, choose, stamps
+from dialframe.compliance.checks.check_results import Check, View, basic_words, choose, stamps
 from dialframe.compliance.rules.rule_model import FreshnessRule, Rule
 from dialframe.frames import Column
 

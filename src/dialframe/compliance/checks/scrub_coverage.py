@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import Check, View, choose, shaped
+from dialframe.compliance.checks.check_results import Check, View, choose, shaped
 from dialframe.compliance.checks.scrub_at_call import record_words
 from dialframe.frames import Column
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import (
+from dialframe.compliance.checks.check_results import (
     NOT_EVALUABLE,
     UNCERTAIN,
     VIOLATION,

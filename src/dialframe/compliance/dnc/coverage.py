@@ -15,7 +15,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
-from dialframe.compliance.checks.reading import View, shaped
+from dialframe.compliance.checks.check_results import View, shaped
 from dialframe.compliance.engine import Engine
 from dialframe.compliance.late import Late, settled
 from dialframe.compliance.practice import Practice

@@ -13,7 +13,7 @@ from typing import Final
 
 import pandas as pd
 
-from dialframe.compliance.checks.reading import shaped
+from dialframe.compliance.checks.check_results import shaped
 from dialframe.compliance.dnc.coverage import FRESH, OLD, SCREENED, Coverage
 from dialframe.frames import Column, custom_field
 from dialframe.phones.placing import place

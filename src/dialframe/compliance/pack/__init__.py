@@ -23,8 +23,8 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dialframe.compliance.checks.reading import Check
-from dialframe.compliance.checks.reading import query as query_of
+from dialframe.compliance.checks.check_results import Check
+from dialframe.compliance.checks.check_results import query as query_of
 from dialframe.compliance.engine import CHECKS, Engine
 from dialframe.compliance.tables import Database, clocks
 
