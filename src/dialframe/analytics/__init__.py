@@ -60,8 +60,8 @@ from dialframe.analytics.attempt.lead_match import match
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES, STAGES, Outcome, Stage
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics.metric_analyses import penetration, taxonomy_effect
+from dialframe.analytics.result.analysis_result import Funnel, Result, Summary
 from dialframe.analytics.result.claims import Claim
-from dialframe.analytics.result.result import Funnel, Result, Summary
 from dialframe.analytics.stats.intervals import rates, wilson
 
 __all__ = [

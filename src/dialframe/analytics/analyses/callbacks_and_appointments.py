@@ -14,7 +14,7 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import known_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, share, sums, table
 from dialframe.instants import When
 

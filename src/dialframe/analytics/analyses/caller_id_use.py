@@ -25,8 +25,8 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, seen
-from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
 from dialframe.instants import When
 

@@ -23,8 +23,8 @@ from dialframe.analytics.attempt.attempt_table import (
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim
-from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import (
     instants,
     plural,

@@ -38,7 +38,7 @@ from dialframe.analytics.attempt.outcome_classes import (
     STAGES,
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.result import Funnel
+from dialframe.analytics.result.analysis_result import Funnel
 from dialframe.analytics.result.result_tables import instants
 from dialframe.analytics.stats.intervals import rates
 from dialframe.errors import ConfigError

@@ -19,8 +19,8 @@ from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, points, seen
-from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
 from dialframe.analytics.stats.inference import detectable_effect, false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates

@@ -13,7 +13,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.result import Result, Summary
+from dialframe.analytics.result.analysis_result import Result, Summary
 from dialframe.analytics.result.result_tables import plural, rated, rated_kinds, share, sums, table
 from dialframe.analytics.stats.intervals import clustered
 from dialframe.errors import ConfigError

@@ -15,7 +15,7 @@ from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import logged
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP, OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, sums, table
 from dialframe.errors import ConfigError
 from dialframe.instants import When

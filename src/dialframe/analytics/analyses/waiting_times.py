@@ -33,8 +33,8 @@ from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_at
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points
-from dialframe.analytics.result.result import Result
 from dialframe.analytics.result.result_tables import median, plural, rated, share, sums, table
 from dialframe.analytics.stats.rate_ratios import rate_ratios
 from dialframe.analytics.stats.survival import curves

@@ -16,7 +16,7 @@ from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.entry import refuse_swapped
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.result.result import named
+from dialframe.analytics.result.analysis_result import named
 from dialframe.analytics.result.result_tables import plain, records, table
 from dialframe.analytics.stats.intervals import clustered, clustered_mean, wilson
 from dialframe.errors import ConfigError

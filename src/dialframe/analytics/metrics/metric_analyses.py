@@ -27,7 +27,7 @@ from dialframe.analytics.metrics.lead_metrics import (
     phone_penetration,
 )
 from dialframe.analytics.metrics.metric import Choices, Inputs, Measure
-from dialframe.analytics.result.result import Result
+from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, share, table
 from dialframe.instants import When, instant
 
