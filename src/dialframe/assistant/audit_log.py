@@ -137,7 +137,7 @@ def _brief(name: str, value: object, field: Mapping[str, Any]) -> object:
         coded = any(word in field for word in _CODED) and len(value) <= _NAME
         return shown(masked(value)) if coded else f"({len(value)} characters)"
     if isinstance(value, list):
-        several = [_brief(name, one, field.get("items", {})) for one in value[:_LIST]]
+        several = [_brief(name, item, field.get("items", {})) for item in value[:_LIST]]
         return several if len(value) <= _LIST else [*several, f"({len(value) - _LIST} more)"]
     if isinstance(value, dict):
         return f"({len(value)} fields)"

@@ -54,9 +54,9 @@ def question(
             " this one may repeat one of them."
         )
     lines = [_line(name, value, known.get(name)) for name, value in arguments.items()]
-    told = "\n".join([*head, *lines])
-    if len(told) <= MOST_CHARS:
-        return told
+    text = "\n".join([*head, *lines])
+    if len(text) <= MOST_CHARS:
+        return text
     return "\n".join(
         [*head, *(_short(name, value, known.get(name)) for name, value in arguments.items())]
     )
@@ -72,7 +72,7 @@ def _line(name: str, value: object, known: str | None) -> str:
 
 
 def _short(name: str, value: object, known: str | None) -> str:
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return "\n".join([f"{name}: {len(value)}", *map(_lead, value)])
     line = _line(name, value, known)
     left = len(line) - _VALUE_CHARS
@@ -104,14 +104,14 @@ def known(account: Account, arguments: Mapping[str, Any], options: Options) -> d
     Raises:
         NotFound: The service knows no such thing, so that there is nothing to ask.
     """
-    found = {
+    names = {
         name: _read(account, name, str(arguments[name]), options)
         for name in _READ_BY
         if name in arguments
     }
     if "callback_id" in arguments:
-        found["callback_id"] = _callback(account, str(arguments["callback_id"]), options)
-    return found
+        names["callback_id"] = _callback(account, str(arguments["callback_id"]), options)
+    return names
 
 
 def _read(account: Account, name: str, identity: str, options: Options) -> str:
@@ -125,8 +125,10 @@ def _read(account: Account, name: str, identity: str, options: Options) -> str:
         raise
     except DialframeError as error:
         return f"(could not be read: {error})"
-    told = [quoted(str(raw[field])[:_NAME]) for field in fields if raw.get(field) is not None]
-    return ", ".join(told)
+    quoted_fields = [
+        quoted(str(raw[field])[:_NAME]) for field in fields if raw.get(field) is not None
+    ]
+    return ", ".join(quoted_fields)
 
 
 def _callback(account: Account, identity: str, options: Options) -> str:
@@ -224,13 +226,13 @@ async def ask(
 async def _in_the_midst(context: Context, question: str, confirmations: Confirmations) -> Word:
     try:
         with anyio.fail_after(confirmations.answer_s):
-            said = await context.session.elicit_form(question, _SCHEMA, context.request_id)
+            reply = await context.session.elicit_form(question, _SCHEMA, context.request_id)
     except TimeoutError:
         return Word(refusal=NO_ANSWER)
     except (MCPError, ValidationError):
         # The client refuses the question, has no way to be asked, or answers with anything but an answer.
         return Word(refusal=LOST)
-    return Word(token=secrets.token_hex(16)) if _agrees(said) else Word(refusal=DECLINED)
+    return Word(token=secrets.token_hex(16)) if _agrees(reply) else Word(refusal=DECLINED)
 
 
 async def _by_answer(
@@ -239,11 +241,11 @@ async def _by_answer(
     confirmations: Confirmations,
 ) -> Word | types.InputRequiredResult:
     digest = _digest(params)
-    said = (params.input_responses or {}).get(_QUESTION)
+    reply = (params.input_responses or {}).get(_QUESTION)
     state = _state(params.request_state)
-    if said is None or state.get("call") != digest:
+    if reply is None or state.get("call") != digest:
         return _input_required(await question(), digest)
-    if not isinstance(said, types.ElicitResult) or not _agrees(said):
+    if not isinstance(reply, types.ElicitResult) or not _agrees(reply):
         return Word(refusal=DECLINED)
     token = str(state.get("token", ""))
     return Word(token=token) if token and confirmations.take(token) else Word(refusal=USED)
@@ -260,8 +262,8 @@ def _input_required(question: str, digest: str) -> types.InputRequiredResult:
 
 def _digest(params: types.CallToolRequestParams) -> str:
     # Of the arguments whole: a long question shows only the beginning of some.
-    told = json.dumps([params.name, params.arguments or {}], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    call_text = json.dumps([params.name, params.arguments or {}], sort_keys=True)
+    return hashlib.sha256(call_text.encode()).hexdigest()
 
 
 def _can_ask(context: Context) -> bool:
@@ -271,8 +273,8 @@ def _can_ask(context: Context) -> bool:
     return form is not None and (form.form is not None or form.url is None)
 
 
-def _agrees(said: types.ElicitResult) -> bool:
-    return said.action == "accept" and (said.content or {}).get("confirm") is True
+def _agrees(reply: types.ElicitResult) -> bool:
+    return reply.action == "accept" and (reply.content or {}).get("confirm") is True
 
 
 def _state(text: str | None) -> dict[str, Any]:

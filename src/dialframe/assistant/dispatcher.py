@@ -121,8 +121,8 @@ class Dispatcher:
         self.caller = caller
         self.exposure = exposure
         self._rows = offered(exposure)
-        own = [_analysis_tool(row) for row in analysis_tools.ALL]
-        tools = [*map(definition, self._rows.values()), *own]
+        analysis = [_analysis_tool(row) for row in analysis_tools.ALL]
+        tools = [*map(definition, self._rows.values()), *analysis]
         self.tools: Final = {tool.name: tool for tool in tools}
         self._confirmations = confirmations or Confirmations()
         self._now = now
@@ -282,10 +282,12 @@ class Dispatcher:
         if result is None:
             entry = replace(entry, outcome="left")
         elif isinstance(result, types.CallToolResult):
-            said = result.structured_content or {}
+            content = result.structured_content or {}
             words = tool_answers.words_of(result) if result.is_error else ""
             outcome = "done" if not result.is_error else "refused"
-            entry = replace(entry, outcome=outcome, words=words, request_id=said.get("request_id"))
+            entry = replace(
+                entry, outcome=outcome, words=words, request_id=content.get("request_id")
+            )
         try:
             audit_log.write(call.caller.account.store.folder, entry)
         except OSError:
@@ -312,8 +314,8 @@ def _deep(arguments: dict[str, Any]) -> bool:
     """Whether they are nested deeper than the contract allows; level by level, so that nothing overflows."""
     level: list[Any] = [arguments]
     for _ in range(JSON_DEPTH + 1):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [one for each in inner for one in each if isinstance(one, dict | list)]
+        inner = [item.values() if isinstance(item, dict) else item for item in level]
+        level = [item for each in inner for item in each if isinstance(item, dict | list)]
     return bool(level)
 
 
@@ -325,11 +327,11 @@ def _wrong_arguments(tool: types.Tool, arguments: dict[str, Any]) -> str | None:
     error = jsonschema.exceptions.best_match(checker.iter_errors(arguments))
     if error is None:
         return None
-    place = "/".join(map(str, error.absolute_path)) or "the arguments"
-    return f"{place}: {error.message}"
+    location = "/".join(map(str, error.absolute_path)) or "the arguments"
+    return f"{location}: {error.message}"
 
 
 def _invalid(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    place = "/".join(map(str, first["loc"])) or "the arguments"
-    return f"{place}: {first['msg']}"
+    location = "/".join(map(str, first["loc"])) or "the arguments"
+    return f"{location}: {first['msg']}"

@@ -212,4 +212,4 @@ def _local(node: object) -> object:
             else _local(value)
             for key, value in node.items()
         }
-    return [_local(one) for one in node] if isinstance(node, list) else node
+    return [_local(item) for item in node] if isinstance(node, list) else node

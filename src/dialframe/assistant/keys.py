@@ -99,9 +99,9 @@ class Accounts:
             held.users -= 1
             if held.caller is None and not held.users:
                 del self._known[name]
-            idle = [one for one, it in self._known.items() if not it.users]
-            for one in idle[: max(len(self._known) - self._most, 0)]:
-                _close(self._known.pop(one))
+            idle = [idle_key for idle_key, it in self._known.items() if not it.users]
+            for idle_key in idle[: max(len(self._known) - self._most, 0)]:
+                _close(self._known.pop(idle_key))
 
     def close(self) -> None:
         """Close every account."""

@@ -55,8 +55,8 @@ def _seen(run: re.Match[str]) -> str:
     return "".join(f"<U+{ord(character):04X}>" for character in run[0])
 
 
-def _covered(found: re.Match[str]) -> str:
-    text = found[0]
+def _covered(match: re.Match[str]) -> str:
+    text = match[0]
     if sum(character.isdigit() for character in _DAY.sub("", text)) < _LOOSE_DIGITS:
         return text
     return "*" * (len(text) - _LOOSE_TAIL) + text[-_LOOSE_TAIL:]
@@ -91,7 +91,7 @@ def tidy(value: Any, *, exposure: Exposure) -> Any:
             for name, inner in value.items()
         }
     if isinstance(value, list | tuple):
-        return [tidy(one, exposure=exposure) for one in value]
+        return [tidy(item, exposure=exposure) for item in value]
     if isinstance(value, str):
         return _text(value, exposure)
     if isinstance(value, datetime):
@@ -130,15 +130,15 @@ def page(raw: dict[str, Any], *, exposure: Exposure) -> dict[str, Any]:
     """
     rows = [whole(row, exposure=exposure) for row in raw.get("data", [])]
     fitting = max(_fitting(rows), 1)
-    found: dict[str, Any] = {"rows": rows[:fitting]}
+    answer: dict[str, Any] = {"rows": rows[:fitting]}
     if fitting < len(rows):
-        found["note"] = (
+        answer["note"] = (
             f"{fitting} of {len(rows)} rows fit; ask again with limit={fitting}"
             " to be able to go on"
         )
-        return found
-    found["next_cursor"] = (raw.get("page") or {}).get("next_cursor")
-    return found
+        return answer
+    answer["next_cursor"] = (raw.get("page") or {}).get("next_cursor")
+    return answer
 
 
 def whole(raw: Any, *, exposure: Exposure) -> Any:
@@ -167,7 +167,7 @@ def _shortened(value: Any, most: int) -> Any:
         kept = {name: _shortened(value[name], most) for name in list(value)[:most]}
         return kept if len(value) <= most else {**kept, "...": f"{len(value) - most} more"}
     if isinstance(value, list):
-        some = [_shortened(one, most) for one in value[:most]]
+        some = [_shortened(item, most) for item in value[:most]]
         return some if len(value) <= most else [*some, f"... ({len(value) - most} more)"]
     return value
 

@@ -189,15 +189,15 @@ def broken(
     operation: Operation[Any, Any], misfit: Mismatch, headers: Mapping[str, str], key: str | None
 ) -> ContractError:
     """The error of an answer that is not what the contract says."""
-    place = misfit.place or "body"
+    location = misfit.place or "body"
     request_id = headers.get("x-request-id")
     named = f" (request {request_id})" if request_id else ""
     settle = f"; the write may have happened: client.writes.settle({key!r})" if key else ""
     return ContractError(
-        f"{operation.name}: the answer is not what the contract says at {place}: {misfit.reason}"
+        f"{operation.name}: the answer is not what the contract says at {location}: {misfit.reason}"
         f"{named}{settle}",
         operation=operation.name,
-        where=place,
+        where=location,
     )
 
 
@@ -258,9 +258,9 @@ def _parse(
     checks, raw = _checks(operation), tree.value
     if not operation.paged:
         value = read_object(model, raw, assumed=operation.assumed, sound=tree.sound)
-        for name, place in checks.same:
-            if name in asked and raw.get(place) not in (None, asked[name]):
-                raise Mismatch(place, "it is not the one that was asked for")
+        for name, location in checks.same:
+            if name in asked and raw.get(location) not in (None, asked[name]):
+                raise Mismatch(location, "it is not the one that was asked for")
         if operation.name == "leads.import":
             _one_result_each(request, raw)
         return Parsed(value)
@@ -316,8 +316,10 @@ class _Checks:
 def _checks(operation: Operation[Any, Any]) -> _Checks:
     resource = operation.name.partition(".")[0]
     path_names, body = operation.path_names, _REPEATED.get(operation.name, ())
-    own = "id" if "id" in operation.response.model_fields else ""
-    same = [(name, (own if f"{name[:-3]}s" == resource else "") or name) for name in path_names]
+    identifier = "id" if "id" in operation.response.model_fields else ""
+    same = [
+        (name, (identifier if f"{name[:-3]}s" == resource else "") or name) for name in path_names
+    ]
     same += [
         (name, name) for name in (*body, *operation.query_names) if "id" in name or name in body
     ]
@@ -340,8 +342,8 @@ def _checks(operation: Operation[Any, Any]) -> _Checks:
 def _asked(checks: _Checks, request: PlannedRequest) -> dict[str, str]:
     """Ids and filters that a request names, by field."""
     asked: dict[str, str] = {}
-    if checks.path is not None and (found := checks.path.fullmatch(request.path)):
-        asked |= {name: unquote(value) for name, value in found.groupdict().items()}
+    if checks.path is not None and (match := checks.path.fullmatch(request.path)):
+        asked |= {name: unquote(value) for name, value in match.groupdict().items()}
     if request.query:
         asked |= dict(parse_qsl(request.query))
     if checks.body and request.body:

@@ -275,11 +275,11 @@ class Sender:
         return whole, parsed
 
     def _policy(self, operation: Operation[Any, Any], options: Options) -> Policy:
-        own = self.defaults
+        defaults = self.defaults
         return Policy(
-            timeout_s=options.timeout_s or own.timeout_s,
-            deadline_s=options.deadline_s or own.deadline_s,
-            max_attempts=options.max_attempts or own.max_attempts,
+            timeout_s=options.timeout_s or defaults.timeout_s,
+            deadline_s=options.deadline_s or defaults.deadline_s,
+            max_attempts=options.max_attempts or defaults.max_attempts,
             writes=operation.changes_data,
         )
 

@@ -211,28 +211,28 @@ class BucketFile:
         if first >= 0:
             block = _read_at(descriptor, first * _SLOT.size, (last + 1 - first) * _SLOT.size)
             if all(
-                block.startswith(name, (place - first) * _SLOT.size)
-                for name, place in zip(names, places, strict=True)
+                block.startswith(name, (slot - first) * _SLOT.size)
+                for name, slot in zip(names, places, strict=True)
             ):
                 return first, block
         everything = _read_at(descriptor, 0, SLOTS * _SLOT.size)
         # A slot that was cut off by a full disk is none.
         everything = everything[: len(everything) - len(everything) % _SLOT.size]
         for name in names:
-            place = _place_of(name, everything)
-            if place is None:
+            slot = _place_of(name, everything)
+            if slot is None:
                 self._places.pop(name, None)
             else:
-                self._places[name] = place
+                self._places[name] = slot
         return 0, everything
 
     def _buckets(self, names: Sequence[bytes], first: int, block: bytes) -> dict[bytes, Tokens]:
         buckets: dict[bytes, Tokens] = {}
         for name in names:
-            place = self._places.get(name)
-            if place is not None:
+            slot = self._places.get(name)
+            if slot is not None:
                 _, full, open_, paused, share, epoch = _SLOT.unpack_from(
-                    block, (place - first) * _SLOT.size
+                    block, (slot - first) * _SLOT.size
                 )
                 buckets[name] = Tokens(full, open_, paused, share, epoch)
         return buckets
@@ -457,13 +457,13 @@ def _levels(account: str, service: str) -> tuple[Level, ...]:
     owners = {"key": account}
     return tuple(
         Level(
-            hashlib.sha256(f"{one.level}\0{owners.get(one.level, service)}".encode()).digest()[
-                :16
-            ],
-            one.rate_per_s,
-            int(one.burst - one.rate_per_s * JITTER_ALLOWED_S),
+            hashlib.sha256(
+                f"{bucket.level}\0{owners.get(bucket.level, service)}".encode()
+            ).digest()[:16],
+            bucket.rate_per_s,
+            int(bucket.burst - bucket.rate_per_s * JITTER_ALLOWED_S),
         )
-        for one in BUCKETS
+        for bucket in BUCKETS
     )
 
 
@@ -500,9 +500,9 @@ def _write_at(descriptor: int, offset: int, data: bytes) -> None:
 
 
 def _place_of(name: bytes, everything: bytes) -> int | None:
-    for place in range(len(everything) // _SLOT.size):
-        if everything.startswith(name, place * _SLOT.size):
-            return place
+    for slot in range(len(everything) // _SLOT.size):
+        if everything.startswith(name, slot * _SLOT.size):
+            return slot
     return None
 
 

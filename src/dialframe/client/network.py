@@ -463,7 +463,7 @@ def _quieten() -> None:
 
 def _user_agent() -> str:
     try:
-        own = version("dialframe")
+        version_text = version("dialframe")
     except PackageNotFoundError:
-        own = "source"
-    return f"dialframe/{own} py/{platform.python_version()} httpx/{httpx.__version__}"
+        version_text = "source"
+    return f"dialframe/{version_text} py/{platform.python_version()} httpx/{httpx.__version__}"

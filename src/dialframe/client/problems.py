@@ -61,12 +61,12 @@ def problem_error(
     request_id = headers.get("x-request-id") or _text(document.get("request_id")) or None
     fields = _field_problems(document.get("errors"))
     what = f"{operation.name}: {status} {code or 'without a problem document'}"
-    place = f" (request {request_id})" if request_id else ""
+    request = f" (request {request_id})" if request_id else ""
     next_step = _advice(operation, status, code, fields)
     if key and _open_still(status, code):
         next_step += f": client.writes.settle({key!r})"
     return FAMILIES[error_codes.family_of(code, status)](
-        f"{what}{place}: {next_step}",
+        f"{what}{request}: {next_step}",
         operation=operation.name,
         status=status,
         code=code,

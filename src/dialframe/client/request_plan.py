@@ -227,13 +227,13 @@ def _jsonable(value: Any) -> str:
 
 
 def _sentence(problem: ErrorDetails, root: str) -> str:
-    place = root + where(problem["loc"])
+    field = root + where(problem["loc"])
     if problem["type"] == "string_pattern_mismatch":
         pattern = str(problem.get("ctx", {}).get("pattern"))
-        return f"{place} should be {PATTERNS.get(pattern, f'text like {pattern}')}"
+        return f"{field} should be {PATTERNS.get(pattern, f'text like {pattern}')}"
     says = problem["msg"].removeprefix("Value error, ")
     says = says[:1].lower() + says[1:]
-    return f"{place}: {says}" if place else says
+    return f"{field}: {says}" if field else says
 
 
 def _depth(value: Any) -> int:

@@ -251,9 +251,9 @@ def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
     if not values:
         return
     for name, known in _open_sets(type(values[0])):
-        for found in [getattr(value, name, None) for value in values]:
-            if isinstance(found, str) and found not in known:
-                yield name, found
+        for read in [getattr(value, name, None) for value in values]:
+            if isinstance(read, str) and read not in known:
+                yield name, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Novelties:
     def seen(self) -> list[Novelty]:
         """What came so far, in order of first sight."""
         with self._lock:
-            return [Novelty(*place, count) for place, count in self._counts.items()]
+            return [Novelty(*novelty, count) for novelty, count in self._counts.items()]
 
 
 @cache

@@ -179,13 +179,13 @@ def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
 
 
 def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:
-    found: list[Stance] = []
+    stances: list[Stance] = []
     for start, stop, kind in _hits(tokens):
         if scope == "calls" and (kind not in ("calls", "threats") or stop - start < 2):
             continue
-        found.append(_weigh(tokens, start, stop, kind))
+        stances.append(_weigh(tokens, start, stop, kind))
     for wanted in ("yes", "unclear", "no"):
-        if wanted in found:
+        if wanted in stances:
             return wanted
     words = {_bare(tokens), " ".join(tokens)}
     if scope == "wishes" and words & phrase_set("unwished"):

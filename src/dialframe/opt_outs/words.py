@@ -107,11 +107,11 @@ def phrase_set(kind: str) -> frozenset[str]:
         kind: `calls`, `contact`, `threats`, `states`, `whole`, `doubtful`, `unwished`,
             `deceased` or `wrong`.
     """
-    found: set[str] = set()
+    phrases: set[str] = set()
     for group in _table("phrases.toml")["phrases"]:
         if group["kind"] == kind:
-            found.update(_expanded(group["phrases"]))
-    return frozenset(found)
+            phrases.update(_expanded(group["phrases"]))
+    return frozenset(phrases)
 
 
 def phrases_from(first: str) -> tuple[tuple[tuple[str, ...], str], ...]:

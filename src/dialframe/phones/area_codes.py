@@ -82,11 +82,11 @@ def _state_names() -> Mapping[str, str]:
 
 @cache
 def _zips() -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     for row in _rows("us_zips.csv"):
         for number in range(int(row["first"]), int(row["last"]) + 1):
-            found[f"{number:03d}"] = row["state"]
-    return MappingProxyType(found)
+            states[f"{number:03d}"] = row["state"]
+    return MappingProxyType(states)
 
 
 def _split(text: str) -> tuple[str, ...]:

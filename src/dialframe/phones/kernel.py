@@ -81,8 +81,8 @@ def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, po
             possible[row] = verdict in (0, _LOCAL_ONLY)
             kind[row] = _KIND[state]
             region[row] = _REGION[state] if state != 0 else _LONE[code]
-            for at in range(ext, ext + ext_digits):
-                extension[extended] = data[at]
+            for index in range(ext, ext + ext_digits):
+                extension[extended] = data[index]
                 extended += 1
             if kind[row] != _UNKNOWN:
                 outcome[row] = outcomes.VALID
@@ -127,8 +127,8 @@ def _resolved(digits, count, plus, home):
         state = np.intp(_HOME[home, first])
     status = READ
     if state != 0 and count <= LONGEST:
-        for at in range(3, count):
-            state = np.intp(_STEP[state, digits[at]])
+        for index in range(3, count):
+            state = np.intp(_STEP[state, digits[index]])
     elif count < _SHORTEST:
         status = _NOT_A_NUMBER
     else:
@@ -151,8 +151,8 @@ def _write(e164, written, code, digits, begin, end):
         written += 1
     e164[written] = _ZERO + code % 10
     written += 1
-    for at in range(LONGEST):
-        e164[written + at] = _ZERO + digits[begin + at]
+    for index in range(LONGEST):
+        e164[written + index] = _ZERO + digits[begin + index]
     return written + end - begin
 
 
@@ -169,8 +169,8 @@ def judged(data, start, stop, status, wide, no_home):
     digits = same = up = down = 0
     first = previous = np.intp(-9)
     blank, exponent = True, False
-    for at in range(start, stop):
-        byte = data[at]
+    for index in range(start, stop):
+        byte = data[index]
         if stop - start > SCANNED_BYTES:
             return outcomes.HANDED_OVER
         if byte >= _ASCII:

@@ -62,10 +62,10 @@ def as_integers(phones: pd.Series) -> Ints:
     count = len(text)
     bounds = np.frombuffer(ends, dtype=np.int64)[text.offset : text.offset + count + 1]
     data = np.frombuffer(body, dtype=np.uint8) if body is not None else np.zeros(0, np.uint8)
-    found = np.asarray(_digits(bounds, data), dtype=np.int64)
+    numbers = np.asarray(_digits(bounds, data), dtype=np.int64)
     if text.null_count:
-        found[np.asarray(text.is_null())] = NO_NUMBER
-    return found
+        numbers[np.asarray(text.is_null())] = NO_NUMBER
+    return numbers
 
 
 def as_text(number: int) -> str | None:

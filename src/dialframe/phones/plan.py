@@ -214,11 +214,11 @@ def _inserted(meta: Any) -> list[int]:
     rule = meta.national_prefix_transform_rule
     if not rule:
         return []
-    found = _RULE.fullmatch(rule)
+    match = _RULE.fullmatch(rule)
     last = re.compile(meta.national_prefix_for_parsing).groups
-    if found is None or int(found[2]) != last:
+    if match is None or int(match[2]) != last:
         raise ValueError(f"the rule {rule!r} of {meta.id} is none that plans used before")
-    return [int(digit) for digit in found[1]]
+    return [int(digit) for digit in match[1]]
 
 
 def _wide(steps: list[tuple[int, ...]]) -> NDArray[np.uint16]:

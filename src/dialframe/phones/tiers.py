@@ -108,7 +108,7 @@ def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Colu
     from dialframe.phones.parsing import PLAN
 
     names = tuple(PLAN.regions.tolist())
-    places = {name: place for place, name in enumerate(names)} | {None: names.index(WORLD)}
+    places = {name: index for index, name in enumerate(names)} | {None: names.index(WORLD)}
     at_home = regions if isinstance(regions, list) else [regions]
     homes = np.array([places[region] for region in at_home], np.int16)
     column = _run(texts, homes, names, judge=True)
@@ -124,7 +124,7 @@ def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Colu
 def _read_each(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
     """Without the kernel, each distinct text once."""
     names = (*sorted(SUPPORTED_REGIONS), WORLD)
-    places = {name: place for place, name in enumerate(names)}
+    places = {name: index for index, name in enumerate(names)}
     cells = texts.to_pylist()
     pairs = (
         zip(cells, regions, strict=True)
@@ -144,10 +144,10 @@ def _read_each(texts: pa.Array, regions: list[str | None] | str | None) -> Colum
     return Column(
         e164=text([each.e164 for each in readings]),
         extension=text([each.extension for each in readings]),
-        outcome=each([_OUTCOMES[one.reason] for one in readings], np.uint8),
-        kind=each([_KINDS[one.type] for one in readings], np.uint8),
-        region=each([places.get(one.region or "", NOWHERE) for one in readings], np.int16),
-        possible=each([bool(one.possible) for one in readings], np.bool_),
+        outcome=each([_OUTCOMES[reading.reason] for reading in readings], np.uint8),
+        kind=each([_KINDS[reading.type] for reading in readings], np.uint8),
+        region=each([places.get(reading.region or "", NOWHERE) for reading in readings], np.int16),
+        possible=each([bool(reading.possible) for reading in readings], np.bool_),
         regions=names,
     )
 

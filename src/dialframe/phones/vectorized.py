@@ -78,11 +78,11 @@ def read_usual(texts: Sequence[str], regions: Sequence[str | None]) -> list[Read
         plan.kind[state].tolist(), strict=True,
     )  # fmt: skip
     labels, valid = plan.regions.tolist(), Reading(valid=True, possible=True)
-    found: list[Reading | None] = [None] * len(texts)
+    readings: list[Reading | None] = [None] * len(texts)
     for row, number, its_code, start, its_region, its_kind in listed:
         e164 = f"+{its_code}{number[start:]}"
-        found[row] = valid._replace(e164=e164, region=labels[its_region], type=TYPES[its_kind])
-    return found
+        readings[row] = valid._replace(e164=e164, region=labels[its_region], type=TYPES[its_kind])
+    return readings
 
 
 def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]:
@@ -138,8 +138,10 @@ def _parsed(texts: Sequence[str], regions: Sequence[str | None]) -> _Parsed:
     )
     begin, code = ways.begin, ways.code
     state = plan.root[code].astype(np.intp)
-    for at in range(digits.shape[1]):
-        state = np.where((at >= begin) & (at < length), plan.step[state, digits[:, at]], state)
+    for index in range(digits.shape[1]):
+        state = np.where(
+            (index >= begin) & (index < length), plan.step[state, digits[:, index]], state
+        )
     size = length - begin
     valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & (size <= LONGEST)
     main = np.maximum(plan.main[code], 0)
@@ -151,7 +153,7 @@ def _parsed(texts: Sequence[str], regions: Sequence[str | None]) -> _Parsed:
 def _places() -> dict[str | None, int]:
     """Places of the regions; the last is the home of who has none."""
     names = (*_plan().regions[:-1].tolist(), None)
-    return {name: place for place, name in enumerate(names)}
+    return {name: index for index, name in enumerate(names)}
 
 
 class _Ways(NamedTuple):
@@ -218,7 +220,7 @@ def _matrix(written: pa.Array, length: NDArray[np.intp]) -> NDArray[np.uint8]:
 def _three(digits: NDArray[np.uint8], begin: NDArray[np.intp]) -> NDArray[np.intp]:
     """The three digits from there on as a number."""
     rows = np.arange(len(digits))
-    each = [np.minimum(digits[rows, begin + at], 9).astype(np.intp) for at in range(3)]
+    each = [np.minimum(digits[rows, begin + offset], 9).astype(np.intp) for offset in range(3)]
     return each[0] * 100 + each[1] * 10 + each[2]
 
 
@@ -228,10 +230,10 @@ def _calling_codes(
     """The calling code that each row begins with, and its width; 0 for none."""
     code, width = (np.zeros(len(digits), np.intp) for _ in range(2))
     prefix = np.zeros(len(digits), np.intp)
-    for at in range(_CODE_DIGITS):
-        prefix = prefix * 10 + np.minimum(digits[:, at], 9)
+    for index in range(_CODE_DIGITS):
+        prefix = prefix * 10 + np.minimum(digits[:, index], 9)
         new = (width == 0) & (plan.main[prefix] >= 0) & (digits[:, 0] != 0)
-        code[new], width[new] = prefix[new], at + 1
+        code[new], width[new] = prefix[new], index + 1
     return code, width
 
 
@@ -253,8 +255,8 @@ def _says(
     answers = np.zeros(len(places), np.bool_)
     roots = getattr(plan, prefix)[places]
     for root in np.unique(roots).tolist():
-        own = roots == root
-        answers[own] = ask(root)[first[own]]
+        same_root = roots == root
+        answers[same_root] = ask(root)[first[same_root]]
     return answers
 
 

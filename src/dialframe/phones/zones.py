@@ -206,11 +206,11 @@ def _of_area(area: AreaCode | None, code: str, office: str) -> tuple[set[str], l
 @lru_cache(maxsize=100_000)
 def _of_office(code: str, office: str) -> frozenset[str]:
     national = int(f"{code}{office}0100")
-    found = time_zones_for_geographical_number(
+    names = time_zones_for_geographical_number(
         PhoneNumber(country_code=1, national_number=national)
     )
-    known = len(found) < _COUNTRY_WIDE
-    return frozenset(zone for zone in found if known and zone != "Etc/Unknown")
+    known = len(names) < _COUNTRY_WIDE
+    return frozenset(zone for zone in names if known and zone != "Etc/Unknown")
 
 
 def _neighbor(area: AreaCode, office: str) -> Zones:

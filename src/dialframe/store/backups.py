@@ -134,8 +134,8 @@ def restore(
             shutil.copytree(source, staging, dirs_exist_ok=True)
             (staging / MANIFEST).unlink()
             for key in (staging / KEYS).glob("*"):
-                if not (place := (keys or store.parent / KEYS) / key.name).exists():
-                    write_text(key.read_text(encoding="ascii"), place)
+                if not (target := (keys or store.parent / KEYS) / key.name).exists():
+                    write_text(key.read_text(encoding="ascii"), target)
             shutil.rmtree(staging / KEYS, ignore_errors=True)
         if store.exists():
             folder(kept.parent)

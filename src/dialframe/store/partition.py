@@ -118,9 +118,9 @@ def normal_url(base_url: str) -> str:
         port = parts.port
     except ValueError:
         raise ConfigError(f"the base URL {base_url!r} has no valid port") from None
-    place = f":{port}" if port not in (None, _DEFAULT_PORTS[parts.scheme]) else ""
+    port_suffix = f":{port}" if port not in (None, _DEFAULT_PORTS[parts.scheme]) else ""
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}{place}{parts.path.rstrip('/')}"
+    return f"{parts.scheme}://{host}{port_suffix}{parts.path.rstrip('/')}"
 
 
 def partitions(root: Path) -> list[tuple[Path, Owner]]:
@@ -139,7 +139,7 @@ def partitions(root: Path) -> list[tuple[Path, Owner]]:
         >>> partitions(Path("no-such-folder"))
         []
     """
-    found = []
+    folders = []
     for file in sorted(root.glob(f"*/{FILE}")):
         database = Database(file.parent)
         try:
@@ -147,8 +147,8 @@ def partitions(root: Path) -> list[tuple[Path, Owner]]:
         finally:
             database.close()
         if owner is not None:
-            found.append((file.parent, owner))
-    return found
+            folders.append((file.parent, owner))
+    return folders
 
 
 def locate(root: Path, identity: Identity) -> Path | None:
@@ -169,9 +169,9 @@ def locate(root: Path, identity: Identity) -> Path | None:
         >>> locate(Path("no-such-folder"), identity) is None
         True
     """
-    own = root / identity.folder_name
-    if (own / FILE).exists():
-        return own
+    folder = root / identity.folder_name
+    if (folder / FILE).exists():
+        return folder
     return next((path for path, owner in partitions(root) if owner.has(identity)), None)
 
 

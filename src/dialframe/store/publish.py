@@ -69,14 +69,14 @@ def publish(
     written: dict[str, int] = {}
     with exclusive(database.folder / PUBLISH_LOCK, wait=True):
         for name in tables:
-            place = f"{url.rstrip('/')}/{name}"
+            address = f"{url.rstrip('/')}/{name}"
             try:
-                if "://" not in place:
-                    folder(Path(place))
-                written[name] = _table(database, shelf, BY_NAME[name], place, dict(options))
-                _make_private(place)
+                if "://" not in address:
+                    folder(Path(address))
+                written[name] = _table(database, shelf, BY_NAME[name], address, dict(options))
+                _make_private(address)
             except (DeltaError, OSError) as error:
-                raise StoreError(f"{place}: {error}") from error
+                raise StoreError(f"{address}: {error}") from error
             tell(Progress(f"publish {name}", written[name], written[name]))
         _note(database, url)
     return written
@@ -99,24 +99,24 @@ def _note(database: Database, url: str) -> None:
             )
 
 
-def _make_private(place: str) -> None:
+def _make_private(address: str) -> None:
     """Let nobody else read a published table that lies on this disk."""
-    root = Path(place.removeprefix("file://"))
-    if "://" in place.removeprefix("file://") or not root.is_dir():
+    root = Path(address.removeprefix("file://"))
+    if "://" in address.removeprefix("file://") or not root.is_dir():
         return
     for path in (root, *root.rglob("*")):
         path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
 
 def _table(
-    database: Database, shelf: Shelf, layout: Layout, place: str, options: dict[str, str]
+    database: Database, shelf: Shelf, layout: Layout, address: str, options: dict[str, str]
 ) -> int:
     from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
     with shared(database.folder / LEASE):
         with database.reading() as connection:
             app, generation = _identity(connection), erasures(connection)
-            known = _known(place, options)
+            known = _known(address, options)
             whole = known is None or _version(known, f"{app}-erased") != generation
             since = 0 if whole or known is None else _version(known, app)
             last, _ = counted(connection, layout)
@@ -126,7 +126,7 @@ def _table(
             return 0
         source = _Counted(database, shelf, layout, parts, tail, since)
         write_deltalake(
-            place,
+            address,
             pa.RecordBatchReader.from_batches(_shown(layout), source.batches()),
             mode="overwrite" if whole else "append",
             schema_mode="overwrite" if whole else "merge",
@@ -140,7 +140,7 @@ def _table(
             ),
         )
     if whole and known is not None:
-        made = DeltaTable(place, storage_options=options)
+        made = DeltaTable(address, storage_options=options)
         made.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
     return source.rows
 
@@ -199,14 +199,14 @@ def _identity(connection: Any) -> str:
     return f"dialframe-{json.loads(identity)}"
 
 
-def _known(place: str, options: dict[str, str]) -> DeltaTable | None:
+def _known(address: str, options: dict[str, str]) -> DeltaTable | None:
     from deltalake import DeltaTable
 
-    if not DeltaTable.is_deltatable(place, storage_options=options):
+    if not DeltaTable.is_deltatable(address, storage_options=options):
         return None
-    return DeltaTable(place, storage_options=options)
+    return DeltaTable(address, storage_options=options)
 
 
 def _version(table: DeltaTable, app: str) -> int:
-    found = table.transaction_version(app)
-    return 0 if found is None else int(found)
+    version = table.transaction_version(app)
+    return 0 if version is None else int(version)

@@ -162,12 +162,14 @@ def _verify_file(database: Database, transactions: Sequence[Record]) -> list[Pro
         with database.reading(HEADS) as connection:
             (words,) = connection.execute("PRAGMA quick_check(1)").fetchone()
             last = mark_of(connection)
-            lost = [one for one in damages(connection) if one.acknowledged_at is None]
+            lost = [damage for damage in damages(connection) if damage.acknowledged_at is None]
             changed = changed_tables(connection)
-            forged = [str(one.number) for one in read_verdicts(connection) if not one.whole]
+            forged = [
+                str(damage.number) for damage in read_verdicts(connection) if not damage.whole
+            ]
     except Unusable as error:
         return [Problem(FILE, _reason(error))]
-    problems = [Problem(one.file, one.sentence, lost=True) for one in lost]
+    problems = [Problem(damage.file, damage.sentence, lost=True) for damage in lost]
     if changed:
         problems.append(Problem(FILE, f"the columns of {', '.join(changed)} were changed"))
     if forged:
@@ -393,8 +395,8 @@ def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table)
         piece = latest.slice(start, _ROWS)
         observed = integers(piece["_observed_at"]).tolist()
         gone = [bool(value) for value in piece["_gone"].to_pylist()]
-        found = list(rows_of(layout, piece))
-        campaigns = [None if place is None else row.values[place] for _, row in found]
+        versions = list(rows_of(layout, piece))
+        campaigns = [None if place is None else row.values[place] for _, row in versions]
         scopes = scope_numbers(
             connection, layout, (name for name in campaigns if isinstance(name, str))
         )
@@ -412,7 +414,7 @@ def _put_heads(connection: sqlite3.Connection, layout: Layout, latest: pa.Table)
                     GONE if is_gone else row.digest,
                 )
                 for (seq, row), at, is_gone, name in zip(
-                    found, observed, gone, campaigns, strict=True
+                    versions, observed, gone, campaigns, strict=True
                 )
             ],
         )
@@ -463,7 +465,7 @@ def _mend_parts(database: Database, shelf: Shelf) -> list[str]:
 def _adopt(database: Database, shelf: Shelf) -> list[str]:
     """Bring in rows of files that were set aside because no catalog named them."""
     with database.reading() as connection:
-        wanted = {one.file for one in damages(connection)}
+        wanted = {damage.file for damage in damages(connection)}
     words = []
     for name in sorted(wanted):
         path = next(

@@ -335,9 +335,9 @@ def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps
         advice = (
             "make room" if is_full(error) else "make its folder writable, or name another file"
         )
-        said = "the disk is full" if is_full(error) else error.strerror
+        reason = "the disk is full" if is_full(error) else error.strerror
         raise StoreError(
-            f"{_RECORDING.name}: {file} cannot be written ({said}): {advice}"
+            f"{_RECORDING.name}: {file} cannot be written ({reason}): {advice}"
         ) from None
     finally:
         if part is not None:

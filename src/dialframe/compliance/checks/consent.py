@@ -54,7 +54,7 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 def table(view: View) -> pd.DataFrame:
     """Every call that a rule on consent reaches, once per rule, columns `COLUMNS`."""
-    found = view.frame("""
+    requests = view.frame("""
         select r.* exclude (call), [r.rule] as rules, c.call_id, c.to_number, c.campaign_id, c.at_utc as created_at
         from consent_by_rule r join calls c using (call)
         union all by name
@@ -63,12 +63,12 @@ def table(view: View) -> pd.DataFrame:
         from calls c join case_rules k using (case_id) join consent_given g using (rule)
         where c.graded and not k.lifted and g.missing is not null and c.call not in (select call from consent_asked)
         order by rule, call_id""")
-    weak = [view.law.by_number[int(rule)].confidence == "low" for rule in found["rule"]]
-    decided = found["severity"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
-    doubted = decided & pd.Series(weak, index=found.index, dtype="bool")
-    found["by_query"] = found["severity"]
-    found["severity"] = found["severity"].mask(doubted, GRADES.index(UNCERTAIN))
-    return shaped(graded(found, view, words), COLUMNS)
+    weak = [view.law.by_number[int(rule)].confidence == "low" for rule in requests["rule"]]
+    decided = requests["severity"].isin([GRADES.index(PASSED), GRADES.index(VIOLATION)])
+    doubted = decided & pd.Series(weak, index=requests.index, dtype="bool")
+    requests["by_query"] = requests["severity"]
+    requests["severity"] = requests["severity"].mask(doubted, GRADES.index(UNCERTAIN))
+    return shaped(graded(requests, view, words), COLUMNS)
 
 
 def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:

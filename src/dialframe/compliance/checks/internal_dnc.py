@@ -43,29 +43,29 @@ def _one(row: Any, law: Any) -> str:
         return "the rules asked have none on requests that held there on that day"
     day = f"{row.due_at:%Y-%m-%dT%H:%M:%SZ}"
     if not pd.isna(row.denied_at) and not pd.isna(row.honored_at) and row.honored_at <= row.due_at:
-        said = (
+        sentence = (
             f"given to the service before {day}, whose check of {row.denied_at:%Y-%m-%dT%H:%M:%SZ} "
             "says not listed"
         )
     elif not pd.isna(row.honored_at) and row.honored_at <= row.due_at:
-        said = f"shown as honored before {day}"
+        sentence = f"shown as honored before {day}"
     elif not pd.isna(row.unlisted_at) and row.unlisted_at > row.due_at:
-        said = f"still not listed after {day}, when it was due"
+        sentence = f"still not listed after {day}, when it was due"
     elif not pd.isna(row.honored_at):
-        said = f"first shown as honored after {day}, when it was due"
+        sentence = f"first shown as honored after {day}, when it was due"
     elif row.missing == "the end of the time allowed":
-        said = f"the time allowed runs until {day}"
+        sentence = f"the time allowed runs until {day}"
     else:
-        said = "no record after the request shows whether it was honored"
-    return f"{said} ({allowed(law)})"
+        sentence = "no record after the request shows whether it was honored"
+    return f"{sentence} ({allowed(law)})"
 
 
 def requests(view: View) -> pd.DataFrame:
     """Every request of the period, columns `COLUMNS`."""
-    found = graded(view.frame("select * from internal_dnc order by request"), view, words)
+    rows = graded(view.frame("select * from internal_dnc order by request"), view, words)
     return shaped(
-        found.assign(
-            phone="+" + found["phone"].astype("str"), requested_at=found["at_utc"], request=found["evidence"],
+        rows.assign(
+            phone="+" + rows["phone"].astype("str"), requested_at=rows["at_utc"], request=rows["evidence"],
         ),
         COLUMNS,
     )  # fmt: skip

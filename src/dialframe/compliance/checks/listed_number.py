@@ -190,9 +190,9 @@ def _one(row: Any, view: View, requests: pd.DataFrame) -> tuple[str, str | None,
         return reason, "; ".join([proof, *clean_words]), clean, row.following_at
     if basis == "unmapped disposition":
         ref = row.refused_ref if isinstance(row.refused_ref, str) else "(no id)"
-        said = f"the disposition {row.refused_code!r} of call {ref} reads like a refusal and nobody mapped it; say what it means in a file of codes"
+        sentence = f"the disposition {row.refused_code!r} of call {ref} reads like a refusal and nobody mapped it; say what it means in a file of codes"
         return (
-            said,
+            sentence,
             f"disposition {row.refused_code} on call {ref} at {_stamp(row.refused_at)}",
             None,
             row.refused_at,
@@ -206,12 +206,12 @@ def _without_ground(
     """Words of a call that nothing speaks against."""
     first = None if pd.isna(row.first_request) else requests.loc[int(row.first_request)]
     if row.basis == "late check":
-        said = f"the next check, of {_stamp(row.next_at)}, said not listed, later than the rule's limit of age{lists}"
-        return said, None, None, None
+        sentence = f"the next check, of {_stamp(row.next_at)}, said not listed, later than the rule's limit of age{lists}"
+        return sentence, None, None, None
     if row.basis == "screened at import":
-        said = f"screened at import at {_stamp(row.screen_at)} and not checked since{lists}"
+        sentence = f"screened at import at {_stamp(row.screen_at)} and not checked since{lists}"
         return (
-            said,
+            sentence,
             _record("import screen", row.screen_ref, row.screen_at, listed=False),
             None,
             None,
@@ -240,43 +240,45 @@ def _without_ground(
             None,
         )
     if first is not None:
-        said = "the request not to be called came on this call or later, and explains the rest"
-        return said, request_words(first), None, first.at_utc
+        sentence = "the request not to be called came on this call or later, and explains the rest"
+        return sentence, request_words(first), None, first.at_utc
     if not pd.isna(row.at_check_at):
-        said = f"the newest check before the call, of {_stamp(row.at_check_at)}, said not listed"
-        return said, _record("check", row.check_ref, row.at_check_at, listed=False), None, None
+        sentence = (
+            f"the newest check before the call, of {_stamp(row.at_check_at)}, said not listed"
+        )
+        return sentence, _record("check", row.check_ref, row.at_check_at, listed=False), None, None
     return "nothing on record bears on the time of this call", None, None, None
 
 
 def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str]]:
     """Instant, words and proof of everything that speaks against a call."""
     if row.by_check:
-        said = f"the newest check before the call, of {_stamp(row.check_at)}, said listed"
-        yield row.check_at, said, _record("check", row.check_ref, row.check_at, listed=True)
+        sentence = f"the newest check before the call, of {_stamp(row.check_at)}, said listed"
+        yield row.check_at, sentence, _record("check", row.check_ref, row.check_at, listed=True)
     if row.by_request and request is not None:
         days, counted = (
             (row.created_at - request.at_utc) / _DAY,
             weekdays(request.at_utc, row.created_at),
         )
-        said = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
+        sentence = f"{days:.1f} days ({counted} weekdays) after a request not to be called"
         laws = [law for law in view.rules(row.request_rules) if isinstance(law, HonorRule)]
-        said += "".join(
+        sentence += "".join(
             f"{', ' if n == 0 else '; '}{law.id} allows {allowed(law)}"
             for n, law in enumerate(laws)
         )
-        yield request.at_utc, said, request_words(request)
+        yield request.at_utc, sentence, request_words(request)
     if row.by_flag:
-        said = f"the lead was marked dnc by {_stamp(row.flag_at)}"
-        yield row.flag_at, said, _record("lead status", row.flag_ref, row.flag_at, listed=True)
+        sentence = f"the lead was marked dnc by {_stamp(row.flag_at)}"
+        yield row.flag_at, sentence, _record("lead status", row.flag_ref, row.flag_at, listed=True)
 
 
 def allowed(law: HonorRule) -> str:
     """Days that a rule on requests allows, in words."""
     p = law.parameters
-    said = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
-    said += " until it is withdrawn" if p.until_withdrawn else ""
-    said += f", for {p.scope}" if p.scope else ""
-    return said + (f", for affiliates {p.affiliates}" if p.affiliates else "")
+    sentence = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
+    sentence += " until it is withdrawn" if p.until_withdrawn else ""
+    sentence += f", for {p.scope}" if p.scope else ""
+    return sentence + (f", for affiliates {p.affiliates}" if p.affiliates else "")
 
 
 def _doubt(row: Any) -> str:

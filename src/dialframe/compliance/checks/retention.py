@@ -44,8 +44,8 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 def table(view: View) -> pd.DataFrame:
     """Every rule on keeping records, columns `COLUMNS`."""
-    found = view.frame("select * from retention order by rule")
-    return shaped(graded(found, view, words), COLUMNS)
+    rows = view.frame("select * from retention order by rule")
+    return shaped(graded(rows, view, words), COLUMNS)
 
 
 CHECK: Final = Check(

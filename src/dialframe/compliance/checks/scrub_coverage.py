@@ -55,12 +55,12 @@ def records(rows: pd.DataFrame) -> pd.DataFrame:
 
 def numbers(view: View) -> pd.DataFrame:
     """Every number that is callable or was called, columns `NUMBERS`."""
-    found = view.frame("select * from coverage order by lead_place nulls last, call_place")
-    told = records(found)
+    numbers_read = view.frame("select * from coverage order by lead_place nulls last, call_place")
+    told = records(numbers_read)
     return shaped(
         told.assign(
-            phone=found["number"], age_days=(found["as_of"] - told["checked_at"]) / _DAY,
-            max_age_days=found["max_age"] // _DAY,
+            phone=numbers_read["number"], age_days=(numbers_read["as_of"] - told["checked_at"]) / _DAY,
+            max_age_days=numbers_read["max_age"] // _DAY,
         ),
         NUMBERS,
     )  # fmt: skip

@@ -46,8 +46,8 @@ def _reason(laws: list[Rule], grade: str, missing: object) -> str:
         return f"nobody may be called about {subjects}, and the practice file says that this is what the call is about"
     if grade == UNCERTAIN:
         doubts = " ".join(dict.fromkeys(law.ceiling_reason for law in laws if law.ceiling_reason))
-        said = f"whether the ban on calls about {subjects} reaches this call is not certain"
-        return f"{said}: {doubts}" if doubts else said
+        sentence = f"whether the ban on calls about {subjects} reaches this call is not certain"
+        return f"{sentence}: {doubts}" if doubts else sentence
     if grade == NOT_EVALUABLE:
         return f"whether the ban on calls about {subjects} reaches this call depends on {missing}"
     return f"a record lifts the ban on calls about {subjects}"

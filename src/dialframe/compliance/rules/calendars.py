@@ -126,25 +126,25 @@ def day_of(on: str, year: int) -> date | None:
         >>> day_of("tue after 1st mon of nov", 2026)
         datetime.date(2026, 11, 3)
     """
-    found = _ON.fullmatch(on)
-    if found is None:
+    match = _ON.fullmatch(on)
+    if match is None:
         return None
-    if found["month"]:
-        return date(year, int(found["month"]), int(found["day"]))
-    if found["shift"]:
+    if match["month"]:
+        return date(year, int(match["month"]), int(match["day"]))
+    if match["shift"]:
         sunday: date = easter(year)
-        return sunday + timedelta(days=int(found["shift"]))
-    if found["near"]:
-        day = date(year, int(found["near"][:2]), int(found["near"][3:]))
+        return sunday + timedelta(days=int(match["shift"]))
+    if match["near"]:
+        day = date(year, int(match["near"][:2]), int(match["near"][3:]))
         back = day.weekday() if day.weekday() < _SATURDAY else day.weekday() - 7
         return day - timedelta(days=back)
-    if found["weekday"] not in _WEEKDAYS or found["of"] not in _MONTHS:
+    if match["weekday"] not in _WEEKDAYS or match["of"] not in _MONTHS:
         return None
     day = _nth(
-        year, _MONTHS.index(found["of"]) + 1, _WEEKDAYS.index(found["weekday"]), found["nth"]
+        year, _MONTHS.index(match["of"]) + 1, _WEEKDAYS.index(match["weekday"]), match["nth"]
     )
-    if found["after"]:
-        day += timedelta(days=(_WEEKDAYS.index(found["after"]) - day.weekday() - 1) % 7 + 1)
+    if match["after"]:
+        day += timedelta(days=(_WEEKDAYS.index(match["after"]) - day.weekday() - 1) % 7 + 1)
     return day
 
 
@@ -282,29 +282,29 @@ def _public(parameters: HolidayParameters, year: int) -> dict[date, str]:
 
 def _disputed(parameters: HolidayParameters, days: Mapping[date, str]) -> dict[date, str]:
     """Days of which the rule says that sources disagree, with what they say."""
-    found: dict[date, str] = {}
+    disputed: dict[date, str] = {}
     for entry in parameters.disputed:
         for day, name in days.items():
             of_name = not entry.name or entry.name.casefold() in name.casefold()
             of_weekday = entry.weekday is None or _WEEKDAYS[day.weekday()] == entry.weekday
             if of_name and of_weekday:
-                found[day] = f"{name}; sources disagree: {'; '.join(entry.sources)}"
-    return found
+                disputed[day] = f"{name}; sources disagree: {'; '.join(entry.sources)}"
+    return disputed
 
 
 def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
     """Holidays of a year, by a statute's list or by the library, with what the rule adds and drops."""
     if parameters.statutory is not None:
         listed = statutory_calendars()[parameters.statutory].in_year(year)
-        found = {day: name for day, (name, unsettled) in listed.items() if not unsettled}
+        days = {day: name for day, (name, unsettled) in listed.items() if not unsettled}
     elif parameters.calendar is not None:
-        found = dict(_calendar(parameters.calendar, parameters.subdiv, year, parameters.observed))
+        days = dict(_calendar(parameters.calendar, parameters.subdiv, year, parameters.observed))
     else:
         return {}
     dropped = [name.casefold() for name in parameters.drop]
-    found = {
+    days = {
         day: name
-        for day, name in found.items()
+        for day, name in days.items()
         if not any(drop in name.casefold() for drop in dropped)
     }
     for added in parameters.add:
@@ -313,11 +313,11 @@ def _listed(parameters: HolidayParameters, year: int) -> dict[date, str]:
             day = date(year, month, number)
         except ValueError:
             continue  # 29 February of a year without one
-        found.setdefault(day, added.name)
+        days.setdefault(day, added.name)
         if added.moves and day.weekday() >= _SATURDAY:
             shift = timedelta(days=-1 if day.weekday() == _SATURDAY else 1)
-            found.setdefault(day + shift, f"{added.name} (observed)")
-    return found
+            days.setdefault(day + shift, f"{added.name} (observed)")
+    return days
 
 
 def _partial(parameters: HolidayParameters, year: int) -> dict[date, str]:
@@ -362,7 +362,7 @@ def _calendar(
     year: int,
     observed: bool = True,  # noqa: FBT001, FBT002 - cached
 ) -> Mapping[date, str]:
-    found = holidays.country_holidays(
+    calendar = holidays.country_holidays(
         country, subdiv=subdiv or None, years=year, observed=observed, language="en_US"
     )
-    return dict(found)
+    return dict(calendar)

@@ -41,14 +41,14 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             so; the line is named.
     """
     try:
-        own = _FILE.validate_python(tomllib.loads(text))
+        changes = _FILE.validate_python(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:
         raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
     rules = {rule.id: rule for rule in book.rules}
     origins = list(book.origins)
-    for change in own.change:
+    for change in changes.change:
         where = f"{name}, line {rulebook_lint.of_rule(text, change.id)}"
         if change.id not in rules:
             raise ConfigError(f"{where}: there is no rule {change.id!r} in the book")
@@ -66,7 +66,7 @@ def apply(book: RuleBook, text: str, *, name: str = "own rules") -> RuleBook:
             del rules[change.id]
         else:
             rules[change.id] = _joined(new, where) if change.adopt else new
-    for added in own.add:
+    for added in changes.add:
         where = f"{name}, line {rulebook_lint.of_rule(text, added.rule.id)}"
         if added.rule.id in rules:
             raise ConfigError(f"{where}: the id {added.rule.id!r} is taken; choose another")
@@ -213,12 +213,12 @@ def read_declared(text: str, *, name: str = "file of declared days") -> Declared
         raise ConfigError(f"{name}: not valid TOML ({error}); correct the text") from error
     except ValidationError as error:
         raise ConfigError(rulebook_lint.first_problem(error, text, name)) from error
-    found: dict[str, dict[date, str]] = {}
+    declared: dict[str, dict[date, str]] = {}
     for spell in given:
-        days = found.setdefault(spell.rule, {})
+        days = declared.setdefault(spell.rule, {})
         if spell.first is None:
             continue
         last = spell.last or spell.first
         for shift in range((last - spell.first).days + 1):
             days[spell.first + timedelta(days=shift)] = spell.what
-    return Declared(found)
+    return Declared(declared)

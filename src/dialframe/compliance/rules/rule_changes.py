@@ -138,11 +138,11 @@ def _row(rule: Rule) -> dict[str, str]:
 
 def _fields(old: object, new: object, path: str = "") -> list[tuple[str, str, str]]:
     if isinstance(old, dict) and isinstance(new, dict):
-        found = []
+        changes = []
         for name in dict.fromkeys([*old, *new]):
             inner = f"{path}.{name}" if path else str(name)
-            found += _fields(old.get(name), new.get(name), inner)
-        return found
+            changes += _fields(old.get(name), new.get(name), inner)
+        return changes
     return [] if old == new else [(path, _words(old), _words(new))]
 
 

@@ -239,9 +239,9 @@ class _TimeRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; whoever asked to be called then agreed to that time."""
-        own = frozenset(each.key for each in self.exemptions)
+        keys = frozenset(each.key for each in self.exemptions)
         codes = {each.code for each in self.exemptions}
-        return own | {"requested"} if "consent" in own and "requested" not in codes else own
+        return keys | {"requested"} if "consent" in keys and "requested" not in codes else keys
 
 
 class HoursRule(_TimeRule):
@@ -267,10 +267,10 @@ class CapRule(_Rule):
     @property
     def exempted_by(self) -> frozenset[str]:
         """Codes of the records that lift this rule; what it says of `unless` is one of them."""
-        own = frozenset(each.key for each in self.exemptions)
+        keys = frozenset(each.key for each in self.exemptions)
         unless = self.parameters.unless
         codes = {each.code for each in self.exemptions}
-        return own if unless is None or unless in codes else own | {unless}
+        return keys if unless is None or unless in codes else keys | {unless}
 
 
 class FreshnessRule(_Rule):

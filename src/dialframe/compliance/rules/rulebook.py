@@ -133,8 +133,8 @@ class RuleBook:
 
     def codes(self) -> RuleBook:
         """The voluntary codes of the book alone, as a firm that adopted them would hold itself to them."""
-        found = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
-        return replace(self, rules=found)
+        adopted_rules = tuple(adopted(r) for r in self.rules if r.status == "voluntary_code")
+        return replace(self, rules=adopted_rules)
 
     def _with_holidays(self, names: set[str]) -> set[str]:
         """Ids of rules among some names, and of the holidays that rules on hours among them name."""
@@ -147,15 +147,15 @@ class RuleBook:
         if upper == "ALL":
             return {rule.id for rule in self.rules}
         if upper.endswith("-*"):
-            found = {r.id for r in self.rules if r.jurisdiction.startswith(upper[:-1])}
+            ids = {r.id for r in self.rules if r.jurisdiction.startswith(upper[:-1])}
         else:
-            found = {r.id for r in self.rules if r.jurisdiction == upper or r.id == name.lower()}
-        if not found:
+            ids = {r.id for r in self.rules if r.jurisdiction == upper or r.id == name.lower()}
+        if not ids:
             known = ", ".join(each.lower() for each in self.jurisdictions)
             raise ConfigError(
                 f"rule book: {name!r} is no jurisdiction of the book and no rule; choose from {known}"
             )
-        return found
+        return ids
 
     def of_kind(self, kind: type[_R]) -> tuple[_R, ...]:
         """Rules of one kind, of every time; voluntary codes are among them.

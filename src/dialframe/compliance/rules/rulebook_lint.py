@@ -170,17 +170,19 @@ def form_problems(error: ValidationError, text: str) -> list[tuple[int, str]]:
     # A misspelled field is also a missing one: the misspelling is what there is to correct.
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")
     found: list[tuple[int, str]] = []
-    told: set[tuple[int | str, ...]] = set()
+    reported: set[tuple[int | str, ...]] = set()
     for problem in problems:
-        place = problem["loc"]
+        location = problem["loc"]
         # A part that is wrong leaves its whole short: the part is what there is to correct.
-        if problem["type"] == "too_short" and any(each[: len(place)] == place for each in told):
+        if problem["type"] == "too_short" and any(
+            each[: len(location)] == location for each in reported
+        ):
             continue
-        told.add(place)
+        reported.add(location)
         # The schema writes the kind of a rule into the path; the file does not.
         steps = [
             step
-            for before, step in zip((None, *place), place, strict=False)
+            for before, step in zip((None, *location), location, strict=False)
             if not (step in KINDS and (isinstance(before, int) or before == "rule"))
         ]
         where = ".".join(str(step) for step in steps) or "the whole"
@@ -223,7 +225,7 @@ def _plain(problem: ErrorDetails) -> str:
 
 def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]:
     """What a rule lacks that makes it worth believing: a sentence, an address, a first day, examples."""
-    found = []
+    problems = []
     for rule in rules:
         line = of_rule(text, rule.id)
         lacks = []
@@ -240,13 +242,13 @@ def evidence_problems(rules: Sequence[Rule], text: str) -> list[tuple[int, str]]
         linked = any("://" in source for source in (*rule.sources, rule.quoted_from))
         if not linked and rule.confidence != "low":
             lacks.append('a source with an address, or confidence = "low"')
-        found += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
-        found += [
+        problems += [(line, f"{rule.id}: {lack} is missing") for lack in lacks]
+        problems += [
             (line, f"{rule.id}: the example at {example.at} lies outside the days of the rule")
             for example in rule.examples
             if not rule.holds_on(example.at.date())
         ]
-    return found
+    return problems
 
 
 def of_rule(text: str, rule_id: str) -> int:
@@ -265,7 +267,7 @@ def _line_of(text: str, steps: Sequence[int | str]) -> int:
         starts = [
             number
             for number, line in enumerate(lines)
-            if (found := _TABLES.match(line)) and found[1] == steps[0]
+            if (match := _TABLES.match(line)) and match[1] == steps[0]
         ]
         if steps[1] < len(starts):
             first = starts[steps[1]]
@@ -274,7 +276,7 @@ def _line_of(text: str, steps: Sequence[int | str]) -> int:
     names = [str(step) for step in steps if isinstance(step, str)]
     for name in reversed(names):
         for number in range(first, last):
-            found = _KEY.match(lines[number])
-            if found and (found["key"] == name or (found["table"] or "").split(".")[-1] == name):
+            match = _KEY.match(lines[number])
+            if match and (match["key"] == name or (match["table"] or "").split(".")[-1] == name):
                 return number + 1
     return first + 1

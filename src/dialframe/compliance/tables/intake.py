@@ -77,14 +77,16 @@ def take_calls(calls: pd.DataFrame) -> pd.DataFrame:
 def _recorded(calls: pd.DataFrame) -> pd.Series:
     """Whether each call was recorded, where the service says so in a field of its own (`recording`)."""
     if "recording" in calls.columns:
-        said = calls["recording"].reset_index(drop=True)
-        return said.astype("object").where(said.isin([True, False]), None).astype("boolean")
+        recording = calls["recording"].reset_index(drop=True)
+        return (
+            recording.astype("object").where(recording.isin([True, False]), None).astype("boolean")
+        )
     none = pd.Series(None, index=range(len(calls)), dtype="boolean")
     if "_extra" not in calls.columns or not calls["_extra"].notna().any():
         return none
-    told = calls["_extra"].reset_index(drop=True).astype("str")
-    said = told.str.extract(r'"recording"\s*:\s*(true|false)', expand=False)
-    return said.map({"true": True, "false": False}).astype("boolean")
+    extra = calls["_extra"].reset_index(drop=True).astype("str")
+    recording = extra.str.extract(r'"recording"\s*:\s*(true|false)', expand=False)
+    return recording.map({"true": True, "false": False}).astype("boolean")
 
 
 def take_leads(leads: pd.DataFrame | None) -> pd.DataFrame:
@@ -149,8 +151,10 @@ def checked(frame: pd.DataFrame, table: Table, names: tuple[str, ...]) -> pd.Dat
 def _column(series: pd.Series, column: Column, table: Table) -> pd.Series:
     values = series.reset_index(drop=True)
     if column.kind == "instant" and _is_text(values):
-        told = [instants.parse(text) if isinstance(text, str) else None for text in values]
-        return pd.Series(told, index=values.index, dtype=DTYPES["instant"])
+        instants_read = [
+            instants.parse(text) if isinstance(text, str) else None for text in values
+        ]
+        return pd.Series(instants_read, index=values.index, dtype=DTYPES["instant"])
     zoned = isinstance(values.dtype, pd.DatetimeTZDtype)
     if column.kind == "instant" and not zoned and values.notna().any():
         raise ConfigError(
@@ -172,8 +176,8 @@ def _is_text(values: pd.Series) -> bool:
     """Whether a column is text throughout, some of which may name no instant."""
     if isinstance(values.dtype, pd.DatetimeTZDtype):
         return False
-    told = values.dropna()
-    return len(told) > 0 and all(isinstance(each, str) for each in told)
+    present = values.dropna()
+    return len(present) > 0 and all(isinstance(each, str) for each in present)
 
 
 def _or_empty(frame: pd.DataFrame | None, names: tuple[str, ...]) -> pd.DataFrame:

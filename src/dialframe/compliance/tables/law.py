@@ -123,18 +123,18 @@ class Law:
 
     def named(self, numbers: Iterable[int] | None) -> list[Rule]:
         """Rules by their numbers, each id once."""
-        found: dict[str, Rule] = {}
+        rules: dict[str, Rule] = {}
         for number in numbers if numbers is not None else ():
             rule = self.by_number[int(number)]
-            found.setdefault(rule.id, rule)
-        return list(found.values())
+            rules.setdefault(rule.id, rule)
+        return list(rules.values())
 
     @cached_property
     def _by_place(self) -> Mapping[str, list[Numbered]]:
-        found: dict[str, list[Numbered]] = {}
+        by_place: dict[str, list[Numbered]] = {}
         for each in self.rules:
-            found.setdefault(each.law.jurisdiction, []).append(each)
-        return found
+            by_place.setdefault(each.law.jurisdiction, []).append(each)
+        return by_place
 
     def of_kind(self, kind: type[Any]) -> Iterator[tuple[int, Any]]:
         """Numbers and rules of one kind that are asked."""

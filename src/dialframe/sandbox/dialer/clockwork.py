@@ -269,8 +269,8 @@ class _Playback:
         chosen: dict[str, list[str]] = {}
         filled: list[tuple[Campaign, int]] = []
         left = room
-        for place, campaign in enumerate(in_turn):
-            fair = -(-left // (len(in_turn) - place))
+        for position, campaign in enumerate(in_turn):
+            fair = -(-left // (len(in_turn) - position))
             pace = campaign.calls_per_minute or room * MODE_SHARE.get(campaign.mode, 1.0)
             most = max(1, _calls_until_next_minute(pace, context.sender.now_us))
             wanted = min(fair, most, left)

@@ -211,7 +211,7 @@ def table(
 def _call(history: History, row: int) -> dict[str, Any]:
     calls, marks, world = history.traffic.calls, history.marks, history.world
     lead = world.people.phone[int(calls.who[row])]
-    own = world.callers.numbers[int(calls.caller[row])]
+    caller_id = world.callers.numbers[int(calls.caller[row])]
     inbound, created = bool(calls.inbound[row]), int(calls.created[row])
     answered = iso(created + int(calls.ring[row])) if calls.answered[row] else None
     duration = int(marks.duration_s[row])
@@ -219,8 +219,8 @@ def _call(history: History, row: int) -> dict[str, Any]:
         "call_id": history.call_ids[row],
         "direction": "inbound" if inbound else "outbound",
         "status": STATUSES[int(STATUS[calls.outcome[row]])],
-        "from": lead if inbound else own,
-        "to": own if inbound else lead,
+        "from": lead if inbound else caller_id,
+        "to": caller_id if inbound else lead,
         "campaign_id": _campaign(history, row),
         "started_at": iso(created),
         "answered_at": answered,

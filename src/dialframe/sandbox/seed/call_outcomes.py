@@ -220,8 +220,8 @@ def talk_ms(rng: np.random.Generator, outcome: Ints) -> Ints:
 def causes(rng: np.random.Generator, outcome: Ints) -> Ints:
     """The hang-up cause of each call, as an index into `CAUSES`."""
     chance = rng.random(len(outcome))
-    place = (chance[:, None] >= _CAUSE_SHARES[outcome]).sum(axis=1)
-    cause: Ints = _CAUSE_CODES[outcome, place]
+    position = (chance[:, None] >= _CAUSE_SHARES[outcome]).sum(axis=1)
+    cause: Ints = _CAUSE_CODES[outcome, position]
     return cause
 
 
@@ -274,11 +274,11 @@ def _cause_tables() -> tuple[Ints, Floats]:
     shares = np.ones((len(OUTCOMES), most - 1))
     for row, outcome in enumerate(OUTCOMES):
         running = 0.0
-        for place, (cause, share) in enumerate(outcome.causes):
-            codes[row, place] = CAUSES.index(cause)
+        for position, (cause, share) in enumerate(outcome.causes):
+            codes[row, position] = CAUSES.index(cause)
             running += share
-            if place < len(outcome.causes) - 1:
-                shares[row, place] = running
+            if position < len(outcome.causes) - 1:
+                shares[row, position] = running
     return codes, shares
 
 

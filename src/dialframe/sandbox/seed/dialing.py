@@ -289,11 +289,11 @@ def _promise(
     fate = np.searchsorted(_FATES, rng.random(count), side="right")
     prompt = due + rng.integers(-4 * MINUTE, 18 * MINUTE, count)
     tardy = calendar.moment(calendar.volume(due + 75 * MINUTE) + rng.uniform(0.02, 1.5, count))
-    at = np.where(fate == 0, prompt, tardy)
+    due_at = np.where(fate == 0, prompt, tardy)
     state = np.select(
-        [(fate <= 1) & (at > floor), fate == len(_FATES) - 1], [KEPT, CANCELLED], PENDING
+        [(fate <= 1) & (due_at > floor), fate == len(_FATES) - 1], [KEPT, CANCELLED], PENDING
     )
-    return due, state, at
+    return due, state, due_at
 
 
 def _settled(promised: list[Callbacks], kept: list[Ints]) -> Callbacks:

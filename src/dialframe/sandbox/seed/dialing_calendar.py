@@ -203,8 +203,8 @@ def iso(utc: int) -> str:
 
 
 def _offsets(zone: str, days: Ints) -> list[int]:
-    place = ZoneInfo(zone)
-    epoch = dt.datetime(1970, 1, 1, 12, tzinfo=place)
+    time_zone = ZoneInfo(zone)
+    epoch = dt.datetime(1970, 1, 1, 12, tzinfo=time_zone)
     noons = (epoch + dt.timedelta(days=day) for day in days.tolist())
     return [_offset_ms(noon) for noon in noons]
 

@@ -121,9 +121,9 @@ def agent_states(count: int) -> list[str]:
 
 def _days(created: Ints) -> list[str]:
     """The UTC days of instants; there are few of them, so each is written once."""
-    days, place = np.unique(created // 86_400_000, return_inverse=True)
+    days, position = np.unique(created // 86_400_000, return_inverse=True)
     words = [iso(day * 86_400_000)[:10] for day in days.tolist()]
-    return [words[number] for number in place.tolist()]
+    return [words[number] for number in position.tolist()]
 
 
 _MICROSECONDS = 1_000
@@ -254,7 +254,7 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
     agent = rng.integers(0, agents, len(calls))
     # Machines and silence are the dialer's own; a person, or a call placed by hand, is an agent's.
     by_agent = HUMAN[calls.outcome] | traffic.clicked
-    own = len(world.people.phone) + calls.caller
+    caller_phone = len(world.people.phone) + calls.caller
     numbers = [*world.people.phone, *world.callers.numbers]
     named = np.where(traffic.detached, -1, calls.who)
     answered = calls.created + calls.ring
@@ -263,8 +263,8 @@ def _calls(rng: np.random.Generator, history: History, agents: int) -> Table:
         {
             "id": Texts(history.call_ids),
             "direction": Coded(calls.inbound.astype(np.int64), ("outbound", "inbound")),
-            "from_number": Coded(np.where(calls.inbound, calls.who, own), numbers),
-            "to_number": Coded(np.where(calls.inbound, own, calls.who), numbers),
+            "from_number": Coded(np.where(calls.inbound, calls.who, caller_phone), numbers),
+            "to_number": Coded(np.where(calls.inbound, caller_phone, calls.who), numbers),
             "status": Coded(STATUS[calls.outcome], STATUSES),
             "created_at": _instants(calls.created),
             "answered_at": _instants(np.where(calls.answered, answered, -1)),

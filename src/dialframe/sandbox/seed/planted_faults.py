@@ -276,8 +276,8 @@ def _change(days: _Days) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
 
 def _weekday_from(day: int) -> int:
     """The day itself, or the Monday after it when it falls on a weekend."""
-    place = _weekday(day)
-    return day + 7 - place if place >= _SATURDAY else day
+    weekday = _weekday(day)
+    return day + 7 - weekday if weekday >= _SATURDAY else day
 
 
 def _weekday(day: int) -> int:

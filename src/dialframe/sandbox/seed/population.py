@@ -78,7 +78,7 @@ class Campaigns:
 
     def with_trait(self, trait: str) -> int:
         """The campaign that has a fault as a whole."""
-        return next(place for place, plan in enumerate(self.plans) if plan.trait == trait)
+        return next(campaign for campaign, plan in enumerate(self.plans) if plan.trait == trait)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -74,7 +74,7 @@ def derived_id(kind: str, *parts: object) -> str:
 def new_request_id() -> str:
     """`req_` plus a ULID: 48 bits of real time in milliseconds, then 80 random bits."""
     number = time.time_ns() // 1_000_000 << _ULID_RANDOM_BITS | secrets.randbits(_ULID_RANDOM_BITS)
-    digits = [_CROCKFORD[number >> 5 * place & 31] for place in range(_ULID_CHARS)]
+    digits = [_CROCKFORD[number >> 5 * position & 31] for position in range(_ULID_CHARS)]
     return "req_" + "".join(reversed(digits))
 
 

@@ -105,12 +105,12 @@ def transcript(spoken: Conversation) -> Json:
     segments = [
         {
             "speaker": speaker,
-            "start_seconds": place * _TURN_S,
-            "end_seconds": min((place + 1) * _TURN_S, spoken.length_s),
+            "start_seconds": turn * _TURN_S,
+            "end_seconds": min((turn + 1) * _TURN_S, spoken.length_s),
             "text": text,
         }
-        for place, (speaker, text) in enumerate(_TURNS)
-        if place * _TURN_S < spoken.length_s
+        for turn, (speaker, text) in enumerate(_TURNS)
+        if turn * _TURN_S < spoken.length_s
     ]
     return {"call_id": spoken.call_id, "language": LANGUAGE, "segments": segments}
 

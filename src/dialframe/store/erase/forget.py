@@ -122,7 +122,9 @@ def traces(table: pa.Table, layout: Layout, person: Person) -> Any:
         ids = pa.array(sorted(person.leads), pa.large_string())
         masks.append(_true(pc.is_in(table["lead_id"], ids)))
     if layout.about is not None:
-        masks += [_true(pc.match_substring(table[layout.about], one)) for one in person.leads]
+        masks += [
+            _true(pc.match_substring(table[layout.about], lead_id)) for lead_id in person.leads
+        ]
     return np.logical_or.reduce(masks)
 
 
@@ -133,8 +135,8 @@ def _mark(connection: sqlite3.Connection, mark: bytes, digits: int, at: int) -> 
 def _owned(connection: sqlite3.Connection, layout: Layout, known: Forgotten) -> set[str]:
     key = "CAST(seq AS TEXT)" if layout.ledger else "_key"
     names = ", ".join((key, *layout.names))
-    found = connection.execute(f"SELECT {names} FROM {layout.versions}")
-    return {key for key, *values in found if known.owns(layout, Row(key, tuple(values)))}
+    rows = connection.execute(f"SELECT {names} FROM {layout.versions}")
+    return {key for key, *values in rows if known.owns(layout, Row(key, tuple(values)))}
 
 
 def _owned_in_parts(
@@ -169,11 +171,11 @@ def _erase(
 def _replace_mentions(connection: sqlite3.Connection, layout: Layout, known: Forgotten) -> int:
     if layout.ledger:
         return 0
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT seq, _key, {', '.join(layout.names)} FROM {layout.versions} WHERE _gone = 0"
     )
     changed = []
-    for seq, key, *values in found:
+    for seq, key, *values in rows:
         row = Row(key, tuple(values))
         cleaned = known.without(layout, row)
         if cleaned is not row:
@@ -221,7 +223,9 @@ def _rewrite_parts(
         count += int(drop.sum()) + len(changed)
         if not layout.ledger:
             _rehash(connection, layout, list(changed.values()))
-        table = _with_rows(table, layout, {place: row for place, (_, row) in changed.items()})
+        table = _with_rows(
+            table, layout, {position: row for position, (_, row) in changed.items()}
+        )
         return table.filter(pa.array(~drop))
 
     rewrite(connection, shelf, made, layout, cleaned)
@@ -235,12 +239,12 @@ def _cleaned_rows(
     if layout.ledger:
         return {}
     places = np.flatnonzero(suspects)
-    found = rows_of(layout, table.take(pa.array(places)))
+    rows = rows_of(layout, table.take(pa.array(places)))
     cleaned: dict[int, tuple[int, Row]] = {}
-    for place, (seq, row) in zip(places.tolist(), found, strict=True):
+    for position, (seq, row) in zip(places.tolist(), rows, strict=True):
         clean = known.without(layout, row)
         if clean is not row:
-            cleaned[place] = (seq, clean)
+            cleaned[position] = (seq, clean)
     return cleaned
 
 
@@ -259,10 +263,10 @@ def _with_rows(table: pa.Table, layout: Layout, rows: dict[int, Row]) -> pa.Tabl
 
 
 def _erase_quarantined(connection: sqlite3.Connection, known: Forgotten) -> int:
-    found = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
+    quarantined = connection.execute("SELECT seq, raw, reason FROM quarantine").fetchall()
     hit = [
         (seq,)
-        for seq, raw, reason in found
+        for seq, raw, reason in quarantined
         if known.text(raw) != raw or known.text(reason) != reason
     ]
     connection.executemany("DELETE FROM quarantine WHERE seq = ?", hit)

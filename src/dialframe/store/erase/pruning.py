@@ -29,8 +29,8 @@ def young_enough(layout: Layout, rows: Sequence[Row], floor: int | None) -> list
     """Rows that may be kept; one without a time may."""
     if floor is None:
         return list(rows)
-    place = layout.place(layout.time_column)
-    return [row for row in rows if not _older(row, place, floor)]
+    column = layout.place(layout.time_column)
+    return [row for row in rows if not _older(row, column, floor)]
 
 
 def prune(
@@ -88,8 +88,8 @@ def _raise_floor(connection: sqlite3.Connection, layout: Layout, before: int) ->
     )
 
 
-def _older(row: Row, place: int, floor: int) -> bool:
-    moment = row.values[place]
+def _older(row: Row, column: int, floor: int) -> bool:
+    moment = row.values[column]
     return isinstance(moment, int) and moment < floor
 
 
@@ -99,10 +99,10 @@ def _key(layout: Layout) -> str:
 
 def _delete_in_tail(connection: sqlite3.Connection, layout: Layout, before: int) -> list[str]:
     key = "phone" if layout.ledger else "_key"
-    found = connection.execute(
+    rows = connection.execute(
         f"DELETE FROM {layout.versions} WHERE {layout.time_column} < ? RETURNING {key}", (before,)
     )
-    return [key for (key,) in found]
+    return [key for (key,) in rows]
 
 
 def _delete_heads(

@@ -67,7 +67,7 @@ class Forgotten:
 
     def owns(self, layout: Layout, row: Row) -> bool:
         """Whether the row is about a forgotten person."""
-        if any(self.has_phone(row.values[place]) for place in layout.phone_places):
+        if any(self.has_phone(row.values[column]) for column in layout.phone_places):
             return True
         if layout.by_id and self.has_id(row.key):
             return True
@@ -78,10 +78,10 @@ class Forgotten:
     def without(self, layout: Layout, row: Row) -> Row:
         """The row with every mention in its text replaced; the very row where there is none."""
         values = list(row.values)
-        for place, kind in layout.prose_places:
-            cell = values[place]
+        for column, kind in layout.prose_places:
+            cell = values[column]
             if isinstance(cell, str):
-                values[place] = self._json(cell) if kind == "json" else self.text(cell)
+                values[column] = self._json(cell) if kind == "json" else self.text(cell)
         return row if tuple(values) == row.values else Row(row.key, tuple(values))
 
     def keep(self, layout: Layout, rows: Iterable[Row]) -> list[Row]:
@@ -126,7 +126,7 @@ class Forgotten:
 
     def _run(self, match: re.Match[str]) -> str:
         run = match.group()
-        places = [place for place, character in enumerate(run) if character in _DIGITS]
+        places = [position for position, character in enumerate(run) if character in _DIGITS]
         digits = digits_of(run)
         parts, copied, start = [], 0, 0
         while start < len(digits):

@@ -52,12 +52,12 @@ class Patches:
 
 def live_parts(connection: sqlite3.Connection, layout: Layout) -> list[Part]:
     """The parts of a table that count, in the order of their first rows."""
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT {_COLUMNS} FROM part WHERE table_name = ? AND dead = 0 "
         "ORDER BY first_time, first_seq, name",
         (layout.table.name,),
     )
-    return [_part(row) for row in found]
+    return [_part(row) for row in rows]
 
 
 def dead_parts(connection: sqlite3.Connection) -> list[str]:
@@ -105,10 +105,10 @@ def drop_parts(connection: sqlite3.Connection, names: Iterable[str]) -> None:
 
 def read_patches(connection: sqlite3.Connection, layout: Layout) -> Patches:
     """The patches of a table."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT seq, until FROM patch WHERE table_name = ? ORDER BY seq", (layout.table.name,)
     ).fetchall()
-    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
     return Patches(pairs[:, 0].copy(), pairs[:, 1].copy())
 
 
@@ -168,14 +168,14 @@ def scope_numbers(
     wanted = sorted(set(values))
     known = "SELECT value, number FROM scope WHERE table_name = ? AND value IN (SELECT value FROM json_each(?))"  # fmt: skip
     pair = (layout.table.name, json.dumps(wanted))
-    found = dict(connection.execute(known, pair).fetchall())
-    if len(found) < len(wanted):
+    numbers = dict(connection.execute(known, pair).fetchall())
+    if len(numbers) < len(wanted):
         connection.executemany(
             "INSERT OR IGNORE INTO scope (table_name, value) VALUES (?, ?)",
             [(layout.table.name, value) for value in wanted],
         )
-        found = dict(connection.execute(known, pair).fetchall())
-    return found
+        numbers = dict(connection.execute(known, pair).fetchall())
+    return numbers
 
 
 def _part(row: tuple[Any, ...]) -> Part:
@@ -298,8 +298,8 @@ def _verdict_digest(before: str, at: int, text: str) -> str:
 
 def read_checkpoints(connection: sqlite3.Connection, name: str) -> dict[str, dict[str, Any]]:
     """The checkpoint of that name and those of its parts (`name/...`)."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT name, state FROM checkpoint WHERE name = ? OR substr(name, 1, ?) = ?",
         (name, len(name) + 1, f"{name}/"),
     )
-    return {row[0]: dict(json.loads(row[1])) for row in found}
+    return {row[0]: dict(json.loads(row[1])) for row in rows}

@@ -139,19 +139,19 @@ def set_aside(database: Database, shelf: Shelf, part: Part, why: str) -> None:
     """Take a damaged part, and every other one of its table, out of the store."""
     layout = BY_NAME[part.table]
     with exclusive(database.folder / PARTS_LOCK, wait=True), database.writing() as connection:
-        alive = {one.name: one for one in live_parts(connection, layout)}
+        alive = {damage.name: damage for damage in live_parts(connection, layout)}
         bad = {part.name: why} if part.name in alive else {}
         seqs = [_tail_seqs(connection, layout)]
-        for one in alive.values():
-            if one.name in bad:
+        for damage in alive.values():
+            if damage.name in bad:
                 continue
             try:
-                shelf.verify(one)
-                seqs.append(integers(shelf.load(one, layout, ["seq"])["seq"]))
+                shelf.verify(damage)
+                seqs.append(integers(shelf.load(damage, layout, ["seq"])["seq"]))
             except Vanished:
-                bad[one.name] = "its file is missing"
+                bad[damage.name] = "its file is missing"
             except Damaged as found:
-                bad[one.name] = str(found)
+                bad[damage.name] = str(found)
         if bad:
             _note(connection, [(alive[name], reason) for name, reason in bad.items()])
             _unlearn(connection, layout, np.concatenate(seqs))
@@ -228,11 +228,11 @@ def refuse_lost(connection: sqlite3.Connection, layout: Layout, as_of: datetime 
     """
     if as_of is None:
         return
-    at = microseconds(as_of)
+    moment = microseconds(as_of)
     (until,) = connection.execute(
         "SELECT max(found_at) FROM damage WHERE table_name = ? "
         "AND first_observed <= ? AND found_at > ?",
-        (layout.table.name, at, at),
+        (layout.table.name, moment, moment),
     ).fetchone()
     if until is not None:
         raise StoreError(
@@ -242,8 +242,8 @@ def refuse_lost(connection: sqlite3.Connection, layout: Layout, as_of: datetime 
 
 
 def _tail_seqs(connection: sqlite3.Connection, layout: Layout) -> np.ndarray:
-    found = connection.execute(f"SELECT seq FROM {layout.versions}").fetchall()
-    return np.array([seq for (seq,) in found], dtype=np.int64)
+    rows = connection.execute(f"SELECT seq FROM {layout.versions}").fetchall()
+    return np.array([seq for (seq,) in rows], dtype=np.int64)
 
 
 def _note(connection: sqlite3.Connection, lost: list[tuple[Part, str]]) -> None:

@@ -396,7 +396,9 @@ class Database:
                 missing = []
             elif missing is not None:
                 missing.append(record)
-        if missing is None or not all(one.whole and "changes" in one.content for one in missing):
+        if missing is None or not all(
+            entry.whole and "changes" in entry.content for entry in missing
+        ):
             raise Unusable(f"{self.path}: it is older than its second copy; {REPAIR}")
         changes = watch(connection)
         for record in missing:
@@ -513,8 +515,8 @@ def changed_tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[tuple[str, bool]]:
-    found = connection.execute(f"PRAGMA table_info({table})")
-    return sorted((name, bool(key)) for _, name, _, _, _, key in found)
+    columns = connection.execute(f"PRAGMA table_info({table})")
+    return sorted((name, bool(key)) for _, name, _, _, _, key in columns)
 
 
 @contextmanager

@@ -333,8 +333,8 @@ def describe_file(path: Path) -> tuple[Part, About]:
     try:
         data = path.read_bytes()
         table = pq.read_table(pa.BufferReader(data), page_checksum_verification=True)
-        told = json.loads((table.schema.metadata or {})[ABOUT])
-        about = About(str(told["table"]), bool(told["history"]), tuple(told["replaced"]))
+        facts = json.loads((table.schema.metadata or {})[ABOUT])
+        about = About(str(facts["table"]), bool(facts["history"]), tuple(facts["replaced"]))
         layout = BY_NAME[about.table]
         part = _described(layout, table, about.history, data)
     except (OSError, KeyError, TypeError, ValueError, pa.ArrowException) as error:
@@ -361,8 +361,8 @@ def order_of(table: pa.Table, names: Sequence[str]) -> pa.Array:
 
 
 def _encoded(layout: Layout, table: pa.Table, *, history: bool, replaced: Sequence[str]) -> bytes:
-    told = {"table": layout.table.name, "history": history, "replaced": list(replaced)}
-    metadata = {**(table.schema.metadata or {}), ABOUT: json.dumps(told).encode()}
+    facts = {"table": layout.table.name, "history": history, "replaced": list(replaced)}
+    metadata = {**(table.schema.metadata or {}), ABOUT: json.dumps(facts).encode()}
     sink = pa.BufferOutputStream()
     # Ids are all different: a dictionary of them would only cost time.
     plain = {"id", "seq"} if layout.by_id else {"seq"}
@@ -405,19 +405,19 @@ def _groups(file: pq.ParquetFile, layout: Layout, times: Times) -> list[int]:
     first, end = times
     if first is None and end is None:
         return every
-    place = file.schema_arrow.get_field_index(layout.time_column)
-    return [number for number in every if _group_may_hold(file, number, place, first, end)]
+    column = file.schema_arrow.get_field_index(layout.time_column)
+    return [number for number in every if _group_may_hold(file, number, column, first, end)]
 
 
 def _group_may_hold(
-    file: pq.ParquetFile, number: int, place: int, first: Value, end: Value
+    file: pq.ParquetFile, number: int, column: int, first: Value, end: Value
 ) -> bool:
-    found = file.metadata.row_group(number).column(place).statistics
-    if found is None:
+    statistics = file.metadata.row_group(number).column(column).statistics
+    if statistics is None:
         return True
-    if not found.has_min_max:
+    if not statistics.has_min_max:
         return False  # all null, which no range holds
-    low, high = found.min_raw, found.max_raw
+    low, high = statistics.min_raw, statistics.max_raw
     if isinstance(low, bytes):
         low, high = low.decode(), high.decode()
     return (end is None or low < end) and (first is None or high >= first)

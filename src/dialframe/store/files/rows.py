@@ -82,14 +82,14 @@ def rows(layout: Layout, records: Iterable[Mapping[str, Any]]) -> tuple[list[Row
     """
     good: dict[str, Row] = {}
     bad: list[Bad] = []
-    for place, record in enumerate(records):
+    for position, record in enumerate(records):
         try:
             row = _row(layout, record)
             _ = row.digest  # finds text that cannot be written down
         except ValueError as error:
             bad.append(bad_record(record, str(error)))
             continue
-        good[str(place) if layout.ledger else row.key] = row
+        good[str(position) if layout.ledger else row.key] = row
     return list(good.values()), bad
 
 
@@ -107,9 +107,9 @@ def bad_record(record: Mapping[str, Any], reason: str) -> Bad:
         >>> bad_record({'id': 'cal_1', 'status': 7}, 'status is no text').key
         'cal_1'
     """
-    found = record.get("id")
+    identifier = record.get("id")
     raw = json.dumps(record, sort_keys=True, default=str)
-    return Bad(raw=raw, reason=reason, key=found if isinstance(found, str) else None)
+    return Bad(raw=raw, reason=reason, key=identifier if isinstance(identifier, str) else None)
 
 
 def microseconds(instant: datetime) -> int:

@@ -100,7 +100,7 @@ def _put(connection: sqlite3.Connection, table: str, row: Sequence[Any]) -> None
 def _key(connection: sqlite3.Connection, table: str) -> list[tuple[str, int]]:
     """Names and places of a table's key columns."""
     columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    return [(name, place) for place, name, *_, key in columns if key]
+    return [(name, position) for position, name, *_, key in columns if key]
 
 
 def _known(table: str) -> str:
@@ -112,8 +112,8 @@ def _known(table: str) -> str:
 def _snapshot(connection: sqlite3.Connection, before: Mark) -> Iterator[str]:
     """JSON of every table but the heads, piece by piece."""
     yield f'{{"before":"{before.digest}","begin":{{'
-    for place, table in enumerate((*SMALL, *TAILS)):
-        yield ("," if place else "") + f'"{table}":['
+    for position, table in enumerate((*SMALL, *TAILS)):
+        yield ("," if position else "") + f'"{table}":['
         separator = ""
         for row in connection.execute(f"SELECT * FROM {table}"):
             yield separator + _encoded(row).decode("utf-8", "surrogatepass")

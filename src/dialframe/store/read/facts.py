@@ -124,7 +124,7 @@ def read_info(connection: sqlite3.Connection, path: Path) -> Info:
 
 def campaign_ids(connection: sqlite3.Connection, layouts: Sequence[Layout]) -> set[str]:
     """Every campaign id that versions of these tables ever named."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for layout in layouts:
         if layout.scoped:
             named = connection.execute(
@@ -134,8 +134,8 @@ def campaign_ids(connection: sqlite3.Connection, layouts: Sequence[Layout]) -> s
             named = connection.execute(f"SELECT _key FROM {layout.heads}")
         else:
             continue
-        found.update(value for (value,) in named)
-    return found
+        ids.update(value for (value,) in named)
+    return ids
 
 
 def of_campaign(layout: Layout, campaign: str) -> tuple[str, list[Value]]:
@@ -165,14 +165,14 @@ def last_seen(connection: sqlite3.Connection, layout: Layout) -> datetime | None
 
 def last_checks(connection: sqlite3.Connection, phones: Sequence[str]) -> dict[str, Check]:
     """The latest Do-Not-Call answer about each number that was ever asked about."""
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT _key, listed, checked_at, request_id FROM {BY_NAME['dnc_checks'].heads} "
         "WHERE _key IN (SELECT value FROM json_each(?))",
         (json.dumps(list(phones)),),
     )
     return {
         phone: Check(phone, bool(listed), instant(checked_at), request_id)
-        for phone, listed, checked_at, request_id in found
+        for phone, listed, checked_at, request_id in rows
     }
 
 
@@ -188,13 +188,13 @@ def last_checks_by(
         phones: The numbers asked about.
         as_of: Checks made by this instant.
     """
-    layout, at = BY_NAME["dnc_checks"], microseconds(as_of)
+    layout, moment = BY_NAME["dnc_checks"], microseconds(as_of)
     wanted = pa.array(list(phones), pa.large_string())
     latest: dict[str, Check] = {}
-    early = (part for part in parts if isinstance(part.times[0], int) and part.times[0] <= at)
+    early = (part for part in parts if isinstance(part.times[0], int) and part.times[0] <= moment)
     tables = (shelf.load(part, layout, layout.table.names) for part in early)
     for table in (*tables, tail.select(layout.table.names)):
-        made = pc.less_equal(table["checked_at"].cast(pa.int64()), at)
+        made = pc.less_equal(table["checked_at"].cast(pa.int64()), moment)
         rows = table.filter(pc.and_(made, pc.is_in(table["phone"], wanted)))
         for row in rows.to_pylist():
             check = Check(row["phone"], bool(row["listed"]), row["checked_at"], row["request_id"])

@@ -100,9 +100,9 @@ def run(
             if len(statements) != 1 or statements[0].type.name not in _READING:
                 # A statement before it could put a table of its own in the place of ours.
                 raise StoreError("the query cannot be answered: it must be one SELECT")
-            found = connection.sql(sql, params=dict(parameters or {}))
-            if found is not None:
-                return found.to_arrow_table()
+            relation = connection.sql(sql, params=dict(parameters or {}))
+            if relation is not None:
+                return relation.to_arrow_table()
         except duckdb.Error as error:
             raise StoreError(f"the query cannot be answered: {error}") from None
     raise StoreError("the query cannot be answered: only a SELECT has rows")
@@ -110,14 +110,14 @@ def run(
 
 def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[_Table]:
     selection = Selection(as_of=as_of)
-    found = []
+    tables = []
     with database.reading() as connection:
         for layout in LAYOUTS:
             refuse_lost(connection, layout, as_of)
             taken = snapshot(connection, layout, selection)
             tail = taken.tail.select(taken.columns)
-            found.append(_Table(layout, taken.parts, taken.patches, tail))
-    for table in found:
+            tables.append(_Table(layout, taken.parts, taken.patches, tail))
+    for table in tables:
         for part in table.parts:
             try:
                 shelf.check(part)
@@ -127,7 +127,7 @@ def _tables(database: Database, shelf: Shelf, as_of: datetime | None) -> list[_T
                 raise StoreError(
                     f"{shelf.folder / part.name}: it was replaced while it was read; ask again"
                 ) from None
-    return found
+    return tables
 
 
 def _make_view(
@@ -157,10 +157,10 @@ def _condition(layout: Layout, as_of: datetime | None) -> str:
     followed = f"SELECT seq FROM _patch_{layout.table.name}"
     if as_of is None:
         return f"seq NOT IN ({followed})"
-    at = microseconds(as_of)
+    moment = microseconds(as_of)
     return (
-        f"epoch_us(_observed_at) <= {at} AND coalesce(_until, {FOREVER}) > {at} AND NOT _gone "
-        f"AND seq NOT IN ({followed} WHERE until <= {at})"
+        f"epoch_us(_observed_at) <= {moment} AND coalesce(_until, {FOREVER}) > {moment} AND NOT _gone "
+        f"AND seq NOT IN ({followed} WHERE until <= {moment})"
     )
 
 

@@ -56,7 +56,7 @@ class Reader:
         """What changes whenever anything was written: name, time and size of the catalog's files."""
         files = sorted(self.folder.glob("*.sqlite*"))
         stats = [(file.name, file.stat()) for file in files if not file.name.endswith("-shm")]
-        return tuple((name, at.st_mtime_ns, at.st_size) for name, at in stats)
+        return tuple((name, status.st_mtime_ns, status.st_size) for name, status in stats)
 
     def frame(
         self,
@@ -324,18 +324,18 @@ def _history(
     for table in (*(shelf.load(part, layout) for part in parts), tail):
         kept = table if wanted is None else table.filter(pc.is_in(table[key], wanted))
         tables.append(_with_until(kept, patches))
-    found = ordered(pa.concat_tables(tables), [*dict.fromkeys((key, "_observed_at", "seq"))])
+    history = ordered(pa.concat_tables(tables), [*dict.fromkeys((key, "_observed_at", "seq"))])
     names = [*layout.table.names, *(column.name for column in HISTORY)]
-    place = found.schema.get_field_index("_until")
-    until = found["_until"].cast(pa.timestamp("us", "UTC"))
-    shown = found.set_column(place, "_until", until).select(names)
+    place = history.schema.get_field_index("_until")
+    until = history["_until"].cast(pa.timestamp("us", "UTC"))
+    shown = history.set_column(place, "_until", until).select(names)
     return shown if shown.num_rows else shown.schema.empty_table().combine_chunks()
 
 
 def _with_until(table: pa.Table, patches: Patches) -> pa.Table:
     untils = patches.untils_of(integers(table["seq"]))
-    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
-    ends = np.minimum(own, untils)
+    until = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+    ends = np.minimum(until, untils)
     place = table.schema.get_field_index("_until")
     column = pa.array(ends, pa.int64(), mask=ends == FOREVER)
     return table.set_column(place, table.schema.field(place), column)

@@ -91,12 +91,12 @@ def snapshot(
     """
     names = tuple(column.name for column in layout.columns) if columns is None else tuple(columns)
     where, values = _conditions(layout, selection)
-    at = None if selection.as_of is None else microseconds(selection.as_of)
+    moment = None if selection.as_of is None else microseconds(selection.as_of)
     first, end = bounds(layout, selection)
     parts = tuple(
         part
         for part in live_parts(connection, layout)
-        if _counts(part, at) and part.may_hold(first, end)
+        if _counts(part, moment) and part.may_hold(first, end)
     )
     loaded = tuple(dict.fromkeys((*names, layout.time_column, layout.tie_shown)))
     tail = read_tail(connection, layout, where, values).select(loaded)
@@ -172,13 +172,13 @@ def bounds(layout: Layout, selection: Selection) -> tuple[Value, Value]:
 
 def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]:
     conditions, values = ["1"], list[Value]()
-    at = None if selection.as_of is None else microseconds(selection.as_of)
+    moment = None if selection.as_of is None else microseconds(selection.as_of)
     if not layout.ledger:
-        conditions += ["_gone = 0", f"_until = {FOREVER}" if at is None else "_until > ?"]
-        values += [] if at is None else [at]
-    if at is not None:
+        conditions += ["_gone = 0", f"_until = {FOREVER}" if moment is None else "_until > ?"]
+        values += [] if moment is None else [moment]
+    if moment is not None:
         conditions.append("_observed_at <= ?")
-        values.append(at)
+        values.append(moment)
     for sign, bound in zip((">=", "<"), bounds(layout, selection), strict=True):
         if bound is not None:
             conditions.append(f"{layout.time_column} {sign} ?")
@@ -189,19 +189,19 @@ def _conditions(layout: Layout, selection: Selection) -> tuple[str, list[Value]]
     return " AND ".join(conditions), values
 
 
-def _counts(part: Part, at: int | None) -> bool:
-    if at is None:
+def _counts(part: Part, moment: int | None) -> bool:
+    if moment is None:
         return not part.history
-    return part.observed[0] <= at < part.until
+    return part.observed[0] <= moment < part.until
 
 
 def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
     """The rows of one part that are wanted, in the columns wanted."""
-    layout, at = taken.layout, taken.at
+    layout, moment = taken.layout, taken.at
     patched = not layout.ledger and taken.patches.within(part)
     needed = dict.fromkeys(taken.loaded)
     needed |= dict.fromkeys(["seq"] if patched else [])
-    needed |= dict.fromkeys(["_observed_at"] if at is not None else [])
+    needed |= dict.fromkeys(["_observed_at"] if moment is not None else [])
     needed |= dict.fromkeys(["_until", "_gone"] if part.history else [])
     if taken.selection.campaign is not None and layout.campaign_column is not None:
         needed[layout.campaign_column] = None
@@ -213,16 +213,16 @@ def _rows(shelf: Shelf, taken: Snapshot, part: Part) -> pa.Table:
 
 def _mask(taken: Snapshot, part: Part, table: pa.Table, *, patched: bool) -> Any | None:
     """Which rows are wanted, as a numpy array; None for all of them."""
-    at = taken.at
+    moment = taken.at
     masks = []
     if patched:
         untils = taken.patches.untils_of(integers(table["seq"]))
-        masks.append(untils == FOREVER if at is None else untils > at)
-    if at is not None and part.observed[1] > at:
-        masks.append(integers(table["_observed_at"]) <= at)
-    if at is not None and part.history:
+        masks.append(untils == FOREVER if moment is None else untils > moment)
+    if moment is not None and part.observed[1] > moment:
+        masks.append(integers(table["_observed_at"]) <= moment)
+    if moment is not None and part.history:
         untils = table["_until"].combine_chunks().fill_null(FOREVER)
-        masks.append(untils.to_numpy(zero_copy_only=False) > at)
+        masks.append(untils.to_numpy(zero_copy_only=False) > moment)
         masks.append(~table["_gone"].to_numpy())
     first, end = taken.range
     moments = table[taken.layout.time_column] if (first, end) != (None, None) else None
@@ -246,16 +246,16 @@ def _true(mask: pa.ChunkedArray) -> Any:
 def _overlapping(layout: Layout, tables: Sequence[pa.Table]) -> list[list[pa.Table]]:
     """Tables in groups: one that begins before another has ended is sorted in with it."""
     spans = sorted(
-        ((_span(layout, table), place) for place, table in enumerate(tables)),
+        ((_span(layout, table), position) for position, table in enumerate(tables)),
         key=lambda found: found[0],
     )
     groups: list[list[pa.Table]] = []
     end = None
-    for (first, last), place in spans:
+    for (first, last), position in spans:
         if end is not None and first <= end:
-            groups[-1].append(tables[place])
+            groups[-1].append(tables[position])
         else:
-            groups.append([tables[place]])
+            groups.append([tables[position]])
         end = last if end is None else max(end, last)
     return groups
 
@@ -277,7 +277,7 @@ def _merged(layout: Layout, tables: list[pa.Table], shown: pa.Schema) -> pa.Tabl
     order = order_of(table, [layout.time_column, layout.tie_shown])
     columns = []
     for field in shown:
-        place = table.schema.get_field_index(field.name)
-        columns.append(table.column(place).combine_chunks().take(order).cast(field.type))
-        table = table.remove_column(place)
+        column = table.schema.get_field_index(field.name)
+        columns.append(table.column(column).combine_chunks().take(order).cast(field.type))
+        table = table.remove_column(column)
     return pa.table(columns, schema=shown)

@@ -65,12 +65,12 @@ def heads_of(
     connection: sqlite3.Connection, layout: Layout, keys: Sequence[str]
 ) -> dict[str, Head]:
     """The latest versions of the keys that are known."""
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT _key, seq, since, seen_at, digest, scope FROM {layout.heads} "
         "WHERE _key IN (SELECT value FROM json_each(?))",
         (json.dumps(keys),),
     )
-    return {key: Head(*facts) for key, *facts in found}
+    return {key: Head(*facts) for key, *facts in rows}
 
 
 def insert_versions(

@@ -228,7 +228,7 @@ def _small(parts: Sequence[Part], sizes: Sizes) -> list[Part]:
             continue
         chosen: list[Part] = []
         for part in small:
-            if sum(one.rows for one in chosen) + part.rows > 2 * sizes.part_rows:
+            if sum(part_before.rows for part_before in chosen) + part.rows > 2 * sizes.part_rows:
                 break
             chosen.append(part)
         return chosen
@@ -259,8 +259,8 @@ def _patched_in(table: pa.Table, known: Patches) -> tuple[pa.Table, list[tuple[i
     untils = known.untils_of(seqs)
     hit = untils < FOREVER
     place = table.schema.get_field_index("_until")
-    own = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
-    ends = np.minimum(own, untils)
+    until = table["_until"].combine_chunks().fill_null(FOREVER).to_numpy(zero_copy_only=False)
+    ends = np.minimum(until, untils)
     column = pa.array(ends, mask=ends == FOREVER)
     folded = list(zip(seqs[hit].tolist(), untils[hit].tolist(), strict=True))
     return table.set_column(place, table.schema.field(place), column), folded
