@@ -25,6 +25,10 @@ Weights = dict[str, tuple[float, tuple[str, ...]]]
 _SAMPLE_ROWS: Final = 2000
 _LEAST_KNOWN_CELLS: Final = 3
 _POST_SHARE: Final = 0.8
+#: So many cells show the form of a column.
+_POST_CODES: Final = 500
+#: Addresses of mail and identifiers, which name no place; a code of a division has two digits at the most.
+_NO_PLACE: Final = re.compile(r"@|\d\d\d")
 _STYLE_SHARE: Final = 0.5
 _MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
@@ -49,7 +53,7 @@ def weigh(
     headers = [str(name) for name in frame.columns]
     own = {str(column.name) for column in phones}
     columns = {
-        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS)) if cell.strip()]
+        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS).tolist()) if cell.strip()]
         for name in headers
         if name not in own
     }
@@ -115,6 +119,8 @@ def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
         for cell, count in Counter(cells).items():
             regions: frozenset[str] = frozenset()
             for part in _PARTS.split(cell[:120]):
+                if _NO_PLACE.search(part):
+                    continue
                 word = plain(part)
                 regions = names.get(word, frozenset())
                 if not regions and divisions:
@@ -143,18 +149,27 @@ def _of_post_codes(columns: Mapping[str, Sequence[str]]) -> _Weights:
         if len(cells) < _LEAST_KNOWN_CELLS:
             continue
         named = bool(_words("headers", "post").intersection(plain(header).split()))
+        counts = Counter(cell[:12].strip() for cell in cells[:_POST_CODES])
         for region, facts in _table().items():
             if "post" not in facts or not (named or facts.get("only")):
                 continue
-            form = re.compile(facts["post"])
-            share = sum(form.fullmatch(cell[:12].strip()) is not None for cell in cells) / len(
-                cells
-            )
-            if share >= _POST_SHARE:
+            if _is_mostly(counts, re.compile(facts["post"])):
                 weight = 2.0 if facts.get("only") and named else 1.5 if facts.get("only") else 0.3
                 words = f"{header} has post codes of its form" if facts.get("only") else ""
                 weights[region] = max(weights.get(region, (0.0, "")), (weight, words))
     return weights
+
+
+def _is_mostly(counts: Mapping[str, int], form: re.Pattern[str]) -> bool:
+    """Whether nearly all cells have a form; most columns are known not to after a few of them."""
+    total = sum(counts.values())
+    others_left = total - total * _POST_SHARE
+    for cell, count in counts.items():
+        if form.fullmatch(cell) is None:
+            others_left -= count
+            if others_left < -1e-9:
+                return False
+    return True
 
 
 def _of_header_words(headers: Sequence[str]) -> _Weights:
