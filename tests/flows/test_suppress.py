@@ -101,3 +101,13 @@ def test_a_table_of_an_audit_is_a_file_of_numbers(
     assert suppress.read([path], region=None)[0].phones == tuple(PHONES)
     path.write_text(header + "\n")
     assert suppress.read([path], region=None)[0].phones == ()
+
+
+def test_digits_that_are_two_numbers_bar_both(tmp_path: Path) -> None:
+    """With the calling code and without its plus they are a national number as well."""
+    path = tmp_path / "dnc.csv"
+    path.write_text("Telefon\n4915123456789\n030 123456\n")
+
+    assert set(suppress.read([path], region="DE")[0].phones) == {
+        "+494915123456789", "+4915123456789", "+4930123456",
+    }  # fmt: skip

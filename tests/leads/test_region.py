@@ -153,3 +153,39 @@ def test_the_refusal_names_the_best_candidates(lead_file):
     assert decision.is_open
     assert "100% of the numbers" in decision.why()
     assert decision.to_dict()["source"] == "open"
+
+
+@pytest.mark.parametrize(("region", "text", "read"), [
+    # Ostfriesland without its 0, or a mobile number whose `+` was dropped.
+    ("DE", "Name,Phone\nAnn,4915123456789\nBob,0151 23456789\nCy,+4915123456789\n", 2),
+    ("ID", "Name,Phone\nAnn,62812345678\nBob,0812-345-678\n", 1),
+    ("US", "Name,Phone\nAnn,12015550123\nBob,2015550123\n", 2),
+    # Martinique and Mayotte have codes of their own.
+    ("FR", "Prénom,Téléphone\nAnne,0596 30 12 34\nBruno,0269 60 12 34\nChloé,01 42 34 56 78\n", 1),
+    # Delaware or Germany, California or Canada.
+    ("US", "Name,State/Country,Phone\nAnn,DE,(201) 555-0123\nBob,USA,(201) 555-0123\n", 1),
+])  # fmt: skip
+def test_a_number_of_two_countries_is_not_dialed(lead_file, region, text, read):
+    """Nobody can know which is meant."""
+    cleaned = leads.clean(lead_file(text), region=region, policy=leads.Policy())
+    doubtful = cleaned.rejected["_reason"].tolist()
+
+    assert len(cleaned.clean) + len(cleaned.duplicates) == read
+    assert set(doubtful) <= {"phone_ambiguous_region"}
+    assert len(doubtful) == text.count("\n") - 1 - read
+
+
+def test_an_opt_out_reaches_a_number_of_two_countries_in_both(lead_file):
+    """Whichever it is, it is not called under another record."""
+    file = lead_file(
+        "Name,Phone,Do not call\nAnn,4915123456789,yes\nAnn,+4915123456789,\nBob,030 123456,\n"
+    )
+
+    assert leads.clean(file, region="DE").clean["phone"].tolist() == ["+4930123456"]
+
+
+def test_a_language_alone_does_not_settle_a_country_of_few_known_facts(lead_file):
+    """French headers and six digits are Luxembourg's, and New Caledonia's as well."""
+    rows = "".join(f"Luc{at},Martin,Nouméa,20.12.{at:02}\n" for at in range(30, 50))
+
+    assert decide_region(lead_file(f"Prénom,Nom,Ville,Téléphone\n{rows}")).is_open

@@ -233,6 +233,8 @@ def push(
 
 
 def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> SuppressionFile:
+    from dialframe.leads.judging.phone_cells import with_sign
+
     file = _with_header_as_row(file)
     region = region or leads.decide_region(file).region
     frame = file.frame
@@ -260,6 +262,12 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
             pieces = pieces[pieces.str.contains(r"\d", regex=True)]
             normal = _normalized(pieces, region)
             phones |= dict.fromkeys(normal.dropna())
+            # National, or with its calling code and without the sign: where both are numbers, both are held.
+            phones |= dict.fromkeys(
+                number
+                for piece, read in zip(pieces, normal, strict=True)
+                if isinstance(read, str) and (number := with_sign(piece, region, read))
+            )
             read_rows.loc[normal.dropna().index] = True
         unread |= filled & ~read_rows
     lines = tuple(int(line) for line in file.lines[unread.to_numpy()])

@@ -121,7 +121,7 @@ REASONS: Final[tuple[Reason, ...]] = (
     Reason(
         "phone_ambiguous_region",
         "rejected",
-        "a national number, and no region was given",
+        "a number that may be of several countries, or of one that was not given",
         "pass the region, or write the number with + and country code",
     ),
     Reason("phone_too_short", "rejected", "digits are missing", "correct the number"),

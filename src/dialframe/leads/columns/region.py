@@ -22,7 +22,7 @@ from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import country_name
 from dialframe.leads.columns.header_match import header_score, is_not_phone
-from dialframe.leads.columns.region_signs import Weights, weigh
+from dialframe.leads.columns.region_signs import Weights, is_weighed, weigh
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
@@ -366,6 +366,8 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
         return False  # the rest of the list speaks for a country whose plan does not fit
     if best.weight >= _ENOUGH and best.weight - second >= _LEAD:
         return count >= 1
+    if any(not is_weighed(one.region) and one.fit >= best.fit for one in others):
+        return False  # a country of which nothing but its plan is known fits as well
     if not others and count >= _ALONE_NUMBERS:
         return best.weight > 0 or count >= _ALONE_UNAIDED
     return (

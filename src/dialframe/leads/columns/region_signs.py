@@ -75,6 +75,21 @@ def weigh(
     return weights
 
 
+def is_of_divisions(header: str) -> bool:
+    """Whether a header speaks of states, provinces and the like."""
+    return bool(_words("headers", "division").intersection(plain(header).split()))
+
+
+def is_division(cell: str) -> bool:
+    """Whether a cell is the code of a state or province, `CA` or `NSW`."""
+    return plain(cell) in _places()[1]
+
+
+def is_weighed(region: str) -> bool:
+    """Whether anything that a list may say is known of a region."""
+    return region in _table()
+
+
 _Weights = dict[str, tuple[float, str]]
 
 
@@ -115,7 +130,7 @@ def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
     total = 0
     names, codes = _places()
     for header, cells in columns.items():
-        divisions = bool(_words("headers", "division").intersection(plain(header).split()))
+        divisions = is_of_divisions(header)
         for cell, count in Counter(cells).items():
             regions: frozenset[str] = frozenset()
             for part in _PARTS.split(cell[:120]):

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
+from phonenumbers import country_code_for_region
+
 from dialframe.leads import headers
 from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.judging.rules import Policy
@@ -239,6 +241,8 @@ def every_number(cell: str, region: str | None) -> tuple[str, ...]:
         tail = _TAIL.fullmatch(part)
         bare = _REMARK.sub(" ", tail[1] if tail else part).strip()
         for candidate in dict.fromkeys((part, bare, re.sub(r"[^\d+]", "", part))):
+            if (whole := with_sign(candidate, region)) is not None:
+                found[whole] = None
             digits = sum(char.isdecimal() for char in candidate)
             if not _LEAST_DIGITS <= digits <= _MOST_DIGITS:
                 continue
@@ -247,6 +251,22 @@ def every_number(cell: str, region: str | None) -> tuple[str, ...]:
                 found[reading.e164] = None
                 break
     return tuple(found)
+
+
+def with_sign(text: str, region: str | None, taken: str = "") -> str | None:
+    """The number in E.164 whose `+` may be missing, where a text begins with the calling code of a region.
+
+    Args:
+        text: A number without letters.
+        region: Region by which it is read as a national number, or None.
+        taken: What it is as one; another number is looked for.
+    """
+    if region is None:
+        return None
+    digits = re.sub(r"\D", "", text)
+    if taken == f"+{digits}" or not digits.startswith(str(country_code_for_region(region))):
+        return None
+    return read_number(f"+{digits}", None).e164
 
 
 def read_extension(cell: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -11,11 +12,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from phonenumbers import country_code_for_region
 
 from dialframe.leads import texts
 from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.issues import Notes
@@ -33,6 +36,7 @@ from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import REASONS
 from dialframe.phones.tiers import Column, read_column
+from dialframe.phones.vectorized import are_valid
 
 Columns = Mapping[str, pa.Array]
 
@@ -45,10 +49,15 @@ def row_regions(cells: Columns, columns: ColumnMap, region: str | None) -> Regio
     """
     if columns.country is None:
         return region
-    which, found = texts.by_distinct(
-        cells[columns.country],
-        lambda cell: region if is_nothing(tidy(cell)) else read_region(cell),
-    )
+    states = is_of_divisions(columns.country)
+
+    def read(cell: str) -> str | None:
+        if is_nothing(tidy(cell)):
+            return region
+        # `State/Country`: CA is California or Canada, DE Delaware or Germany.
+        return None if states and is_division(cell) else read_region(cell)
+
+    which, found = texts.by_distinct(cells[columns.country], read)
     return [found[at] for at in which.tolist()]
 
 
@@ -232,6 +241,8 @@ def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
     blank = texts.constant("", len(rows))
     reason, warned, kind = phones.reason.copy(), phones.warned.copy(), phones.kind.copy()
     reason[rows], warned[rows], kind[rows] = RANK[code], 0, -1
+    plain = phones.plain.copy()
+    plain[rows] &= code != "phone_ambiguous_region"  # its other numbers are to be found too
     return Phones(
         e164=texts.put(phones.e164, rows, blank),
         extension=texts.put(phones.extension, rows, blank),
@@ -241,7 +252,7 @@ def _refused(phones: Phones, rows: np.ndarray, code: str) -> Phones:
         warned=warned,
         kind=kind,
         remark=phones.remark,
-        plain=phones.plain,
+        plain=plain,
         regions=phones.regions,
         warnings=phones.warnings,
     )
@@ -400,7 +411,49 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELED) & invalid)
     unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_abroad(readable, invalid)
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
-    return phones
+    return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
+
+
+#: French numbers of the overseas departments: the code of France leads nowhere with them, they have codes of
+#: their own (+262, +590, +594, +596). ARCEP, decision 2018-0881, national numbering plan.
+_OVERSEAS: Final = r"^\+33(26[239]|5(08|90|94|96)|639|69[0-7])"
+_LONG_DIGITS: Final = 8
+
+
+def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> np.ndarray:
+    """Rows whose number has another one beside it, and nobody can know which of the two is meant.
+
+    `4915123456789` in Germany is a number of Ostfriesland without its 0, or a mobile number whose `+` a system
+    has dropped. And a number of La Réunion is written like one of France.
+    """
+    found = pc.match_substring_regex(phones.e164, _OVERSEAS).to_numpy(zero_copy_only=False).copy()
+    each = _each_region(regions, len(readable))
+    for region in {regions} if isinstance(regions, str | None) else set(regions):
+        if region is None:
+            continue
+        code = str(country_code_for_region(region))
+        # Taken whole, the cell is as long as its number without `+` and calling code.
+        whole = texts.sizes(phones.e164) - texts.sizes(readable) <= 1 + len(code)
+        begins = pc.match_substring_regex(readable, rf"^\W*{code}").to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(begins & whole & (texts.sizes(phones.e164) > 0) & each(region))
+        digits = [re.sub(r"\D", "", cell) for cell in texts.take(readable, rows).to_pylist()]
+        e164 = texts.take(phones.e164, rows).to_pylist()
+        doubtful = [
+            (row, f"+{number}")
+            for row, number, taken in zip(rows.tolist(), digits, e164, strict=True)
+            if taken == f"+{code}{number}" and len(number) > _LONG_DIGITS
+        ]
+        valid = are_valid([number for _, number in doubtful], [None] * len(doubtful))
+        found[[row for (row, _), also in zip(doubtful, valid, strict=True) if also]] = True
+    return np.flatnonzero(found)
+
+
+def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
+    """Which rows are of a region."""
+    if isinstance(regions, str | None):
+        return lambda _: np.ones(count, np.bool_)
+    own = np.array([region or "" for region in regions])
+    return lambda region: own == region
 
 
 def numbers(e164: pa.Array) -> np.ndarray:
