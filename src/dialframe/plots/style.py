@@ -206,7 +206,9 @@ def settle(figure: Figure | Hosted) -> Figure:
         whole = figure.axes.figure
         assert isinstance(whole, Figure)  # noqa: S101 - a subfigure's figure is one
         return whole
-    figure.draw_without_rendering()
+    # The engine alone, without a drawing that is thrown away: the bytes are the same.
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
     figure.set_layout_engine("none")
     return figure
 
