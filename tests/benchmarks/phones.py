@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumberFormat, re_util
 
-from dialframe.phones import normalize, tiers
+from dialframe.phones import column_reader, normalize
 from dialframe.phones.kernel import loaded
 from phones.samples import WIDE, sampled
 
@@ -54,8 +54,11 @@ def main() -> None:
     samples = itertools.cycle([rng.sample(texts, SAMPLE) for _ in range(ROUNDS)])
     contenders: dict[str, tuple[int, Callable[[], object]]] = {
         "phonenumbers": (SAMPLE, lambda: by_phonenumbers(next(samples))),
-        "kernel alone": (rows, lambda: tiers._run(column, *_home(), judge=True)),
-        "into Arrow": (rows, lambda: tiers.to_arrow(tiers.read_column(column, "US"))),
+        "kernel alone": (rows, lambda: column_reader._run(column, *_home(), judge=True)),
+        "into Arrow": (
+            rows,
+            lambda: column_reader.to_arrow(column_reader.read_column(column, "US")),
+        ),
         "normalize(Series)": (rows, lambda: normalize(series, "US")),
     }
     spent: dict[str, list[float]] = {name: [] for name in contenders}
@@ -65,7 +68,7 @@ def main() -> None:
             run()
             if turn:  # the first turn warms up
                 spent[name].append((time.process_time() - began) / count * 1e9)
-    done = tiers.read_column(column, "US")
+    done = column_reader.read_column(column, "US")
     valid = pc.count(done.e164).as_py()
     print(f"{rows} rows, {valid / rows:.1%} valid, {done.repaired / rows:.2%} in tier 2, "
           f"{done.reread} rows in tier 3")  # fmt: skip

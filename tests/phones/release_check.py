@@ -18,7 +18,7 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from dialframe.phones.tiers import read_column
+from dialframe.phones.column_reader import read_column
 from phones.agreement import Difference, differences
 from phones.samples import REGIONS, written
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from phonenumbers import phonenumberutil
 
-from dialframe.phones import read_number, tiers
-from dialframe.phones.tiers import read_column
+from dialframe.phones import column_reader, read_number
+from dialframe.phones.column_reader import read_column
 from phones.agreement import differences, rows
 from phones.samples import DUMMIES, LABELS, NOISE, REGIONS, written
 
@@ -25,7 +25,7 @@ ROWS = 5_000
 @pytest.fixture(autouse=True)
 def _kernel(monkeypatch):
     """Columns are long enough for the kernel here, however few rows they have."""
-    monkeypatch.setattr(tiers, "pays", lambda rows: True)
+    monkeypatch.setattr(column_reader, "pays", lambda rows: True)
 
 
 @pytest.mark.slow

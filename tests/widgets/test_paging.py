@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.widgets.findings import PER_PAGE, page_of
+from dialframe.widgets.cleaning_findings import PER_PAGE, page_of
 
 
 @given(st.integers(0, 500), st.integers(-3, 20))

@@ -18,8 +18,8 @@ from dialframe.leads.columns.region import RegionDecision
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.phones import TYPES
+from dialframe.phones.column_reader import read_column
 from dialframe.phones.outcomes import NO_TYPE, NOWHERE
-from dialframe.phones.tiers import read_column
 
 _FRAMES: Final = tuple(COUNT_KEYS.values())
 #: Records that a report shows of each reason.

@@ -32,7 +32,7 @@ from dialframe.leads.dedupe.compare import (
     Settled,
     settle,
 )
-from dialframe.leads.dedupe.partitions import Partitions
+from dialframe.leads.dedupe.keys_on_disk import Partitions
 from dialframe.leads.judged_files import (
     LINE,
     Choices,

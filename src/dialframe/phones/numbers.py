@@ -12,8 +12,8 @@ import phonenumbers
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
+from dialframe.phones.column_reader import Column, pays, read_column, to_arrow
 from dialframe.phones.single_number import Reading, check_region
-from dialframe.phones.tiers import Column, pays, read_column, to_arrow
 from dialframe.phones.vectorized import read_all
 
 #: Columns of `normalize` and their dtypes, in order.

@@ -24,8 +24,8 @@ from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_lists import Prepared, Recipe
 from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.suppression import SuppressionList
-from dialframe.widgets import findings
-from dialframe.widgets.findings import Browsed, Page, masked
+from dialframe.widgets import cleaning_findings
+from dialframe.widgets.cleaning_findings import Browsed, Page, masked
 from dialframe.widgets.folder import Uploads, inside, write_manifest
 from dialframe.widgets.jobs import aside
 from dialframe.widgets.saved_work import Work, file_of, left_off, save, work_on
@@ -158,7 +158,7 @@ class LeadBench:
         before = (self.recipe, self.rules_file)
         self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.append(before)
-        return "Decided. " + findings.read_words(self.files, self.decisions)
+        return "Decided. " + cleaning_findings.read_words(self.files, self.decisions)
 
     def undo(self, on_progress: OnProgress = silent) -> str:
         """Go back to the recipe before.
@@ -177,7 +177,7 @@ class LeadBench:
         recipe, named = self._past[-1]
         self._read(self._opened(), recipe, on_progress, rules_file=named)
         self._past.pop()
-        return "Undone. " + findings.read_words(self.files, self.decisions)
+        return "Undone. " + cleaning_findings.read_words(self.files, self.decisions)
 
     @property
     def left(self) -> Work | None:
@@ -203,7 +203,9 @@ class LeadBench:
         before = (self.recipe, self.rules_file)
         self._read(path, recipe, on_progress, rules_file=work.rules_file)
         self._past.append(before)
-        return "Gone on as it was decided. " + findings.read_words(self.files, self.decisions)
+        return "Gone on as it was decided. " + cleaning_findings.read_words(
+            self.files, self.decisions
+        )
 
     @property
     def can_undo(self) -> bool:
@@ -244,7 +246,7 @@ class LeadBench:
             )
         self._set(prepared)
         assert prepared.checks is not None  # noqa: S101 - an account was given
-        return f"{findings.screened(prepared.checks)} {self._counted()}"
+        return f"{cleaning_findings.screened(prepared.checks)} {self._counted()}"
 
     def write(self, on_progress: OnProgress = silent) -> str:
         """Write the results, as `dialframe leads clean` does, with a manifest of hashes.
@@ -295,7 +297,7 @@ class LeadBench:
         self.written = write_manifest(brought.files)
         self.ledger = brought.ledger
         self._keep_opt_outs(brought.prepared)
-        return findings.sent(brought.ledger)
+        return cleaning_findings.sent(brought.ledger)
 
     def issues(self) -> Page:
         """Records that are not clean.
@@ -363,7 +365,7 @@ class LeadBench:
         recipe = Recipe(region=self.recipe.region, rules=self.recipe.rules)
         self._read(path, recipe, on_progress, rules_file=self.rules_file, keep=False)
         self._past.clear()
-        return findings.read_words(self.files, self.decisions)
+        return cleaning_findings.read_words(self.files, self.decisions)
 
     def _read(
         self,
@@ -423,7 +425,7 @@ class LeadBench:
 
     def _counted(self) -> str:
         assert self.prepared is not None  # noqa: S101 - called behind `_set`
-        return findings.counted(self.prepared.cleaned)
+        return cleaning_findings.counted(self.prepared.cleaned)
 
 
 #: The tables of a file, and the columns of each.

@@ -21,7 +21,7 @@ from dialframe.flows import firm_records
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
 from dialframe.widgets.bench import Connect
-from dialframe.widgets.findings import Page, masked, page_of
+from dialframe.widgets.cleaning_findings import Page, masked, page_of
 from dialframe.widgets.folder import inside, write_manifest
 
 #: How coverage can be grouped.

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.config import Progress
-from dialframe.widgets.findings import Page
+from dialframe.widgets.cleaning_findings import Page
 from dialframe.widgets.jobs import Jobs, Work, outcome
 from dialframe.widgets.transfer import StatusLine
 

@@ -26,8 +26,8 @@ from dialframe.leads.columns.header_match import (
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
+from dialframe.phones.column_reader import read_column
 from dialframe.phones.outcomes import VALID
-from dialframe.phones.tiers import read_column
 
 SAMPLE_ROWS: Final = 1000
 _PARSED_VALUES: Final = 200

@@ -34,8 +34,8 @@ from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
 from dialframe.phones import outcomes
+from dialframe.phones.column_reader import Column, read_column
 from dialframe.phones.outcomes import REASONS
-from dialframe.phones.tiers import Column, read_column
 from dialframe.phones.vectorized import are_valid
 
 Columns = Mapping[str, pa.Array]

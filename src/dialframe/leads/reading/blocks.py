@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from dialframe.leads.lines_and_records import Dialect, Lines, Shape, split_lines
 from dialframe.leads.reading import splitting
-from dialframe.leads.reading.content import last_line_end
 from dialframe.leads.reading.layout import is_blank
 from dialframe.leads.reading.parser import CLEAN, MAX_SPAN_LINES, STRAY, parse, scan
+from dialframe.leads.reading.utf8_text import last_line_end
 
 _NEAR_LINES: Final = 8
 _SHORT_SPAN_LINES: Final = 5

@@ -13,10 +13,10 @@ import pyarrow as pa
 from dialframe.leads.lead_file import MOST_COLUMNS
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading.blocks import Block, Doubt, is_plain, split_blocks
-from dialframe.leads.reading.content import PIECE_BYTES, Content, LineView
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout
 from dialframe.leads.reading.outline import Outline
+from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView
 
 #: How the header of a file that this package wrote goes on behind its own columns.
 OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')

@@ -31,7 +31,6 @@ from dialframe.leads.reading import plausible, structured, workbook
 from dialframe.leads.reading.assembling import lead_file
 from dialframe.leads.reading.blocks import Block
 from dialframe.leads.reading.concat import together
-from dialframe.leads.reading.content import in_memory
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, survey
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
@@ -39,6 +38,7 @@ from dialframe.leads.reading.parser import parse
 from dialframe.leads.reading.places import sources
 from dialframe.leads.reading.reject_roundtrip import damage
 from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, not_a_table
+from dialframe.leads.reading.utf8_text import in_memory
 
 Format = Literal["auto", "csv"]
 

@@ -18,13 +18,13 @@ from dialframe.leads import texts
 from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
 from dialframe.leads.reading import assembling, plausible
 from dialframe.leads.reading.blocks import Block
-from dialframe.leads.reading.content import Content, open_utf8
 from dialframe.leads.reading.delimited import Surveyed, survey
 from dialframe.leads.reading.file_formats import Format, begins_like_json, read, read_all
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.places import reaching, tables_in
 from dialframe.leads.reading.source import MAX_LINE_BYTES, kind_of
 from dialframe.leads.reading.spool import Spool
+from dialframe.leads.reading.utf8_text import Content, open_utf8
 
 #: Rows of a block of a file that was read whole.
 _ROWS: Final = 50_000

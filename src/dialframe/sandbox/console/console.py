@@ -14,7 +14,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox.console import bodies, console_calls
+from dialframe.sandbox.console import bodies, console_actions
 from dialframe.sandbox.handlers.handling import Inbound, Reply, answer
 from dialframe.sandbox.http import admission
 from dialframe.sandbox.http.asgi_app import inbound_of, refused, send_reply
@@ -70,7 +70,7 @@ class Console:
             "ip_allow": list(ip_allow),
             "size": size,
         }
-        return self._call(console_calls.create_client, bodies.NewClient, body)
+        return self._call(console_actions.create_client, bodies.NewClient, body)
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client.
@@ -83,7 +83,7 @@ class Console:
             The key, in plain text for the last time.
         """
         body = {"sending": sending}
-        answer = self._call(console_calls.create_key, bodies.NewKey, body, client_id=client_id)
+        answer = self._call(console_actions.create_key, bodies.NewKey, body, client_id=client_id)
         return str(answer["api_key"])
 
     def update_client(
@@ -108,7 +108,7 @@ class Console:
         given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
         body = {name: value for name, value in given.items() if value is not None}
         return self._call(
-            console_calls.update_client, bodies.ClientChange, body, client_id=client_id
+            console_actions.update_client, bodies.ClientChange, body, client_id=client_id
         )
 
     def revoke_key(self, credential_id: str) -> None:
@@ -117,7 +117,7 @@ class Console:
         Args:
             credential_id: The key's public half: `svc_test_<credential_id>_...`.
         """
-        self._call(console_calls.revoke_key, bodies.Nothing, {}, credential_id=credential_id)
+        self._call(console_actions.revoke_key, bodies.Nothing, {}, credential_id=credential_id)
 
     def account(self) -> Json:
         """All switches and settings of the account.
@@ -125,7 +125,7 @@ class Console:
         Returns:
             Every switch and setting by its name.
         """
-        return self._call(console_calls.read_account, bodies.Nothing, {})
+        return self._call(console_actions.read_account, bodies.Nothing, {})
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then.
@@ -136,7 +136,7 @@ class Console:
         Returns:
             Every switch and setting as it is then.
         """
-        return self._call(console_calls.update_account, Settings, dict(settings))
+        return self._call(console_actions.update_account, Settings, dict(settings))
 
     def create_campaign(
         self,
@@ -172,7 +172,7 @@ class Console:
             "calls_per_minute": calls_per_minute,
         }
         return self._call(
-            console_calls.create_campaign, bodies.NewCampaign, body, client_id=client_id
+            console_actions.create_campaign, bodies.NewCampaign, body, client_id=client_id
         )
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
@@ -186,7 +186,7 @@ class Console:
             The leads' ids, in their order.
         """
         body = [dict(lead) for lead in leads]
-        answer = self._call(console_calls.add_leads, bodies.Leads, body, client_id=client_id)
+        answer = self._call(console_actions.add_leads, bodies.Leads, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
@@ -201,7 +201,7 @@ class Console:
             The calls' ids, in their order.
         """
         body = [dict(record) for record in records]
-        answer = self._call(console_calls.add_calls, bodies.Calls, body, client_id=client_id)
+        answer = self._call(console_actions.add_calls, bodies.Calls, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_agent(
@@ -219,7 +219,7 @@ class Console:
             The agent.
         """
         body = {"extension": extension, "email": email, "state": state}
-        return self._call(console_calls.add_agent, bodies.NewAgent, body, client_id=client_id)
+        return self._call(console_actions.add_agent, bodies.NewAgent, body, client_id=client_id)
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number.
@@ -233,7 +233,7 @@ class Console:
         """
         body = {"number": number}
         return self._call(
-            console_calls.add_caller_id, bodies.NewCallerId, body, client_id=client_id
+            console_actions.add_caller_id, bodies.NewCallerId, body, client_id=client_id
         )
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
@@ -248,7 +248,7 @@ class Console:
         """
         body = {"code": code}
         return self._call(
-            console_calls.add_lead_source, bodies.NewLeadSource, body, client_id=client_id
+            console_actions.add_lead_source, bodies.NewLeadSource, body, client_id=client_id
         )
 
     def add_field_rule(
@@ -267,7 +267,7 @@ class Console:
         """
         body = {"field": field, "required": required, "pattern": pattern}
         return self._call(
-            console_calls.add_field_rule, bodies.NewFieldRule, body, client_id=client_id
+            console_actions.add_field_rule, bodies.NewFieldRule, body, client_id=client_id
         )
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
@@ -281,7 +281,7 @@ class Console:
             The numbers.
         """
         body = {"phones": list(phones)}
-        return self._call(console_calls.add_dnc, bodies.Phones, body, client_id=client_id)
+        return self._call(console_actions.add_dnc, bodies.Phones, body, client_id=client_id)
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list.
@@ -290,7 +290,9 @@ class Console:
             client_id: The client whose data set it is.
             phone: E.164.
         """
-        self._call(console_calls.remove_dnc, bodies.Nothing, {}, client_id=client_id, phone=phone)
+        self._call(
+            console_actions.remove_dnc, bodies.Nothing, {}, client_id=client_id, phone=phone
+        )
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
         """Move a callback to any state.
@@ -305,7 +307,7 @@ class Console:
         """
         path = {"client_id": client_id, "callback_id": callback_id}
         body = {"status": status}
-        return self._call(console_calls.set_callback, bodies.CallbackStatus, body, **path)
+        return self._call(console_actions.set_callback, bodies.CallbackStatus, body, **path)
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -320,7 +322,7 @@ class Console:
         """
         path = {"client_id": client_id, "appointment_id": appointment_id}
         body = {"status": status}
-        return self._call(console_calls.set_appointment, bodies.AppointmentStatus, body, **path)
+        return self._call(console_actions.set_appointment, bodies.AppointmentStatus, body, **path)
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -334,7 +336,7 @@ class Console:
             The event's id.
         """
         body = {"type": kind, "data": dict(data)}
-        answer = self._call(console_calls.emit_event, bodies.NewEvent, body, client_id=client_id)
+        answer = self._call(console_actions.emit_event, bodies.NewEvent, body, client_id=client_id)
         return str(answer["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
@@ -347,7 +349,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `id`, and `call_id` of a
             call.
         """
-        answer = self._call(console_calls.read_outbox, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(console_actions.read_outbox, bodies.Nothing, {}, client_id=client_id)
         return list(answer["data"])
 
     def refusals(self, client_id: str) -> list[Json]:
@@ -360,7 +362,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `code`, `reason` and
             `id`.
         """
-        answer = self._call(console_calls.read_refusals, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(console_actions.read_refusals, bodies.Nothing, {}, client_id=client_id)
         return list(answer["data"])
 
     def advance_clock(self, seconds: float) -> str:
@@ -373,7 +375,7 @@ class Console:
             What the clock shows then, as the contract writes an instant.
         """
         answer = self._call(
-            console_calls.advance_clock, bodies.Advance, {"advance_seconds": seconds}
+            console_actions.advance_clock, bodies.Advance, {"advance_seconds": seconds}
         )
         return str(answer["now"])
 
@@ -414,7 +416,7 @@ class Console:
             "drop": drop,
             "body": body,
         }
-        return self._call(console_calls.arm_fault, Rule, rule)
+        return self._call(console_actions.arm_fault, Rule, rule)
 
     def reconcile(self, key: str, outcome: Literal["done", "not_done"]) -> Json:
         """Say what became of a write whose key answers `outcome_unknown`.
@@ -427,15 +429,15 @@ class Console:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
         body = {"outcome": outcome}
-        return self._call(console_calls.reconcile, bodies.Reconciled, body, idempotency_key=key)
+        return self._call(console_actions.reconcile, bodies.Reconciled, body, idempotency_key=key)
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""
-        self._call(console_calls.clear_faults, bodies.Nothing, {})
+        self._call(console_actions.clear_faults, bodies.Nothing, {})
 
     def _call(self, run: Any, shape: type[BaseModel], body: object, **path: str) -> Json:
         try:
-            given = console_calls.read_body(shape, json.dumps(body))
+            given = console_actions.read_body(shape, json.dumps(body))
             answer: Json | None = run(self._world, given, path)
         except Refusal as refusal:
             raise ConfigError(f"the sandbox's console refused: {refusal.detail}") from None
@@ -452,7 +454,7 @@ class ConsoleEndpoint:
         self._world = world
         self._pool = pool
         self._calls = [
-            (Route(call.path, self, methods=[call.method]), call) for call in console_calls.CALLS
+            (Route(call.path, self, methods=[call.method]), call) for call in console_actions.CALLS
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -477,7 +479,7 @@ class ConsoleEndpoint:
         if not given.lower().startswith(_BEARER) or not hmac.compare_digest(token, right):
             raise Refusal("invalid_api_key", "The console's token is missing or wrong.")
 
-    def _find(self, scope: Scope) -> tuple[console_calls.Call, dict[str, Any]]:
+    def _find(self, scope: Scope) -> tuple[console_actions.Call, dict[str, Any]]:
         allowed = []
         for route, call in self._calls:
             match, matched = route.matches(scope)
@@ -490,12 +492,14 @@ class ConsoleEndpoint:
         raise Refusal("method_not_allowed", headers=(("Allow", ", ".join(sorted(allowed))),))
 
 
-def _run(world: World, call: console_calls.Call, path: dict[str, Any], inbound: Inbound) -> Reply:
+def _run(
+    world: World, call: console_actions.Call, path: dict[str, Any], inbound: Inbound
+) -> Reply:
     text = inbound.body if call.shape is not bodies.Nothing or inbound.body else b"{}"
     try:
         admission.parse(text)
     except Refusal as refusal:
         raise Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors) from None
-    given = console_calls.read_body(call.shape, text)
+    given = console_actions.read_body(call.shape, text)
     result = call.run(world, given, path)
     return Reply(call.status) if result is None else answer(result, status=call.status)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialframe.leads import texts
-from dialframe.leads.dedupe import partitions
+from dialframe.leads.dedupe import keys_on_disk
 from dialframe.leads.dedupe.compare import InMemory, Repeats
+from dialframe.leads.dedupe.keys_on_disk import Partitions
 from dialframe.leads.dedupe.out_of_core import OutOfCore
-from dialframe.leads.dedupe.partitions import Partitions
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:
@@ -48,8 +48,8 @@ def test_the_disk_finds_what_memory_finds(tmp_path_factory, as_text, parts):
 
 def test_more_records_than_are_handed_over_at_once(tmp_path, monkeypatch):
     """They still come in order."""
-    monkeypatch.setattr(partitions, "_SPAN", 7)
-    monkeypatch.setattr(partitions, "_TAKEN", 5)
+    monkeypatch.setattr(keys_on_disk, "_SPAN", 7)
+    monkeypatch.setattr(keys_on_disk, "_TAKEN", 5)
     parts = [[str(at % 11) for at in range(40)], [str(at % 7) for at in range(30)]]
 
     assert found(Partitions(tmp_path), parts, as_text=True) == found(
@@ -61,4 +61,4 @@ def test_one_hash_alone_does_not_make_texts_equal():
     """Rows with the same first hash and another second one are told apart."""
     rows = np.array([[0, 1, 5, 1], [1, 2, 5, 2], [2, 3, 5, 1], [3, 4, 5, 2]], np.int64)
 
-    assert partitions._by_both(rows).tolist() == [0, 1, 0, 1]
+    assert keys_on_disk._by_both(rows).tolist() == [0, 1, 0, 1]

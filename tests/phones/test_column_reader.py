@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dialframe.phones import COLUMNS, normalize, numbers, tiers
+from dialframe.phones import COLUMNS, column_reader, normalize, numbers
 from phones.samples import REGIONS, written
 
 pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
@@ -21,7 +21,7 @@ pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`"
 def _kernel(monkeypatch):
     """Columns are long enough for the kernel here, however few rows they have."""
     monkeypatch.setattr(numbers, "pays", lambda rows: rows > 0)
-    monkeypatch.setattr(tiers, "pays", lambda rows: rows > 0)
+    monkeypatch.setattr(column_reader, "pays", lambda rows: rows > 0)
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_few_values_load_neither_numba_nor_a_plan():
 def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
     """Region by region, with its types, reasons and extensions."""
     column = pa.array(long, pa.large_string())
-    fast = tiers.to_arrow(tiers.read_column(column, "US"))
-    monkeypatch.setattr(tiers, "pays", lambda rows: False)
-    few = tiers.to_arrow(tiers.read_column(column, "US"))
+    fast = column_reader.to_arrow(column_reader.read_column(column, "US"))
+    monkeypatch.setattr(column_reader, "pays", lambda rows: False)
+    few = column_reader.to_arrow(column_reader.read_column(column, "US"))
 
     assert {name: few[name].to_pylist() for name in few.column_names} == {
         name: fast[name].to_pylist() for name in fast.column_names
