@@ -81,3 +81,22 @@ def test_the_column_and_the_cell_are_named(lead_file):
     assert aside[["_reason", "_field", "_value"]].to_numpy().tolist() == [
         ["opt_out", "Last Call", "asked us not to call"]
     ]
+
+
+@pytest.mark.parametrize(("header", "values"), [
+    ("Notes", ["remove number please", "DNCC"]),
+    ("Opmerking", ["uit bestand verwijderen"]),
+    ("備考", ["電話不要"]),
+    ("수신동의", ["거부", "아니오"]),
+    ("Примечание", ["отказ от звонков", "удалить из базы"]),
+    ("Согласие на звонки", ["Нет", "отозвано"]),
+    ("İletişim izni", ["Hayır", "reddedildi"]),
+    ("Huomautus", ["suoramarkkinointikielto"]),
+    ("ملاحظات", ["لا تتصل", "عدم الاتصال"]),
+])  # fmt: skip
+def test_prohibitions_of_other_languages_hold(lead_file, header, values):
+    """Headers and notes that a stranger wrote down without having seen the tables."""
+    rows = [f"{value},Ann,(212) 555-{1000 + at}" for at, value in enumerate(values)]
+    text = "\n".join([f"{header},Name,Phone", *rows, ",Bob,(212) 555-2000"])
+
+    assert set(leads.clean(lead_file(text), region="US").clean["_line"]) <= {len(values) + 2}
