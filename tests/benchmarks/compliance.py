@@ -6,6 +6,11 @@ Parts on integers: `polars`, `duckdb`. Parts on frames with text, as `compliance
 `audit`, `findings` (the audit, and its findings in words), `polars_frames`, `duckdb_frames`. Without
 names `audit` and `duckdb_frames` run.
 
+Parts on Parquet files, which are drawn first and read some rows at a time: `parts` (the audit in
+parts, every check, tables and results for a pack written), `parts_words` (its findings in words
+besides) and `duckdb_files` (the bare as-of join of the same files). `workers_1` and `workers_2` are
+`parts` on one and on two Dask workers of one thread each; their figure is wall.
+
 Each part runs in a process of its own, so that its memory is its own; CPU seconds count every
 thread. Numbers are drawn from every US area code, which no person has.
 """
@@ -16,27 +21,37 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
+
+    from dialframe.compliance import number_partitions as partitions
 
 SEED = 20261121
 DAY_US = 86_400_000_000
 START_US = 1_767_225_600_000_000  # 2026-01-01T00:00Z
 NOW = datetime(2026, 7, 10, tzinfo=UTC)
 RULES = ["us", "us-*"]
+JOIN = (
+    "select count(*), sum(listed::int), count(told) from (select c.phone, c.at, k.told, "
+    "k.listed from calls c asof left join checks k on c.phone = k.phone and c.at >= k.told)"
+)
 
 
-def draw(calls: int, checks: int) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
+def draw(calls: int, checks: int, step: int = 0) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
     """Calls of 180 days in order of time to two numbers in five of those that were checked."""
     from dialframe.phones.area_codes import area_codes
 
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED + step)
     codes = np.array([int(a.code) for a in area_codes().values() if a.region == "US" and a.zones])
     pool = 10**10 + rng.choice(codes, checks) * 10**7 + rng.integers(200, 1000, checks) * 10**4
     pool += rng.integers(0, 10**4, checks)
@@ -47,14 +62,16 @@ def draw(calls: int, checks: int) -> tuple[np.ndarray, ...]:  # type: ignore[typ
     return phones, at, campaigns, rng.permutation(pool), told, rng.random(checks) < 0.03
 
 
-def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def frames_of(
+    calls: int, checks: int, step: int = 0
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Leads, calls and checks as the account gives them, text columns and all."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    phones, at, campaigns, check_phones, told, listed = draw(calls, checks)
-    rng = np.random.default_rng(SEED)
+    phones, at, campaigns, check_phones, told, listed = draw(calls, checks, step)
+    rng = np.random.default_rng(SEED + step)
 
     def text(prefix: str, numbers: np.ndarray) -> pd.Series:  # type: ignore[type-arg]
         body, mark = (
@@ -71,7 +88,7 @@ def frames_of(calls: int, checks: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.D
     def instants(us: np.ndarray) -> pd.Series:  # type: ignore[type-arg]
         return pd.Series(us.view("datetime64[us]")).dt.tz_localize("UTC")
 
-    order = np.arange(calls) + 10**9
+    order = np.arange(calls) + step * calls + 10**9
     answered = np.where(rng.random(calls) < 0.3, at + 8_000_000, np.iinfo(np.int64).min)
     made = pd.DataFrame(
         {
@@ -155,6 +172,106 @@ def duckdb_frames(calls: int, checks: int) -> dict[str, float]:
     return _timed(lambda: _duckdb(left, right))
 
 
+def _files(calls: int, checks: int) -> Path:
+    """The folder of the drawn tables as Parquet, made once."""
+    folder = Path(tempfile.gettempdir()) / f"dialframe-benchmark-{calls}-{checks}"
+    if not (folder / "done").exists():
+        subprocess.run(
+            [sys.executable, __file__, "_draw", str(calls), str(checks), str(folder)], check=True
+        )
+    return folder
+
+
+def _draw(calls: int, checks: int, folder: Path) -> None:
+    """Write the tables, some rows at a time: calls in pieces of a million."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    steps = max(1, calls // 1_000_000)
+    for step in range(steps):
+        leads, made, ledger = frames_of(calls // steps, checks // steps, step)
+        for name, frame in (("calls", made), ("leads", leads), ("dnc_checks", ledger)):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            pq.write_table(table, folder / name / f"{step:04d}.parquet")
+    (folder / "done").touch()
+
+
+def _in_parts(
+    calls: int, checks: int, *, worded: bool = False, workers: int = 0
+) -> dict[str, float]:
+    from dialframe.compliance import number_partitions as partitions
+    from dialframe.compliance.auditing import Question
+    from dialframe.leads.cluster import dask_workers
+
+    folder = _files(calls, checks)
+
+    def rows(name: str) -> partitions.Rows:
+        from pyarrow import dataset
+
+        files = dataset.dataset(folder / name)
+        return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
+
+    found: dict[str, float] = {}
+
+    def run(room: Path, parts: int, map_: partitions.Workers | None) -> None:
+        cpu = time.process_time()
+        (room / "rows").mkdir()
+        laid = partitions.split(
+            {name: rows(name) for name in ("calls", "leads", "dnc_checks")}, room / "rows", parts
+        )
+        found["split_cpu_s"] = round(time.process_time() - cpu, 2)
+        start = time.perf_counter()
+        audit = partitions.in_parts(
+            laid,
+            Question(now=NOW, rules=RULES),
+            folder=room,
+            workers=map_,
+            packed=True,
+            worded=worded,
+        )
+        found["examine_wall_s"] = round(time.perf_counter() - start, 2)
+        print(audit.verdict, file=sys.stderr)
+        written = sum(file.stat().st_size for file in (room / "parts").rglob("*.parquet"))
+        found["pack_gib"] = round(written / 2**30, 2)
+
+    parts = partitions.parts_for(calls + checks + checks // 4)
+    found["parts"] = parts
+    with tempfile.TemporaryDirectory() as room:
+        if not workers:
+            return _timed(lambda: run(Path(room), parts, None)) | found
+        from distributed import LocalCluster
+
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        with cluster, dask_workers(cluster.scheduler_address) as map_:
+            return _timed(lambda: run(Path(room), max(parts, 4), map_)) | found
+
+
+def _table(batch: object) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def duckdb_files(calls: int, checks: int) -> dict[str, float]:
+    """The bare as-of join of the drawn files in DuckDB."""
+    folder = _files(calls, checks)
+
+    def run() -> None:
+        import duckdb
+
+        connection = duckdb.connect(config={"memory_limit": "1500MB"})
+        connection.execute(
+            f"create view calls as select to_number as phone, created_at as at from '{folder}/calls/*.parquet'"
+        )
+        connection.execute(
+            f"create view checks as select phone, listed, checked_at as told from '{folder}/dnc_checks/*.parquet'"
+        )
+        connection.execute(JOIN).fetchall()
+
+    return _timed(run)
+
+
 def _polars(left: object, right: object) -> None:
     left.join_asof(  # type: ignore[attr-defined]
         right, left_on="at", right_on="told", by="phone", strategy="backward",
@@ -168,11 +285,7 @@ def _duckdb(left: object, right: object) -> None:
     connection = duckdb.connect()
     connection.register("calls", left)
     connection.register("checks", right)
-    query = (
-        "select count(*), sum(listed::int), count(told) from (select c.phone, c.at, k.told, "
-        "k.listed from calls c asof left join checks k on c.phone = k.phone and c.at >= k.told)"
-    )
-    connection.execute(query).fetchall()
+    connection.execute(JOIN).fetchall()
 
 
 def _audit(calls: int, checks: int, *, findings: bool) -> dict[str, float]:
@@ -207,6 +320,9 @@ def _timed(run: object) -> dict[str, float]:
 
 def main() -> None:
     """Run every part in its own process and print the figures and ratios."""
+    if sys.argv[1:2] == ["_draw"]:
+        _draw(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+        return
     if len(sys.argv) == 4 and sys.argv[1] in PARTS and sys.argv[2].isdigit():
         print(json.dumps(PARTS[sys.argv[1]](int(sys.argv[2]), int(sys.argv[3]))))
         return
@@ -219,7 +335,10 @@ def main() -> None:
         out = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         found[part] = json.loads(out)
         print(f"{part:14} {found[part]}")
-    for part, joins in (("audit", FRAMES), ("findings", FRAMES)):
+    files = ("duckdb_files",)
+    for part, joins in (
+        ("audit", FRAMES), ("findings", FRAMES), ("parts", files), ("parts_words", files),
+    ):  # fmt: skip
         bare = [found[join] for join in joins if join in found]
         for unit in ("cpu_s", "wall_s") if part in found and bare else ():
             fastest = min(join[unit] for join in bare)
@@ -230,7 +349,9 @@ FRAMES = ("polars_frames", "duckdb_frames")
 PARTS = {
     "polars": polars_part, "duckdb": duckdb_part,
     "audit": audit_part, "findings": findings_part, "polars_frames": polars_frames,
-    "duckdb_frames": duckdb_frames,
+    "duckdb_frames": duckdb_frames, "duckdb_files": duckdb_files, "parts": _in_parts,
+    "parts_words": partial(_in_parts, worded=True), "workers_1": partial(_in_parts, workers=1),
+    "workers_2": partial(_in_parts, workers=2),
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
+import fsspec
 import pandas as pd
 import pytest
 
@@ -451,3 +452,51 @@ def test_what_is_no_pack_or_no_day_is_said(
         "exists already",
     ):
         assert words in said
+
+
+def test_a_pack_in_parts_has_the_findings_of_one_and_is_run_again(
+    store: list[str],
+    pack: Path,
+    elsewhere: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Three parts of the store's tables: the same findings.csv, a report, and a verify.py that agrees."""
+    out = tmp_path / "parts"
+    assert (
+        run(["audit", *store, "--rules", "us", "--partitions", "3", "-o", str(out), "--json"]) == 3
+    )
+    told = _told(capsys)
+    assert (out / "findings.csv").read_bytes() == (pack / "findings.csv").read_bytes()
+    assert (out / "counts.csv").read_bytes() == (pack / "counts.csv").read_bytes()
+    assert told["calls"] == json.loads((pack / "summary.json").read_text())["calls"]
+    assert len(list((out / "parts").iterdir())) == 3
+    assert "violation" in (out / "report.html").read_text()
+    status, said = _again(out, elsewhere)
+    assert status == 0, said
+    assert "in 3 parts" in said
+    assert said.count("all found again") == len(list((pack / "results").glob("*.parquet")))
+    assert run(["audit", "verify", str(out)]) == 0
+    assert not list(tmp_path.glob(".audit-*"))
+    capsys.readouterr()
+    assert run(["audit", "diff", str(pack), str(out), "--json"]) == 0
+    assert _told(capsys)["changes"] == []
+
+
+def test_parquet_of_a_folder_or_an_object_store_is_audited_like_the_store(
+    store: list[str], pack: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tables as `export` writes them, read in parts from a folder and from a URL."""
+    memory = fsspec.filesystem("memory")
+    memory.makedirs("/exported", exist_ok=True)
+    for table in ("calls", "leads", "dnc_checks"):
+        path = tmp_path / f"{table}.parquet"
+        assert run(["export", table, *store[:2], "--to", str(path)]) == 0
+        memory.pipe_file(f"/exported/{path.name}", path.read_bytes())
+    capsys.readouterr()
+    expected = json.loads((pack / "summary.json").read_text())["checks"]
+    for place in (str(tmp_path), "memory://exported"):
+        assert run(["audit", *store, "--rules", "us", "--tables", place, "--json"]) == 3
+        assert _told(capsys)["checks"] == expected
+    assert run(["audit", *store, "--tables", str(tmp_path / "nowhere")]) == 2
+    assert "there is no calls.parquet" in capsys.readouterr().err

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 #: Violations shown on a terminal, and other findings; the pack has them all.
-SHOWN = 20
-FEW = 5
+SHOWN, FEW = 20, 5
 
 _ORDER = {"violation": 0, "uncertain": 1, "not evaluable": 2}
 
@@ -119,6 +118,13 @@ Region = Annotated[
         autocompletion=completion.of(completion.REGIONS),
     ),
 ]
+
+TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL", show_default=False,
+    help="Calls, leads and dnc_checks as Parquet in a folder or object store, in place of the store's.")]  # fmt: skip
+Partitions = Annotated[int | None, typer.Option("--partitions", min=1, show_default=False,
+    help="Audit in so many parts, each with all calls of its numbers: for an account larger than memory.")]  # fmt: skip
+Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|processes|ADDRESS", show_default=False,
+    help="What runs the parts: threads or processes of this machine, or a Dask scheduler, tcp://...")]  # fmt: skip
 
 
 def given_scope(
@@ -258,6 +264,9 @@ def audit(
             help="End with status 3 from findings of this grade on; an audit of nothing always does.",
         ),
     ] = FailOn.VIOLATION,
+    tables: TablesPlace = None,
+    partitions: Partitions = None,
+    scheduler: Scheduler = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -265,7 +274,8 @@ def audit(
     """Hold the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
 
     Reads the local store; run `dialframe sync` first. Ends with status 3 when there are
-    violations. Example:
+    violations. Of an account that was audited in parts the first findings of each check are shown,
+    and its pack has all of them. Example:
 
         dialframe audit --since 2026-10-01 --until 2026-11-01 --rules us,us-fl -o october
     """
@@ -283,17 +293,26 @@ def audit(
     )  # fmt: skip
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
-    with connect(base_url, store) as account, progress() as listen:
-        result = flow.audit(
-            account,
-            now=partial(datetime.now, UTC),
-            max_age=check,
-            state_field=state_field,
-            taxonomy=reporting.own_codes(codes),
-            scope=scope,
-            as_of=moment,
-            on_progress=listen,
+    in_parts = not (tables is None and partitions is None and scheduler is None)
+    if in_parts and check is not None:
+        raise typer.BadParameter(
+            "an audit in parts asks about no numbers: dialframe audit --check first"
         )
+    with connect(base_url, store) as account, progress() as listen:
+        if in_parts:
+            from dialframe.flows.large_audit import audit_in_parts
+
+            result = audit_in_parts(
+                account, now=partial(datetime.now, UTC), tables=tables, partitions=partitions,
+                scheduler=scheduler, room=None if out is None else flow.room_of(out),
+                packed=out is not None, pseudonyms=hidden, state_field=state_field,
+                taxonomy=reporting.own_codes(codes), scope=scope, as_of=moment,
+            )  # fmt: skip
+        else:
+            result = flow.audit(
+                account, now=partial(datetime.now, UTC), max_age=check, state_field=state_field,
+                taxonomy=reporting.own_codes(codes), scope=scope, as_of=moment, on_progress=listen,
+            )  # fmt: skip
     files: dict[str, Path] = {}
     if out is not None:
         files = flow.write_pack(
@@ -303,7 +322,7 @@ def audit(
     if as_json:
         answer({**flow.facts(result), "files": {name: str(path) for name, path in files.items()}})
     else:
-        _tell(result, files)
+        _tell(flow.readable(result), files)
     if _fails(result, fail_on):
         raise typer.Exit(FINDINGS)
 

@@ -26,13 +26,12 @@ from dialframe.compliance.checks import (
     sector_ban,
 )
 from dialframe.compliance.checks.check_results import GRADES, Check, Tally, View, graded, shaped
-from dialframe.compliance.dnc.coverage import Coverage, dialed, in_time, people, speaking, summary
+from dialframe.compliance.dnc.coverage import dialed, in_time, people, speaking, summary
 from dialframe.compliance.engine import CHECKS as ALL_CHECKS
 from dialframe.compliance.engine import Engine
-from dialframe.compliance.late import Parts, Pending
 from dialframe.compliance.pieces import RULES, Piece, piece_of
 from dialframe.compliance.practice import Practice, frozen
-from dialframe.compliance.result import CHECKS, Audit, in_words
+from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rule_model import HolidayRule

@@ -279,13 +279,12 @@ def _findings(check: Check, view: View) -> pd.DataFrame:
         names = ", ".join(f"'{name}'" for name in ("-", *check.whole))
         rows = check.rows(view, f"g.severity > 1 and coalesce(g.missing, '') not in ({names})")
         rows = rows.assign(phone=rows["to_number"], at=rows["created_at"])
-        number, text = rows["call"], ""
+        number, text = rows["call"], [""] * len(rows)
     else:
         rows, number, text = _other_rows(check, view)
     told = shaped(rows.assign(check=check.name), FINDINGS)
     numbers = pd.Series(number).astype("int64").array
-    words = pd.Series(text, index=told.index, dtype="str").array if isinstance(text, str) else text
-    return told.assign(**{ORDER[1]: numbers, ORDER[2]: words})
+    return told.assign(**{ORDER[1]: numbers, ORDER[2]: pd.Series(text, dtype="str").array})
 
 
 def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
@@ -294,17 +293,22 @@ def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
         found = view.frame("select * from scrub_coverage where severity > 1 order by lead_place")
         found = graded(found, view, check.words)
         as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
-        return found.assign(phone=found.get("number"), at=as_of), found["lead_place"], ""
+        return (
+            found.assign(phone=found.get("number"), at=as_of),
+            found["lead_place"],
+            [""] * len(found),
+        )
     if check.name == "internal_dnc":
         found = view.frame("""
             select i.*, epoch_us(q.began_at) as began_us,
               concat_ws(chr(1), coalesce(q.ref, ''), q.phone, coalesce(q.source, ''), coalesce(q.code, '')) as beside
             from internal_dnc i join requests q using (request) where severity > 1 order by request""")
-        order = found["began_us"], found["beside"].astype("str").array
+        began_us, beside = found["began_us"], found["beside"].to_list()
         found = graded(found, view, check.words)
-        return found.assign(phone="+" + found["phone"].astype("str"), at=found["at_utc"]), *order
+        found = found.assign(phone="+" + found["phone"].astype("str"), at=found["at_utc"])
+        return found, began_us, beside
     order = "rule, campaign_id nulls last, from_day" if check.name == "abandonment" else "rule"
     found = view.frame(f"select * from {check.name} where severity > 1 order by {order}")
     found = graded(found, view, check.words)
     at = found["from_at"] if "from_at" in found else found.get("oldest_at")
-    return found.assign(at=at), range(len(found)), ""
+    return found.assign(at=at), range(len(found)), [""] * len(found)

@@ -5,18 +5,96 @@ It shows numbers masked; `findings` and `coverage` hold them whole, since they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from html import escape
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Generic, TypeVar, overload
 
 import pandas as pd
 
-from dialframe.compliance.dnc.coverage import Coverage
-from dialframe.compliance.late import Late, Parts, settled, unmade
 from dialframe.frames import Column
 from dialframe.privacy import mask, redact
+
+# Frames that few read and that cost much are made when they are first asked for, and then kept.
+
+T = TypeVar("T")
+
+_MARK: Final = "late "
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending(Generic[T]):
+    """A value that is not made yet."""
+
+    make: Callable[[], T]
+
+
+class Late(Generic[T]):
+    """A field of a frozen dataclass that may be given as a `Pending` value."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = _MARK + name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Late[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> T | Late[T]:
+        if instance is None:
+            raise AttributeError(self._name)  # so that the field has no default
+        value: T | Pending[T] = instance.__dict__[self._name]
+        if isinstance(value, Pending):
+            value = instance.__dict__[self._name] = value.make()
+        return value
+
+    def __set__(self, instance: object, value: T | Pending[T]) -> None:
+        instance.__dict__[self._name] = value
+
+
+def unmade(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass with late ones, made or not."""
+    held = vars(value)
+    return {
+        e.name: held[_MARK + e.name if _MARK + e.name in held else e.name] for e in fields(value)
+    }
+
+
+def rebuild(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A dataclass from its fields; what pickling one with late fields comes to."""
+    return kind(**values)
+
+
+def settled(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """How to pickle a dataclass with late fields: all of them are made first."""
+    return rebuild, (type(value), {each.name: getattr(value, each.name) for each in fields(value)})
+
+
+class Parts(Mapping[str, pd.DataFrame]):
+    """Frames by name, each made when it is first asked for."""
+
+    def __init__(self, given: Mapping[str, pd.DataFrame | Pending[pd.DataFrame]]) -> None:
+        self._given = dict(given)
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        value = self._given[name]
+        if isinstance(value, Pending):
+            value = self._given[name] = value.make()
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given)
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def joined(self, more: Mapping[str, pd.DataFrame | Pending[pd.DataFrame]]) -> Parts:
+        """The same and further frames; nothing is made."""
+        return Parts({**self._given, **more})
+
+    def __reduce__(self) -> tuple[type[Parts], tuple[dict[str, pd.DataFrame]]]:
+        return Parts, (dict(self),)
+
 
 FINDINGS: Final = (
     Column("check", "text", "name of the check, as in `CHECKS`"),
@@ -54,6 +132,38 @@ _SHOWN: Final = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Coverage:
+    """How far Do-Not-Call checks reach.
+
+    Attributes:
+        numbers: One row per number that is callable or was called, columns `scrub_coverage.NUMBERS`.
+        calls: One row per outbound call, columns `scrub_at_call.COLUMNS`.
+        summary: Counts with their denominators, columns `SUMMARY_COLUMNS`.
+        as_of: The moment at which numbers are judged, UTC.
+        max_age_days: How old a record may be where no rule of the place says.
+    """
+
+    numbers: Late[pd.DataFrame] = Late()
+    calls: Late[pd.DataFrame] = Late()
+    summary: Late[pd.DataFrame] = Late()
+    as_of: datetime
+    max_age_days: int
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return settled(self)
+
+    def __repr__(self) -> str:
+        fresh = int((self.numbers["state"] == "fresh").sum())
+        return (
+            f"Coverage({fresh:,} of {len(self.numbers):,} numbers have a check of at most "
+            f"{self.max_age_days} days on {self.as_of:%Y-%m-%d}; {len(self.calls):,} calls)"
+        )
+
+    def _repr_html_(self) -> str:
+        return str(self.summary.to_html(index=False, na_rep=""))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
     """One audit.
 
@@ -85,11 +195,11 @@ class Audit:
         options: What was asked for: period, rules, moment, and how the command ends.
     """
 
-    findings: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    findings: Late[pd.DataFrame] = Late()
     checks: pd.DataFrame
     coverage: Coverage
-    hours: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
-    listed: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
+    hours: Late[pd.DataFrame] = Late()
+    listed: Late[pd.DataFrame] = Late()
     excluded: Mapping[str, int]
     rulebook_version: str
     rulebook_sha256: str

@@ -20,6 +20,7 @@ from dialframe import compliance
 from dialframe.account import Account
 from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Audit, Practice
+from dialframe.compliance import number_partitions as parts
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import folder as make_folder
@@ -37,20 +38,19 @@ from dialframe.reports import audit_page, page, render
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
 #: Hexadecimal digits of each frame's hash in what a manifest says was read.
 _FINGERPRINT_DIGITS: Final = 16
 #: Counts of a check that are no pass.
 _GRADES: Final = ("violation", "uncertain", "not_evaluable", "not_asked")
 
-_EVERYTHING: Final = Scope()
-_NOW: Final = partial(datetime.now, UTC)
+EVERYTHING: Final = Scope()
+NOW: Final = partial(datetime.now, UTC)
 
 
 def audit(
     account: Account,
     *,
-    now: Callable[[], datetime] = _NOW,
+    now: Callable[[], datetime] = NOW,
     rules: Sequence[str] | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -58,7 +58,7 @@ def audit(
     max_age: str | None = None,
     state_field: str | None = None,
     taxonomy: Taxonomy = DEFAULT,
-    scope: Scope = _EVERYTHING,
+    scope: Scope = EVERYTHING,
     as_of: datetime | None = None,
     on_progress: OnProgress = silent,
 ) -> Audit:
@@ -128,10 +128,28 @@ def audit(
         taxonomy=taxonomy.version,
         data_version=_fingerprint(known.tables),
     )
+    result = with_given(
+        account, result, known, scope, now=now, as_of=as_of,
+        options={"check": max_age, "state_field": state_field},
+    )  # fmt: skip
+    return _with_dashboard(result, known.leads, known.calls, known.campaigns)
+
+
+def with_given(
+    account: Account,
+    result: Audit,
+    known: Evidence,
+    scope: Scope,
+    *,
+    now: Callable[[], datetime],
+    as_of: datetime | None,
+    options: Mapping[str, object],
+) -> Audit:
+    """The audit with what it was given and what it lacks; its verdict is kept in the store."""
     gaps = (*result.gaps, *_short(scope, known.tables, known.at))
     options = {
         "since": scope.since, "until": scope.until, "rules": None if scope.rules is None else list(scope.rules),
-        "as_of": as_of, "check": max_age, "state_field": state_field, **scope.options,
+        "as_of": as_of, **options, **scope.options,
     }  # fmt: skip
     told = {
         name: value.isoformat() if isinstance(value, datetime) else value
@@ -144,7 +162,7 @@ def audit(
         result = result.with_inputs(
             (*gaps, f"the store did not keep this audit: {error}"), result.inputs, result.options
         )
-    return _with_dashboard(result, known.leads, known.calls, known.campaigns)
+    return result
 
 
 def may_call(
@@ -154,12 +172,12 @@ def may_call(
     at: datetime | None = None,
     campaign: str | None = None,
     caller_id: str | None = None,
-    now: Callable[[], datetime] = _NOW,
+    now: Callable[[], datetime] = NOW,
     rules: Sequence[str] | None = None,
     practice: Practice | None = None,
     state_field: str | None = None,
     taxonomy: Taxonomy = DEFAULT,
-    scope: Scope = _EVERYTHING,
+    scope: Scope = EVERYTHING,
 ) -> pd.DataFrame:
     """Which numbers may be called, by everything that the store and the firm have on record.
 
@@ -350,7 +368,7 @@ def write_pack(
             before was changed, or signed while this one is not.
         OSError: The disk is full or the folder cannot be written.
     """
-    html = render(audit_page.page(result))
+    html = render(audit_page.page(readable(result)))
     report = {"report.html": html.encode()}
     if pdf:
         report["report.pdf"] = page.to_pdf(html, dated=result.as_of)
@@ -372,6 +390,23 @@ def write_pack(
         )  # fmt: skip
         publish({path: written["zip"]})
     return {"zip": path}
+
+
+#: Findings of each check and grade that are shown of an audit in parts.
+_SHOWN_EACH: Final = 500
+
+
+def room_of(path: Path) -> Path:
+    """The folder in which a pack will lie, made where it is missing: what it is made of is laid out there."""
+    make_folder(path.parent)
+    return path.parent
+
+
+def readable(result: Audit) -> Audit:
+    """The audit as it is shown: of one in parts, the first findings of each check and grade, beside the counts of all."""
+    if not isinstance(result.engine, parts.InParts):
+        return result
+    return result.with_findings(result.engine.first(_SHOWN_EACH))
 
 
 def facts(result: Audit) -> dict[str, object]:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +33,8 @@ _PERSONS: Final = (
     "early_hangup", "dead_air", "gatekeeper_third_party", "wrong_number", "right_party_neutral",
     "not_interested", "callback", "positive", "appointment", "conversion", "dnc_request",
 )  # fmt: skip
+#: No row is as young as this.
+_NEVER: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _REQUEST_EVENT: Final = "disposition.logged"
 
 
@@ -123,6 +125,7 @@ def gather(
     taxonomy: Taxonomy,
     state_field: str | None = None,
     before_checks: Callable[[pd.DataFrame, pd.DataFrame], None] | None = None,
+    large_tables: bool = True,
 ) -> Evidence:
     """Read what is on record of an account.
 
@@ -134,13 +137,15 @@ def gather(
         taxonomy: What dispositions mean.
         state_field: Custom field that names the called party's state or ZIP code.
         before_checks: Called with leads and calls before the ledger of checks is read.
+        large_tables: Whether rows of leads, calls and checks are read; else these frames are empty.
 
     Raises:
         StoreError: Calls or leads were never read, or not by that moment.
     """
-    leads, calls = account.leads(as_of=as_of), account.calls(as_of=as_of)
+    since = None if large_tables else _NEVER
+    leads, calls = account.leads(as_of=as_of, since=since), account.calls(as_of=as_of, since=since)
     require_read(leads, calls)
-    if as_of is not None and not len(calls) and len(account.calls()):
+    if large_tables and as_of is not None and not len(calls) and len(account.calls()):
         raise StoreError(
             f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
             "be said of them; name a moment after the first sync"
@@ -151,7 +156,7 @@ def gather(
     campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
     requests = own_list(account, requests_of(events, taxonomy), moment)
     return Evidence(
-        leads, calls, account.dnc_checks(as_of=as_of), account.callbacks(as_of=as_of), campaigns,
+        leads, calls, account.dnc_checks(as_of=as_of, since=since), account.callbacks(as_of=as_of), campaigns,
         events, moment,
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),

@@ -17,7 +17,7 @@ import hmac
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as replaced
@@ -30,11 +30,14 @@ import pandas as pd
 import dialframe
 from dialframe.compliance import Audit
 from dialframe.compliance import pack as contents
+from dialframe.compliance.checks.check_results import shaped
+from dialframe.compliance.number_partitions import InParts
 from dialframe.compliance.pack import versions
+from dialframe.compliance.result import FINDINGS as FINDINGS_COLUMNS
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
-from dialframe.privacy import PHONE, mask
+from dialframe.privacy import PHONE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     )
 
 MANIFEST: Final = "manifest.json"
+FINDINGS: Final = "findings.csv"
 SIGNATURE: Final = "manifest.sig"
 REQUEST: Final = "manifest.tsq"
 TOKEN: Final = "manifest.tsr"  # noqa: S105 - the name of a file
@@ -146,7 +150,7 @@ def write(
             if time_stamp:
                 _put(staging / REQUEST, pack_seal.time_stamp_request(_head(manifest)))
             if key is not None:
-                _put(staging / SIGNATURE, _signature(_head(manifest), key))
+                _put(staging / SIGNATURE, pack_seal.signature(_head(manifest), key))
     except FileExistsError as error:
         raise ConfigError(
             f"{folder} exists already; choose another name, or replace it with --replace"
@@ -177,12 +181,28 @@ def _fill(
     for name, frame in tables(result).items():
         rows[name] = len(frame)
         _put(staging / name, _csv(frame, hide))
+    if isinstance(result.engine, InParts):
+        rows[FINDINGS] = _stream(staging / FINDINGS, result.engine.batches(), hide)
+        contents.write(result.engine.kept, staging, pseudonyms=pseudonyms)
+    elif result.engine is not None:
+        contents.write(result.engine, staging, pseudonyms=pseudonyms)
     told = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
     _put(staging / "summary.json", hide(told).encode())
     for name, content in further.items():
         _put(staging / name, content)
-    if result.engine is not None:
-        contents.write(result.engine, staging, pseudonyms=pseudonyms)
+    return rows
+
+
+def _stream(path: Path, batches: Iterable[pd.DataFrame], hide: Callable[[str], str]) -> int:
+    """Write a table some rows at a time; how many there were."""
+    rows = 0
+    with path.open("wb") as file:
+        path.chmod(0o600)
+        for batch in batches:
+            file.write(_csv(batch, hide, header=not rows))
+            rows += len(batch)
+        if not rows:
+            file.write(_csv(shaped(pd.DataFrame(), FINDINGS_COLUMNS), hide))
     return rows
 
 
@@ -225,22 +245,26 @@ def _facts(
         "versions": versions(),
         "tool": f"dialframe {dialframe.__version__}",
         "numbers": "whole" if pseudonyms is None else "pseudonyms",
-        "public_key": "" if key is None else _public(key.public_key()),
+        "public_key": "" if key is None else pack_seal.public_text(key.public_key()),
         "notice": "Facts for review, not legal advice.",
     }
 
 
 def tables(result: Audit) -> dict[str, pd.DataFrame]:
-    """Every table of a pack by the name of its file."""
-    names = {
-        "findings.csv": result.findings,
-        "flags.csv": flags(result),
-        "calling_hours.csv": result.hours,
-        "dnc_checks.csv": result.coverage.calls,
-        "coverage.csv": result.coverage.numbers,
-        "listed_calls.csv": result.listed,
-        "counts.csv": result.checks,
-    }
+    """Every table of a pack by the name of its file; of an audit in parts, those that are small."""
+    names = (
+        {"counts.csv": result.checks}
+        if isinstance(result.engine, InParts)
+        else {
+            "findings.csv": result.findings,
+            "flags.csv": flags(result),
+            "calling_hours.csv": result.hours,
+            "dnc_checks.csv": result.coverage.calls,
+            "coverage.csv": result.coverage.numbers,
+            "listed_calls.csv": result.listed,
+            "counts.csv": result.checks,
+        }
+    )
     parts = {
         "attempts": "attempts.csv",
         "requests": "internal_dnc.csv",
@@ -365,11 +389,11 @@ def _signed(
         signature = bytes.fromhex(told["signature"])
         public.verify(signature, head.encode())
         # Every byte counts: another word for the algorithm, capitals among the digits.
-        same = _signature_file(public, signature) == raw
+        same = pack_seal.signature_file(public, signature) == raw
     except (*_MANGLED, InvalidSignature):
         faults.append("the signature was changed, or is of another pack")
         return "no", "nothing of its author", ""
-    mine = _public(public)
+    mine = pack_seal.public_text(public)
     if not same or declared != mine:
         faults.append("the signature is not of the key that the manifest names")
     if key is None and chained and mine != chained:
@@ -381,7 +405,7 @@ def _signed(
             "whoever signed had the key that the pack itself names; whose it is, only a key that you "
             "expect can show (--key)"
         ), mine  # fmt: skip
-    if mine != _public(key):
+    if mine != pack_seal.public_text(key):
         faults.append("the signature is not of this key")
         return "no", "it was signed by another key than the one that was expected", mine
     return "yes", "it was signed with the key that was expected, and not changed since", mine
@@ -477,21 +501,6 @@ def _head(manifest: bytes) -> str:
     return hashlib.sha256(manifest).hexdigest()
 
 
-def _public(key: Ed25519PublicKey) -> str:
-    return key.public_bytes_raw().hex()
-
-
-def _signature(head: str, key: Ed25519PrivateKey) -> bytes:
-    return _signature_file(key.public_key(), key.sign(head.encode()))
-
-
-def _signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
-    told = {
-        "algorithm": "ed25519", "public_key": _public(public), "signature": signature.hex(),
-    }  # fmt: skip
-    return json.dumps(told, sort_keys=True).encode() + b"\n"
-
-
 def _small(content: Callable[[], IO[bytes]] | None) -> bytes | None:
     """A small file whole; one that is far too large for what it should be counts as mangled."""
     if content is None:
@@ -567,8 +576,9 @@ def _known_as(path: Path) -> str:
     return f"{path.stem}_pdf" if path.suffix == ".pdf" else path.stem
 
 
-def _csv(frame: pd.DataFrame, hide: Callable[[str], str]) -> bytes:
-    return hide(frame.to_csv(index=False, date_format=_INSTANTS, lineterminator="\n")).encode()
+def _csv(frame: pd.DataFrame, hide: Callable[[str], str], *, header: bool = True) -> bytes:
+    text = frame.to_csv(index=False, header=header, date_format=_INSTANTS, lineterminator="\n")
+    return hide(text).encode()
 
 
 def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
@@ -587,8 +597,3 @@ def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:
         return PHONE.sub(one, text)
 
     return hide
-
-
-def masked(text: str) -> str:
-    """Text with every number masked, for a report."""
-    return PHONE.sub(lambda match: mask(match.group()), text)

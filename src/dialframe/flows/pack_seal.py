@@ -10,6 +10,7 @@ Keys need the extra `signing`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -205,3 +206,21 @@ def read_public_key(path: Path) -> Ed25519PublicKey:
     if not isinstance(key, Ed25519PublicKey):
         raise ConfigError(f"{path}: no Ed25519 key; make one with dialframe audit keygen")
     return key
+
+
+def public_text(key: Ed25519PublicKey) -> str:
+    """A public key in hexadecimal digits."""
+    return key.public_bytes_raw().hex()
+
+
+def signature(head: str, key: Ed25519PrivateKey) -> bytes:
+    """The file that signs the head of a pack."""
+    return signature_file(key.public_key(), key.sign(head.encode()))
+
+
+def signature_file(public: Ed25519PublicKey, signature: bytes) -> bytes:
+    """The one form of the file that holds a signature."""
+    told = {
+        "algorithm": "ed25519", "public_key": public_text(public), "signature": signature.hex(),
+    }  # fmt: skip
+    return json.dumps(told, sort_keys=True).encode() + b"\n"

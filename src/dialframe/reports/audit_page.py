@@ -167,6 +167,9 @@ def unanswered(result: Audit) -> pd.DataFrame:
     """What could not be evaluated, by the input that is missing: `check, missing, number, do`."""
     rows = result.findings[result.findings["grade"] == "not evaluable"]
     table = rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
+    if "missing" in result.findings.attrs:
+        table = pd.DataFrame(result.findings.attrs["missing"], columns=list(table.columns))
+        table = table.astype({"check": "str", "missing": "str", "number": "int64"})
     # An input that the whole audit lacks is counted in the check and has no row for each call.
     left = result.checks.set_index("check")["not_evaluable"].sub(
         table.groupby("check")["number"].sum(), fill_value=0
@@ -384,9 +387,9 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
         if (rows["check"].value_counts() > shown).any()
         else ""
     )
-    said = (
-        f"{len(rows):,} finding{'' if len(rows) == 1 else 's'}, each with what it rests on.{more}"
-    )
+    # Of an audit in parts the first findings are here, and how many there are.
+    number = result.findings.attrs.get("grades", {}).get(grade, len(rows))
+    said = f"{number:,} finding{'' if number == 1 else 's'}, each with what it rests on.{more}"
     return (Section(title, said, sheets=tuple(sheets)),)
 
 

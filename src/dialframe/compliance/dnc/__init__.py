@@ -5,8 +5,9 @@ dnc.dashboard(covered, leads, calls).by
 dnc.listed_calls(calls, leads, checks, now=now)
 """
 
-from dialframe.compliance.dnc.coverage import Coverage, coverage, listed_calls
+from dialframe.compliance.dnc.coverage import coverage, listed_calls
 from dialframe.compliance.dnc.dashboard import Dashboard, dashboard
+from dialframe.compliance.result import Coverage
 from dialframe.compliance.tables.prepare import REQUEST_CODES
 
 __all__ = ["REQUEST_CODES", "Coverage", "Dashboard", "coverage", "dashboard", "listed_calls"]

@@ -7,8 +7,7 @@ screened the number and kept no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -17,8 +16,8 @@ import pandas as pd
 from dialframe.compliance.checks import listed_number, scrub_at_call, scrub_coverage
 from dialframe.compliance.checks.check_results import View, shaped
 from dialframe.compliance.engine import Engine
-from dialframe.compliance.late import Late, settled
 from dialframe.compliance.practice import Practice
+from dialframe.compliance.result import Coverage
 from dialframe.compliance.rules.calendars import Declared
 from dialframe.compliance.rules.rulebook import RuleBook, load
 from dialframe.compliance.tables.intake import moment
@@ -42,38 +41,6 @@ POPULATIONS: Final = ("callable", "called", "callable or called")
 FRESH, SCREENED, OLD, UNCHECKED = "fresh", "screened at import", "stale", "never checked"
 
 _CLOSED: Final = ("dnc", "completed")
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Coverage:
-    """How far Do-Not-Call checks reach.
-
-    Attributes:
-        numbers: One row per number that is callable or was called, columns `scrub_coverage.NUMBERS`.
-        calls: One row per outbound call, columns `scrub_at_call.COLUMNS`.
-        summary: Counts with their denominators, columns `SUMMARY_COLUMNS`.
-        as_of: The moment at which numbers are judged, UTC.
-        max_age_days: How old a record may be where no rule of the place says.
-    """
-
-    numbers: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
-    calls: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
-    summary: Late[pd.DataFrame] = Late()  # noqa: RUF009 - a descriptor, no value
-    as_of: datetime
-    max_age_days: int
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return settled(self)
-
-    def __repr__(self) -> str:
-        fresh = int((self.numbers["state"] == FRESH).sum())
-        return (
-            f"Coverage({fresh:,} of {len(self.numbers):,} numbers have a check of at most "
-            f"{self.max_age_days} days on {self.as_of:%Y-%m-%d}; {len(self.calls):,} calls)"
-        )
-
-    def _repr_html_(self) -> str:
-        return str(self.summary.to_html(index=False, na_rep=""))
 
 
 def coverage(

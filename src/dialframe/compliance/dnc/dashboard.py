@@ -14,7 +14,8 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks.check_results import shaped
-from dialframe.compliance.dnc.coverage import FRESH, OLD, SCREENED, Coverage
+from dialframe.compliance.dnc.coverage import FRESH, OLD, SCREENED
+from dialframe.compliance.result import Coverage
 from dialframe.frames import Column, custom_field
 from dialframe.phones.placing import place
 

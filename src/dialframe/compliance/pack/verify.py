@@ -13,6 +13,7 @@ import hashlib
 import json
 import pathlib
 import sys
+from typing import Any
 
 import duckdb
 
@@ -68,7 +69,7 @@ def compare(
 
 
 def run(
-    pack: pathlib.Path, folder: pathlib.Path, names: list[str], days: list[tuple]
+    pack: pathlib.Path, folder: pathlib.Path, names: list[str], days: list[tuple[Any, ...]]
 ) -> dict[str, tuple[int, int, int]]:
     """Run checks over the tables of a folder; sums of calls by day are put into `days`, or taken from there."""
     found = {}
@@ -94,7 +95,7 @@ def main() -> int:
         faults = changed_files(pack)
         names = (pack / "checks" / "order.txt").read_text(encoding="utf-8").split()
         folders = sorted(path for path in (pack / "parts").glob("*") if path.is_dir())
-        days: list[tuple] = []
+        days: list[tuple[Any, ...]] = []
         found: dict[str, list[tuple[int, int, int]]] = {}
         for folder in folders:
             of_part = [name for name in names if name not in SUMMED]

@@ -23,12 +23,10 @@ import pyarrow.parquet as pq
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.checks import abandonment, retention
-from dialframe.compliance.checks.check_results import shaped, tallied
-from dialframe.compliance.dnc.coverage import Coverage
+from dialframe.compliance.checks.check_results import NOT_EVALUABLE, shaped, tallied
 from dialframe.compliance.engine import BY_NAME, Engine
-from dialframe.compliance.late import Parts, Pending
 from dialframe.compliance.pieces import SUMMED, Piece, piece_of
-from dialframe.compliance.result import FINDINGS, Audit
+from dialframe.compliance.result import FINDINGS, Audit, Coverage, Parts, Pending
 from dialframe.compliance.tables.intake import (
     CALLS_READ,
     CALLS_WELCOME,
@@ -249,6 +247,7 @@ class Part:
         meaning: What the firm's own words say of leads and calls: states and outcomes.
         packed: Whether tables and results are kept, for an evidence pack.
         pseudonyms: Key with which numbers in them become pseudonyms.
+        worded: Whether findings are put into words; else there are counts, tables and results alone.
     """
 
     number: int
@@ -260,6 +259,7 @@ class Part:
     meaning: Meaning | None
     packed: bool
     pseudonyms: bytes | None
+    worded: bool
 
     def rows(self, name: str) -> pd.DataFrame:
         """Rows of a table."""
@@ -289,7 +289,8 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
         calls = calls.assign(_superseded=calls["_row"].isin(part.superseded).to_numpy(dtype=bool))
     run = question.examine(leads, calls, checks, part.callbacks)
     piece = piece_of(run)
-    _keep_findings(run, _listed(piece), part.target / "findings" / f"{part.number:04d}.parquet")
+    listed = _listed(piece) if part.worded else []
+    _keep_findings(run, listed, part.target / "findings" / f"{part.number:04d}.parquet")
     if part.packed:
         place = part.target / "parts" / f"{part.number:04d}"
         place.mkdir(mode=0o700, parents=True)
@@ -328,6 +329,7 @@ def in_parts(
     workers: Workers | None = None,
     packed: bool = False,
     pseudonyms: bytes | None = None,
+    worded: bool = True,
 ) -> Audit:
     """The audit of an account that lies in parts.
 
@@ -342,6 +344,7 @@ def in_parts(
         workers: Runs a function on each of some tasks, in their order; None: one after another.
         packed: Whether tables and results of every part are kept, for an evidence pack.
         pseudonyms: Key with which numbers in them become pseudonyms.
+        worded: Whether findings are put into words; else the audit has counts alone.
     """
     if meaning is not None:
         _, outcomes = meaning(pd.DataFrame({"phone": [], "custom_fields": []}), laid.words)
@@ -353,7 +356,7 @@ def in_parts(
     shares = _shares(question, laid.parts)
     parts = [
         Part(number=number, source=laid.folder, target=folder, question=replace(question, **mine),
-             callbacks=callbacks, superseded=later, meaning=meaning, packed=packed, pseudonyms=pseudonyms)
+             callbacks=callbacks, superseded=later, meaning=meaning, packed=packed, pseudonyms=pseudonyms, worded=worded)
         for number, mine in enumerate(shares)
     ]  # fmt: skip
     answers = list((workers or _serially)(examine, parts))
@@ -455,6 +458,33 @@ class InParts:
     def batches(self, rows: int = 100_000) -> Iterator[pd.DataFrame]:
         """The findings in their order, so many at a time, columns `result.FINDINGS`."""
         yield from _finding_batches(self.findings, self.checks, rows)
+
+    def first(self, rows: int) -> pd.DataFrame:
+        """The first findings of each check and grade, columns `result.FINDINGS`.
+
+        `attrs["grades"]` counts all findings of each grade; `attrs["missing"]` those that are not
+        evaluable by check and missing input: `check, missing, number`.
+        """
+        found = [
+            part.groupby(["check", "grade"], sort=False).head(rows) for part in self.batches()
+        ]
+        shown = pd.concat(found, ignore_index=True) if found else shaped(pd.DataFrame(), FINDINGS)
+        shown = shown.groupby(["check", "grade"], sort=False).head(rows).reset_index(drop=True)
+        names = ", ".join(f"'{name}'" for name in self.checks) or "''"
+        with _connection() as con:
+            counts = con.execute(f"""
+                select "check", grade, missing, count(*) as number
+                from read_parquet({_quoted(self.findings / "*.parquet")}) where "check" in ({names})
+                group by all order by all""").fetchall()
+        shown.attrs["grades"] = {}
+        for _, grade, _, number in counts:
+            shown.attrs["grades"][grade] = shown.attrs["grades"].get(grade, 0) + number
+        shown.attrs["missing"] = [
+            (check, missing, number)
+            for check, grade, missing, number in counts
+            if grade == NOT_EVALUABLE
+        ]
+        return shown
 
 
 def _finding_batches(kept: Path, checks: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:

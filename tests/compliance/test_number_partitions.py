@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import distributed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -16,8 +17,10 @@ from pandas.testing import assert_frame_equal
 
 from compliance import hand
 from dialframe import compliance
-from dialframe.compliance import partitions
+from dialframe.compliance import number_partitions as partitions
 from dialframe.compliance.auditing import Question
+from dialframe.errors import ConfigError
+from dialframe.leads.cluster import dask_workers
 
 BRAZIL = "+5511912345670"
 
@@ -200,3 +203,36 @@ def test_the_findings_are_the_same_in_any_number_of_parts(
             "advisory_checks",
         ):
             assert_frame_equal(audit.parts[name], whole.parts[name], obj=name)
+
+
+def test_parts_are_examined_by_processes_with_the_same_findings(tmp_path: Path) -> None:
+    """Two Dask workers that share nothing but the folder."""
+    account = drawn(3, 120)
+    alone = audited(account, 2, tmp_path / "alone")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        dask_workers(cluster.scheduler_address) as workers,
+    ):
+        together = audited(account, 2, tmp_path / "together", workers=workers)
+    assert_frame_equal(together.findings, alone.findings)
+    assert_frame_equal(together.checks, alone.checks)
+
+
+def test_a_number_of_the_firms_records_is_in_one_part(tmp_path: Path) -> None:
+    """Every record of consent and every request goes with the calls of its number, and none is lost."""
+    account = drawn(4, 50)
+    shares = partitions._shares(account.question, 3)
+    for name in ("consents", "events"):
+        phones = [set(share[name]["phone"]) for share in shares]
+        assert sum(map(len, phones)) == len(set().union(*phones))
+        assert sum(len(share[name]) for share in shares) == len(getattr(account.question, name))
+
+
+def test_a_table_without_a_column_is_refused(tmp_path: Path) -> None:
+    """It is named, and nothing is laid out as if it were there."""
+    account = drawn(5, 20)
+    rows = account.rows() | {"calls": lambda: slices(account.calls.drop(columns="to_number"))}
+    with pytest.raises(ConfigError, match="no column to_number"):
+        partitions.split(rows, tmp_path, 2)

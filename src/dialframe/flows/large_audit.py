@@ -1,0 +1,178 @@
+"""The audit of an account that does not fit into memory: in parts, on one machine or on several."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from weakref import finalize
+
+import pandas as pd
+import pyarrow as pa
+
+from dialframe.account import Account
+from dialframe.analytics import DEFAULT, Taxonomy
+from dialframe.compliance import Audit
+from dialframe.compliance import number_partitions as parts
+from dialframe.compliance.auditing import Question
+from dialframe.errors import ConfigError
+from dialframe.flows.audit import EVERYTHING, NOW, with_given
+from dialframe.flows.firm_records import Scope, gather, known_states, outcomes, request_codes
+from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
+from dialframe.leads.cluster import dask_workers
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
+#: Tables of which an audit in parts reads some rows at a time.
+_LARGE: Final = (CALLS, LEADS, DNC_CHECKS)
+
+
+def audit_in_parts(
+    account: Account,
+    *,
+    now: Callable[[], datetime] = NOW,
+    tables: str | None = None,
+    partitions: int | None = None,
+    scheduler: str | None = None,
+    room: Path | None = None,
+    packed: bool = True,
+    pseudonyms: bytes | None = None,
+    state_field: str | None = None,
+    taxonomy: Taxonomy = DEFAULT,
+    scope: Scope = EVERYTHING,
+    as_of: datetime | None = None,
+) -> Audit:
+    """The audit of an account of any size: in parts, each with all calls of its numbers.
+
+    Counts and findings are those of `audit`; frames of every call are not made. What the parts hold
+    lies in a folder of its own, which goes when the audit is let go.
+
+    Args:
+        account: The account; synced before.
+        now: The clock, UTC.
+        tables: Folder or URL (as fsspec knows them) with `calls.parquet`, `leads.parquet` and
+            `dnc_checks.parquet`, each a file or a folder of files, in place of the store's tables.
+        partitions: How many parts; None: as memory asks.
+        scheduler: `threads`, `processes`, or the address of a Dask scheduler whose workers reach
+            the folder `room`; None: one part after another.
+        room: Where the parts are laid out; None: the folder for temporary files.
+        packed: Whether what an evidence pack needs is kept.
+        pseudonyms: Key with which the numbers in it become pseudonyms.
+        state_field: Custom field that names the called party's state or ZIP code.
+        taxonomy: What dispositions mean.
+        scope: Period, rules and records.
+        as_of: The moment of the audit in place of the clock.
+
+    Raises:
+        StoreError: Calls or leads were never read.
+        ConfigError: A table is not there or lacks a column, or no scheduler answers.
+        OSError: The disk is full.
+
+    Example:
+        with dialframe.connect() as account:
+            found = audit_in_parts(account, partitions=16, scheduler="processes")
+    """
+    known = gather(
+        account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
+        taxonomy=taxonomy, large_tables=False,
+    )  # fmt: skip
+    rows = {table.name: _rows_of(account, table, tables, as_of) for table in _LARGE}
+    if partitions is None:
+        partitions = parts.parts_for(sum(_count(account, table, tables) for table in _LARGE))
+    folder = Path(tempfile.mkdtemp(prefix=".audit-", dir=room))
+    try:
+        (folder / "rows").mkdir(mode=0o700)
+        laid = parts.split(rows, folder / "rows", partitions)
+
+        def meaning(leads: pd.DataFrame, calls: pd.DataFrame) -> tuple[Any, Any]:
+            states = None if state_field is None else known_states(leads, state_field)
+            return states, outcomes(calls, taxonomy)
+
+        data = "; ".join(
+            f"{name} {laid.rows[name]:,} rows {laid.hashes[name]}" for name in sorted(laid.rows)
+        )
+        began = known.campaigns["created_at"].min()
+        question = Question(
+            now=known.at, since=scope.since, until=scope.until, rulebook=scope.book, rules=scope.rules,
+            dnc_codes=request_codes(laid.words, taxonomy), known_codes=known.known_codes,
+            practice=known.practice, exemptions=scope.exemptions, declared=scope.declared,
+            consents=known.consents, recorded_consents=known.recorded_consents,
+            look_ups=scope.look_ups, events=known.requests,
+            began_at=None if pd.isna(began) else began.to_pydatetime(), taxonomy=taxonomy.version,
+            data_version=data,
+        )  # fmt: skip
+        with _workers(scheduler) as workers:
+            result = parts.in_parts(
+                laid, question, folder=folder, callbacks=known.callbacks, meaning=meaning,
+                workers=workers, packed=packed, pseudonyms=pseudonyms,
+            )  # fmt: skip
+        shutil.rmtree(folder / "rows", ignore_errors=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finalize(result.engine, shutil.rmtree, folder, ignore_errors=True)
+    options = {"state_field": state_field, "tables": tables, "parts": partitions}
+    return with_given(account, result, known, scope, now=now, as_of=as_of, options=options)
+
+
+@contextmanager
+def _workers(scheduler: str | None) -> Iterator[parts.Workers | None]:
+    """What runs the parts: one after another, threads or processes of this machine, or a cluster's workers."""
+    if scheduler is None:
+        yield None
+    elif scheduler == "threads":
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            yield threads.map
+    else:
+        with dask_workers(None if scheduler == "processes" else scheduler) as run:
+            yield run
+
+
+def _rows_of(
+    account: Account, table: Table, tables: str | None, as_of: datetime | None
+) -> parts.Rows:
+    """The rows of a table some at a time: the store's, or those of Parquet files."""
+    if tables is not None:
+        files = _parquet(tables, table)
+        return lambda: map(_table, files.to_batches(batch_readahead=1, fragment_readahead=1))
+    return lambda: map(_table, account.store.batches(table, as_of=as_of))
+
+
+def _table(batch: pa.RecordBatch) -> pa.Table:
+    return pa.Table.from_batches([batch])
+
+
+def _count(account: Account, table: Table, tables: str | None) -> int:
+    if tables is not None:
+        return int(_parquet(tables, table).count_rows())
+    return account.store.info().table(table.name).rows
+
+
+def _parquet(tables: str, table: Table) -> Dataset:
+    """The Parquet files of a table.
+
+    Raises:
+        ConfigError: There are none, or they cannot be read.
+    """
+    import fsspec
+    from pyarrow import dataset
+
+    try:
+        files, inside = fsspec.core.url_to_fs(tables)
+        named = f"{inside.rstrip('/')}/{table.name}"
+        places = [place for place in (f"{named}.parquet", named) if files.exists(place)]
+        if places:
+            return dataset.dataset(places[0], filesystem=files, format="parquet")
+    except (ValueError, ImportError, OSError) as error:
+        raise ConfigError(f"{tables}: {table.name} cannot be read: {error}") from error
+    raise ConfigError(
+        f"{tables}: there is no {table.name}.parquet; export it: "
+        f"dialframe export {table.name} --to {table.name}.parquet"
+    )
