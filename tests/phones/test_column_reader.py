@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 from dialframe.phones import COLUMNS, column_reader, normalize, numbers
+from dialframe.phones.column_reader import ENOUGH, MANY
+from dialframe.phones.column_reader import pays as really_pays
 from phones.samples import REGIONS, written
 
 pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
@@ -108,3 +110,16 @@ def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
     assert {name: few[name].to_pylist() for name in few.column_names} == {
         name: fast[name].to_pylist() for name in fast.column_names
     }
+
+
+def test_the_blocks_of_a_long_list_are_counted_together(monkeypatch):
+    """Each is too short to compile for; all of them are not."""
+    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
+    monkeypatch.setattr(column_reader, "is_kept", lambda *_: False)
+    read = column_reader._ReadWithout()
+    monkeypatch.setattr(column_reader, "_read_without", read)
+    answers = []
+    for read.rows in (0, ENOUGH - 1, ENOUGH):
+        answers.append((really_pays(MANY), really_pays(MANY - 1)))
+
+    assert answers == [(False, False), (False, False), (True, False)]

@@ -38,6 +38,8 @@ from dialframe.phones.vectorized import read_all
 #: From so many rows on the kernel is worth loading, and compiling.
 MANY: Final = 20_000
 VERY_MANY: Final = 150_000
+#: So many rows that came in parts and were read without it have cost as much as compiling it.
+ENOUGH: Final = 400_000
 _LEAST_DIGITS: Final = 3
 _OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
 _KINDS: Final = {name: kind for kind, name in TYPES.items()} | {None: outcomes.NO_TYPE}
@@ -78,6 +80,15 @@ class _Front(NamedTuple):
     error: int | None = None
 
 
+class _ReadWithout:
+    """How many rows this process has read without the kernel; a long list comes in blocks."""
+
+    rows = 0
+
+
+_read_without: Final = _ReadWithout()
+
+
 def pays(rows: int) -> bool:
     """Whether so many rows are worth loading the kernel, or compiling it if it never was.
 
@@ -88,7 +99,9 @@ def pays(rows: int) -> bool:
         return True
     if rows < MANY or not is_available():
         return False
-    return rows >= VERY_MANY or is_kept(Path(__file__).with_name("kernel.py"), "kernel")
+    if rows >= VERY_MANY or _read_without.rows >= ENOUGH:
+        return True
+    return is_kept(Path(__file__).with_name("kernel.py"), "kernel")
 
 
 def is_loaded() -> bool:
