@@ -52,13 +52,15 @@ def in_thread(work: Callable[[], object], name: str) -> Thread:
     return thread
 
 
-def end_with_parent() -> None:
+def end_with_parent(parent: int) -> None:
     """Ask this process to end (SIGTERM) once the process that started it is gone, however that was.
 
     A server with a key in its environment must not outlive who could end it. One that was started by the
     system itself (process 1), or by a service manager that runs as that, stays.
+
+    Args:
+        parent: Who started it, asked of the system as early as can be: one that is gone already counts.
     """
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -158,11 +160,11 @@ def _run_jobs(
 ) -> None:
     while True:
         try:
-            place, job = waiting.get_nowait()
+            index, job = waiting.get_nowait()
         except Empty:
             return
         try:
-            reports.put(_Finished(place, job(reports.put, ending)))
+            reports.put(_Finished(index, job(reports.put, ending)))
         except BaseException as error:
             reports.put(error)
             return
@@ -179,7 +181,7 @@ def _collected(reports: SimpleQueue[_Report[T]], jobs: int, on_progress: OnProgr
             on_progress(report)
         else:
             raise report
-    return [results[place] for place in sorted(results)]
+    return [results[index] for index in sorted(results)]
 
 
 class Worker:

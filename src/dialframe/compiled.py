@@ -59,7 +59,7 @@ class Compiled:
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
         if self._interpreted is None:
             self._interpreted = self._instead or _in(
-                self.function, {one.name: one.function for one in self._unit()}, as_lists=True
+                self.function, {part.name: part.function for part in self._unit()}, as_lists=True
             )
         return self._interpreted(*map(_plain, arguments))
 
@@ -69,9 +69,9 @@ class Compiled:
                 import numba
 
                 helpers = {
-                    one.name: numba.njit(nogil=True)(_in(one.function, {}, as_lists=False))
-                    for one in self._unit()
-                    if one is not self
+                    part.name: numba.njit(nogil=True)(_in(part.function, {}, as_lists=False))
+                    for part in self._unit()
+                    if part is not self
                 }
                 for helper in helpers.values():
                     # A helper may call another one.

@@ -60,7 +60,7 @@ class Settings:
         An empty variable counts as unset.
         """
         chosen = {"base_url": base_url, "api_key": api_key, "store": store}
-        found = {
+        settings = {
             name: chosen[name] if chosen[name] is not None else environment.get(variable) or None
             for name, variable in ENVIRONMENT.items()
         }
@@ -68,14 +68,14 @@ class Settings:
             name: "argument"
             if chosen[name] is not None
             else variable
-            if found[name]
+            if settings[name]
             else "default"
             for name, variable in ENVIRONMENT.items()
         }
-        folder = found["store"]
+        folder = settings["store"]
         return cls(
-            base_url=_text(found["base_url"]),
-            api_key=_text(found["api_key"]),
+            base_url=_text(settings["base_url"]),
+            api_key=_text(settings["api_key"]),
             store=None if folder is None else Path(folder),
             origins=origins,
         )

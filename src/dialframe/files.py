@@ -257,14 +257,14 @@ class Outputs:
 
     def paths(self) -> list[Path]:
         """Every file and folder that was noted and is still there, once."""
-        found: dict[Path, None] = {}
+        unique: dict[Path, None] = {}
         lines = self.path.read_bytes().splitlines() if self.path.exists() else []
         for line in lines:
             try:
-                found[Path(json.loads(line)["path"])] = None
+                unique[Path(json.loads(line)["path"])] = None
             except (ValueError, KeyError, TypeError):
                 continue  # a line that was cut off: the file it names was not finished either
-        return [path for path in found if path.exists()]
+        return [path for path in unique if path.exists()]
 
 
 def note_outputs(clock: Callable[[], datetime]) -> None:

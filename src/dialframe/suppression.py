@@ -132,8 +132,8 @@ class Barred:
         return len(self.numbers) + len(self.digests) + len(self.marks)
 
     def __contains__(self, number: int) -> bool:
-        place = bisect_left(self.numbers, number)
-        if place < len(self.numbers) and self.numbers[place] == number:
+        index = bisect_left(self.numbers, number)
+        if index < len(self.numbers) and self.numbers[index] == number:
             return True
         if not self.is_hashed:
             return False
@@ -272,8 +272,8 @@ class SuppressionList:
                 'select c.number, c.reason, c.source, c."on", c.digest, c.at '
                 "from entries e join changes c using (seq) order by c.seq"
             )
-            while found := rows.fetchmany(_ROWS):
-                for row in found:
+            while batch := rows.fetchmany(_ROWS):
+                for row in batch:
                     yield _entry(row)
 
     def history(self, phone: str) -> list[Change]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -9,9 +11,18 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from claims.bench import BASE
 from claims.worlds import START_US, Switches, World, made
 from dialframe import analytics
 from dialframe.analytics import metrics
+from dialframe.analytics.analyses.adjusted_effects import people_by
+from dialframe.analytics.attempt.attempt_table import (
+    clock_of,
+    count_attempts,
+    hour_level,
+    weekday_level,
+)
+from dialframe.analytics.stats import inference
 from dialframe.errors import ConfigError
 
 WEB_FIRST = Switches(web_first=True, source_effect=3.0, ladders=True)
@@ -75,8 +86,33 @@ def test_one_odd_weekday_is_not_seen_as_soon_as_half_the_week() -> None:
     world = made(1, Switches())
     detectable = {c.subject: c for c in analytics.best_time(world.calls, world.leads).claims}
     assert "a weekday" in detectable["weekday"].text
+    assert "a third of the calling day" in detectable["hour"].text
     assert (detectable["weekday"].detectable or 0) > 0.05
     assert (detectable["hour"].detectable or 1) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("analysis", "subject", "levels"),
+    [(analytics.hours, "hour", range(17, 21)), (analytics.best_time, "weekday", [5])],
+)
+def test_the_stated_size_has_the_stated_power(
+    analysis: Callable[..., analytics.Result], subject: str, levels: Iterable[int]
+) -> None:
+    """Where the evening, or one weekday, is apart by it, the test is as far out as 80 % takes."""
+    distances = []
+    for seed in range(3):
+        null = made(seed, Switches())
+        claims = {c.subject: c for c in analysis(null.calls, null.leads).claims}
+        size = claims[subject].detectable or 0.0
+        world = made(seed, replace(Switches(), **{subject: 1 + size / BASE}))
+        found = count_attempts(world.calls, world.leads, taxonomy=analytics.DEFAULT)
+        clock = clock_of(found)
+        level = hour_level(clock) if subject == "hour" else weekday_level(clock)
+        effects = people_by(found, subject, level).effects[subject]
+        step = np.log(1 + size / BASE)
+        wanted = inference.needed_noncentrality(effects.df, inference.tested_level(0.05) / 2)
+        distances.append(effects.precision(list(levels)) * step**2 / wanted)
+    assert 0.9 <= np.mean(distances) <= 1.2
 
 
 def test_recycle_advises_nothing_where_the_gap_does_nothing() -> None:

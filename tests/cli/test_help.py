@@ -20,13 +20,14 @@ def named(entry: Entry) -> str:
 def test_a_page_shows_every_option_and_an_example(
     entry: Entry, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Usage, every option with its words, and an example stand on the screen."""
+    """Usage, every option with its words, and each example on a line of its own stand on the screen."""
     monkeypatch.setenv("COLUMNS", "200")
     assert run([*entry.path.split(), "--help"]) == 0
     shown = capsys.readouterr().out
 
     assert f"Usage: {entry.name}" in shown
-    assert "dialframe" in shown.partition("Example")[2]
+    assert entry.examples
+    assert {line.strip() for line in shown.splitlines()}.issuperset(entry.examples)
     for option, words in entry.options:
         assert option.split(", ")[0] in shown or not option.startswith("-")
         assert words, option

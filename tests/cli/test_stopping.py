@@ -117,10 +117,31 @@ def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
 def _start_a_server() -> None:
     """Start what ends with this process, and wait."""
     if os.fork() == 0:
-        end_with_parent()
+        end_with_parent(os.getppid())
         sys.stdout.write("serving\n")
         sys.stdout.flush()
     time.sleep(600)
+
+
+def _start_a_server_too_late() -> None:
+    """Start what learns of its parent when that is gone already."""
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            time.sleep(0.01)
+        end_with_parent(parent)
+        time.sleep(600)
+    sys.stdout.write("started\n")
+    sys.stdout.flush()
+    time.sleep(600)
+
+
+def test_a_server_whose_parent_went_while_it_started_ends() -> None:
+    """It takes seconds until a server answers; orphaned meanwhile, it would stay for ever."""
+    parent = Forked(_start_a_server_too_late)
+    assert parent.stdout.readline() == "started\n"
+    parent.kill()
+    assert parent.end()[1] == []
 
 
 def test_a_server_ends_with_a_parent_that_is_killed() -> None:

@@ -21,6 +21,7 @@ from dialframe.client.limiter import (
     FILE_NAME,
     RATE_PER_S,
     SLOTS,
+    Level,
     RateLimiter,
     Shared,
     current_lane,
@@ -222,6 +223,69 @@ def test_alone_it_is_never_refused(gaps: list[float], delays: list[float]) -> No
 
     arrivals = sorted(at_s + delay for at_s, delay in zip(sent, delays, strict=False))
     assert all(server.takes(at_s) for at_s in arrivals)
+
+
+WHOLE = Level(b"", RATE_PER_S, BURST, kept_back=SERVER.burst - BURST)
+
+
+def test_answers_open_the_rest_of_the_burst() -> None:
+    """Ten at once until the way is known to be even; then what the service allows, less the lateness."""
+    limiter, now_s, sent = RateLimiter(levels=(WHOLE,)), 0.0, 0
+    for _ in range(40):
+        turn = limiter.reserve(now_s, lane="bulk")
+        assert turn is not None
+        sent += turn.taken
+        now_s += 0.02
+        limiter.answered(turn, now_s)
+
+    # 18 less what a lateness of 20 ms may cost, and what came back in 0.8 s.
+    assert sent == pytest.approx(18 - 0.2 + 8, abs=1)
+
+
+def test_unanswered_request_keeps_the_margin() -> None:
+    """One answer that does not come, or comes late: no more than the safe burst until it was quiet."""
+    limiter = RateLimiter(levels=(WHOLE,))
+    turns = [limiter.reserve(0.0, lane="bulk") for _ in range(8)]
+    for turn in turns[1:]:
+        assert turn is not None
+        limiter.answered(turn, 0.05)
+    assert turns[0] is not None
+    limiter.answered(turns[0], 1.5)
+
+    def taken(now_s: float) -> int:
+        return sum(
+            turn.taken for turn in (limiter.reserve(now_s, lane="bulk") for _ in range(30)) if turn
+        )
+
+    assert taken(1.5) <= 8
+    assert taken(10.0) == 8
+
+
+@given(
+    gaps=st.lists(
+        st.sampled_from([0.0, 0.0, 0.01, 0.05, 0.1, 0.4, 1.2]), min_size=20, max_size=250
+    ),
+    delays=st.lists(st.sampled_from([0.0, 0.02, 0.3, 1.0]), min_size=250, max_size=250),
+    answers=st.lists(st.sampled_from([0.0, 0.02, 0.5, 9.0]), min_size=250, max_size=250),
+    lanes=st.lists(st.sampled_from(["bulk", "bulk", "interactive"]), min_size=250, max_size=250),
+)
+def test_with_answers_it_is_never_refused(
+    gaps: list[float], delays: list[float], answers: list[float], lanes: list[limits_file.Lane]
+) -> None:
+    """However requests travel up to a second, and however late their answers come."""
+    limiter, asked_s, sent, coming = RateLimiter(levels=(WHOLE,)), 0.0, [], []
+    for gap, delay, answer, name in zip(gaps, delays, answers, lanes, strict=False):
+        asked_s += gap
+        coming.sort(key=lambda entry: entry[0])
+        while coming and coming[0][0] <= asked_s:
+            limiter.answered(coming[0][1], coming.pop(0)[0])
+        turn = limiter.reserve(asked_s, lane=name)
+        if turn is not None and turn.taken:
+            sent.append(turn.at_s + delay)
+            coming.append((turn.at_s + delay + answer, turn))
+    server = ServersBucket()
+
+    assert all(server.takes(at_s) for at_s in sorted(sent))
 
 
 def test_threads_share_one_bucket() -> None:

@@ -14,10 +14,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from phonenumbers import PhoneNumber
-from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox.seed import generate
+from sandbox.test_seed_places import zones_of
 
 AUTUMN = dt.date(2026, 11, 21)
 SPRING = dt.date(2026, 5, 20)
@@ -72,11 +71,7 @@ def outbound(case: Case) -> list[Row]:
 @functools.cache
 def zones(code: str) -> tuple[ZoneInfo, ...]:
     """Every zone that any exchange of an area code may be in."""
-    found: set[str] = set()
-    for exchange in range(200, 1_000, 1):
-        number = PhoneNumber(country_code=1, national_number=int(f"{code}{exchange}0142"))
-        found.update(time_zones_for_number(number))
-    return tuple(ZoneInfo(zone) for zone in sorted(found))
+    return tuple(ZoneInfo(zone) for zone in sorted(zones_of(code)))
 
 
 def local(instant: int, zone: dt.tzinfo) -> dt.datetime:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections import defaultdict
 from zoneinfo import ZoneInfo
 
 import phonenumbers
 import pytest
 from phonenumbers import PhoneNumber, PhoneNumberType
 from phonenumbers.timezone import time_zones_for_number
+from phonenumbers.tzdata import TIMEZONE_DATA
 
 from dialframe.sandbox.seed.dialing_calendar import (
     LOCAL_CODES,
@@ -25,10 +28,28 @@ SAMPLE = [*ONE_ZONE[::12], *(CODES[code] for code in LOCAL_CODES)]
 TRICKY = [CODES[code] for code in ("915", "865", "502", "231", "503", "702", "317", "904")]
 
 
+@functools.cache
+def exchanges_apart() -> dict[str, set[str]]:
+    """By area code, the beginnings of exchanges that the package tells apart."""
+    apart: dict[str, set[str]] = defaultdict(set)
+    for prefix in map(str, TIMEZONE_DATA):
+        if prefix.startswith("1") and len(prefix) > 4:
+            apart[prefix[1:4]].add(prefix[4:7])
+    return apart
+
+
+def exchanges_of(code: str) -> list[str]:
+    """Exchanges of an area code that the package tells apart, and one that stands for all others."""
+    named = exchanges_apart().get(code, set())
+    exchanges = [str(number) for number in range(200, 1_000)]
+    apart = [each for each in exchanges if {each, each[:2], each[:1]} & named]
+    return apart + [each for each in exchanges if each not in apart][:1]
+
+
 def zones_of(code: str) -> set[str]:
     """Every zone that the package gives for any exchange of an area code."""
     found: set[str] = set()
-    for exchange in range(200, 1_000):
+    for exchange in exchanges_of(code):
         number = PhoneNumber(country_code=1, national_number=int(f"{code}{exchange}0142"))
         found.update(time_zones_for_number(number))
     return found

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dialframe.sandbox.seed import generate
+from dialframe.sandbox.seed import SyntheticAccount, generate
 from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES
 
 MACHINE = {"A", "AA", "PU"}
@@ -24,10 +24,16 @@ Row = dict[str, Any]
 
 
 @functools.cache
+def account() -> SyntheticAccount:
+    """A medium account, made once."""
+    return generate(seed=11, size="medium", as_of=dt.date(2026, 11, 21))
+
+
+@functools.cache
 def rows(table: str) -> tuple[Row, ...]:
-    """A table of a medium account as dictionaries."""
-    account = generate(seed=11, size="medium", as_of=dt.date(2026, 11, 21)).tables[table]
-    return tuple(dict(zip(account.columns, row, strict=True)) for row in account.rows)
+    """A table of the account as dictionaries."""
+    made = account().tables[table]
+    return tuple(dict(zip(made.columns, row, strict=True)) for row in made.rows)
 
 
 @functools.cache

@@ -7,13 +7,16 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dialframe.errors import StoreError
 from dialframe.frames import CALLS
 from dialframe.store import Checkpoint, Store
+from dialframe.store.files import database
 from dialframe.store.files.database import FILE, Database
 from store.made import at, call
 
@@ -227,3 +230,34 @@ def test_a_forked_child_opens_its_own_connections(tmp_path: Path) -> None:
         store.append(CALLS, [call(3)], observed_at=at(3), request_id=None)
 
         assert len(store.frame(CALLS)) == 3
+
+
+def test_what_another_thread_commits_is_not_compared_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that reads while another one's commit ends takes it for what it is: this process's own."""
+    compared: list[str] = []
+    differing, commit = database.differing, Database._commit
+    readers: list[threading.Thread] = []
+
+    def counted(connection: sqlite3.Connection, tables: Sequence[str]) -> list[str]:
+        compared.extend(tables)
+        return differing(connection, tables)
+
+    def disturbed(self: Database, *values: Any) -> None:
+        commit(self, *values)
+        readers.append(threading.Thread(target=store.state, args=("calls",)))
+        readers[-1].start()
+        readers[-1].join(0.2)
+
+    with Store.open(tmp_path) as store:
+        store.append(CALLS, [call(0)], observed_at=at(0), request_id=None)
+        monkeypatch.setattr(database, "differing", counted)
+        monkeypatch.setattr(Database, "_commit", disturbed)
+        for number in range(1, 4):
+            store.append(CALLS, [call(number)], observed_at=at(number), request_id=None)
+        for reader in readers:
+            reader.join()
+
+    assert len(readers) >= 3
+    assert compared == []

@@ -49,8 +49,10 @@ class Cover:
 def covered(table: Table, store: Store) -> Cover:
     """What of a table is stored, from its checkpoints."""
     states = {name: State.from_json(value) for name, value in store.states(table.name).items()}
-    own = states.pop(table.name, None)
-    cover = replace(_of_state(own or State()), begun=own is not None or bool(states))
+    table_state = states.pop(table.name, None)
+    cover = replace(
+        _of_state(table_state or State()), begun=table_state is not None or bool(states)
+    )
     if not states:
         return cover
     wholes = [state.mark.reconciled_at for state in states.values()]
@@ -99,7 +101,9 @@ def freshness(
         "newest": newest,
         "as_of": _text(as_of),
         "missing": list(missing),
-        "sentence": " ".join([sentence(table, cover, as_of), *(f"{one}." for one in missing)]),
+        "sentence": " ".join(
+            [sentence(table, cover, as_of), *(f"{damage}." for damage in missing)]
+        ),
     }
 
 
@@ -135,17 +139,17 @@ def sentence(table: Table, cover: Cover, as_of: datetime | None = None) -> str:
         return f"{table.name}: never synced; run account.sync()."
     if cover.synced_at is None:
         return f"{table.name}: {_first_walk(cover)}{shown}"
-    said = [f"{table.name}: complete as of {day_and_time(cover.synced_at)}."]
+    words = [f"{table.name}: complete as of {day_and_time(cover.synced_at)}."]
     if not cover.complete:
         since = (
             "" if cover.open_from is None else f" created after {day_and_time(cover.open_from)}"
         )
-        said = [
+        words = [
             f"{table.name}: complete as of {day_and_time(cover.synced_at)}; a later sync is not finished, "
             f"so rows{since} may be missing; run account.sync() to go on."
         ]
-    said += _older(cover)
-    return "".join(said) + shown
+    words += _older(cover)
+    return "".join(words) + shown
 
 
 def _older(cover: Cover) -> list[str]:

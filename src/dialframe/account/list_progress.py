@@ -119,15 +119,15 @@ def _requests(progress: Progress) -> int:
 def _pace(name: str, news: deque[tuple[float, Progress]], now_s: float) -> Pace:
     (from_s, first), (_, last) = news[0], news[-1]
     seconds = max(now_s - from_s, 0.1)
-    own = last if isinstance(last, ListProgress) else None
-    done = own is not None and own.finished
+    listed = last if isinstance(last, ListProgress) else None
+    done = listed is not None and listed.finished
     share, before = _share(last), _share(first)
     gained = 0.0 if share is None else (share - (before or 0.0)) / seconds
     return Pace(
         name=name,
         rows=last.done,
         rows_per_s=max(last.done - first.done, 0) / seconds,
-        oldest_at=None if own is None else own.oldest_at,
+        oldest_at=None if listed is None else listed.oldest_at,
         share=share,
         left_s=None if done or share is None or gained <= 0 else (1.0 - share) / gained,
         finished=done,

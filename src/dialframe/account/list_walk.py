@@ -337,7 +337,7 @@ def _read_singly(part: Part, page: Page, tally: Tally) -> list[dict[str, Any]]:
     ids = [row.raw.get("id") for row in page.quarantined if isinstance(row.raw, dict)]
     rows = []
     for identifier in dict.fromkeys(
-        one for one in ids if isinstance(one, str) and ids.count(one) > 1
+        record_id for record_id in ids if isinstance(record_id, str) and ids.count(record_id) > 1
     ):
         try:
             rows.append(part.single(identifier).model_dump(warnings=False))

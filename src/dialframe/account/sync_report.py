@@ -141,7 +141,7 @@ class SyncReport:
 
     def __str__(self) -> str:
         rows = [_SHORT_HEAD, *(_short(entry) for entry in self.tables)]
-        widths = [max(len(row[place]) for row in rows) for place in range(len(_SHORT_HEAD))]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(_SHORT_HEAD))]
         lines = ["  ".join(_set(row, widths)).rstrip() for row in rows]
         for entry in self.tables:
             if explained := _explained(entry):
@@ -166,8 +166,8 @@ def day_and_time(instant: datetime) -> str:
 
 def _set(row: tuple[str, ...], widths: list[int]) -> Iterator[str]:
     """Cells at their widths: the first and the last to the left, numbers to the right."""
-    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        text = place in (0, len(widths) - 1)
+    for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        text = column in (0, len(widths) - 1)
         yield cell.ljust(width) if text else cell.rjust(width)
 
 

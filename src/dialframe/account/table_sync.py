@@ -279,7 +279,9 @@ def _single_calls(
         and row["disposition"] is None
     )
     after = checkpoint.get("after", "")
-    in_turn = [one for one in open_ids if one > after] + [one for one in open_ids if one <= after]
+    in_turn = [call_id for call_id in open_ids if call_id > after] + [
+        call_id for call_id in open_ids if call_id <= after
+    ]
     now = work.now()
     turned_at = datetime.fromisoformat(checkpoint.get("turned_at") or _NEVER.isoformat())
     if timedelta(0) <= now - turned_at < TURN:
@@ -376,9 +378,9 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
     """
     started_at = work.now()
     states = _states_of(table, work)
-    own = states.pop(table.name, State())
+    state = states.pop(table.name, State())
     # Open until the end: whoever finds it so knows that the last reading was interrupted.
-    work.store.save(Checkpoint(table.name, State(own.mark, Walk()).as_json()))
+    work.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
     campaigns = work.store.frame(CAMPAIGNS)
     at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
     every = sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
@@ -387,7 +389,7 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
         campaign
         for campaign, part in parts.items()
         if is_due(part, states.get(part.name, State()), work.now())
-        or (own.walk is not None and campaign in at_work)
+        or (state.walk is not None and campaign in at_work)
     ]
     wanted += _in_turn(at_work.difference(wanted), parts, states, work.now())
     side_by_side(

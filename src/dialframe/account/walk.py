@@ -306,8 +306,8 @@ def nearly_all(lags: Sequence[int]) -> timedelta | None:
     return None
 
 
-def _behind(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and one < other
+def _behind(earlier: datetime | None, later: datetime | None) -> bool:
+    return earlier is not None and later is not None and earlier < later
 
 
 def _plain(value: Mark | Walk) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -12,13 +13,15 @@ _OLDEST = (3, 11)
 
 def main() -> None:
     """Run the command of this process and leave with its exit status."""
+    # Asked first: a parent that ends while the program is being read is noticed then.
+    parent = os.getppid()
     if sys.version_info < _OLDEST:
         sys.exit(_too_old())
     try:
         # Loaded here, so that Ctrl-C has no traceback even while the program is still being read.
         from dialframe.cli.run import main as door
 
-        door()
+        door(parent)
     except KeyboardInterrupt:
         sys.exit(130)
 

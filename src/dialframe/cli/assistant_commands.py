@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from dialframe.background import end_with_parent
 from dialframe.cli.terminal import BaseUrl, StoreFolder
 from dialframe.config import ENVIRONMENT, Settings
 from dialframe.errors import ConfigError
@@ -104,7 +103,6 @@ def until_stopped() -> Iterator[None]:
     }
     # A shell starts what runs in the background with SIGINT ignored.
     before["SIGINT"] = signal.signal(signal.SIGINT, signal.default_int_handler)
-    end_with_parent()
     with suppress(KeyboardInterrupt):
         try:
             yield

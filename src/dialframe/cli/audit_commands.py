@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -17,12 +18,15 @@ from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
     BaseUrl,
+    Codes,
+    NumbersRegion,
     StoreFolder,
     answer,
     connect,
     progress,
     say,
     show,
+    spread,
 )
 from dialframe.privacy import mask
 
@@ -48,77 +52,6 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
-RuleNames = Annotated[
-    str | None,
-    typer.Option(
-        "--rules",
-        help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
-        show_default=False,
-        autocompletion=completion.rules,
-    ),
-]
-StateField = Annotated[
-    str | None,
-    typer.Option(
-        "--state-field",
-        help="Custom field that names the called party's state or ZIP code.",
-        show_default=False,
-    ),
-]
-OwnRules = Annotated[
-    Path | None,
-    typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
-]
-DeclaredDays = Annotated[
-    Path | None,
-    typer.Option(
-        "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
-    ),
-]
-Exemptions = Annotated[
-    Path | None,
-    typer.Option(
-        "--exemptions", help="Records that lift a rule for calls (CSV).", show_default=False
-    ),
-]
-Consents = Annotated[
-    Path | None,
-    typer.Option(
-        "--consents", help="Records of consent: a table of any format.", show_default=False
-    ),
-]
-LookUps = Annotated[
-    Path | None,
-    typer.Option(
-        "--look-ups",
-        help="Look-ups of reassigned numbers: a table of any format.",
-        show_default=False,
-    ),
-]
-PracticeFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--practice",
-        help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
-        show_default=False,
-    ),
-]
-CodesFile = Annotated[
-    Path | None,
-    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
-]
-
-
-Region = Annotated[
-    str | None,
-    typer.Option(
-        "--region",
-        help="Country of numbers in the firm's records that are written without one.",
-        show_default=False,
-        autocompletion=completion.of(completion.REGIONS),
-    ),
-]
-
 TablesPlace = Annotated[str | None, typer.Option("--tables", metavar="FOLDER|URL", show_default=False,
     help="Calls, leads and dnc_checks as Parquet in a folder or object store, in place of the store's.")]  # fmt: skip
 Partitions = Annotated[int | None, typer.Option("--partitions", min=1, show_default=False,
@@ -127,54 +60,111 @@ Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|p
     help="What runs the parts: threads or processes of this machine, or a Dask scheduler, tcp://...")]  # fmt: skip
 
 
-def given_scope(
-    *,
-    rules: str | None,
-    own: Path | None,
-    declared: Path | None,
-    exemptions: Path | None,
-    consents: Path | None,
-    look_ups: Path | None,
-    practice: Path | None,
-    codes: Path | None,
-    region: str | None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    fail_on: str | None = None,
-) -> Scope:
-    """What the options say of rules and records; columns that are not read are said."""
-    from dialframe.flows import firm_records
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOptions:
+    """Which rules hold, and what the firm's own files say: for the audit and for the gate."""
 
-    book = read_book(own)
-    country = None if region is None else region.upper()
-    tables = {
-        "consents": firm_records.records(consents, "consents", region=country),
-        "look-ups": firm_records.records(look_ups, "look-ups", region=country),
-    }
-    for what, table in tables.items():
-        if table.left:
-            typer.echo(f"dialframe: {what}: not read: {', '.join(table.left)}", err=True)
-    files = {
-        "own": own, "declared": declared, "exemptions": exemptions, "consents": consents,
-        "look_ups": look_ups, "practice": practice, "codes": codes,
-    }  # fmt: skip
-    return firm_records.Scope(
-        since=since,
-        until=until,
-        rules=split(rules),
-        book=book,
-        practice=firm_records.practice(practice, book),
-        exemptions=firm_records.table(exemptions),
-        declared=firm_records.declared(declared),
-        consents=tables["consents"].frame,
-        look_ups=tables["look-ups"].frame,
-        inputs=firm_records.digests(files),
-        options={"fail_on": fail_on, "region": country},
-    )
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            "--rules",
+            help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
+            show_default=False,
+            autocompletion=completion.rules,
+        ),
+    ] = None
+    practice: Annotated[
+        Path | None,
+        typer.Option(
+            "--practice",
+            help="What the firm declares of its calling (TOML); `dialframe audit practice` writes it.",
+            show_default=False,
+        ),
+    ] = None
+    consents: Annotated[
+        Path | None,
+        typer.Option(
+            "--consents", help="Records of consent: a table of any format.", show_default=False
+        ),
+    ] = None
+    look_ups: Annotated[
+        Path | None,
+        typer.Option(
+            "--look-ups",
+            help="Look-ups of reassigned numbers: a table of any format.",
+            show_default=False,
+        ),
+    ] = None
+    exemptions: Annotated[
+        Path | None,
+        typer.Option(
+            "--exemptions", help="Records that lift a rule for calls (CSV).", show_default=False
+        ),
+    ] = None
+    declared: Annotated[
+        Path | None,
+        typer.Option(
+            "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
+        ),
+    ] = None
+    own: Annotated[
+        Path | None,
+        typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
+    ] = None
+    codes: Codes = None
+    region: NumbersRegion = None
+    state_field: Annotated[
+        str | None,
+        typer.Option(
+            "--state-field",
+            help="Custom field that names the called party's state or ZIP code.",
+            show_default=False,
+        ),
+    ] = None
+
+    def scope(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        fail_on: str | None = None,
+    ) -> Scope:
+        """What the options say of rules and records; columns that are not read are said."""
+        from dialframe.flows import firm_records
+
+        book = read_book(self.own)
+        region = None if self.region is None else self.region.upper()
+        tables = {
+            "consents": firm_records.records(self.consents, "consents", region=region),
+            "look-ups": firm_records.records(self.look_ups, "look-ups", region=region),
+        }
+        for what, table in tables.items():
+            if table.left:
+                typer.echo(f"dialframe: {what}: not read: {', '.join(table.left)}", err=True)
+        files = {
+            "own": self.own, "declared": self.declared, "exemptions": self.exemptions,
+            "consents": self.consents, "look_ups": self.look_ups, "practice": self.practice,
+            "codes": self.codes,
+        }  # fmt: skip
+        return firm_records.Scope(
+            since=since,
+            until=until,
+            rules=split(self.rules),
+            book=book,
+            practice=firm_records.practice(self.practice, book),
+            exemptions=firm_records.table(self.exemptions),
+            declared=firm_records.declared(self.declared),
+            consents=tables["consents"].frame,
+            look_ups=tables["look-ups"].frame,
+            inputs=firm_records.digests(files),
+            options={"fail_on": fail_on, "region": region},
+        )
 
 
 @app.callback(invoke_without_command=True)
+@spread
 def audit(
+    *,
     context: typer.Context,
     since: Annotated[
         str | None,
@@ -188,7 +178,7 @@ def audit(
             "--until", help="First day or instant that is not in it any more.", show_default=False
         ),
     ] = None,
-    rules: RuleNames = None,
+    options: RuleOptions,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -212,15 +202,6 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    state_field: StateField = None,
-    own: OwnRules = None,
-    declared: DeclaredDays = None,
-    exemptions: Exemptions = None,
-    consents: Consents = None,
-    look_ups: LookUps = None,
-    practice: PracticeFile = None,
-    codes: CodesFile = None,
-    region: Region = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -285,12 +266,11 @@ def audit(
     from dialframe.flows import firm_records, pack, pack_seal, reporting
 
     moment = firm_records.instant("--as-of", as_of)
-    scope = given_scope(
-        rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
-        look_ups=look_ups, practice=practice, codes=codes, region=region,
-        since=firm_records.instant("--since", since), until=firm_records.instant("--until", until),
+    scope = options.scope(
+        since=firm_records.instant("--since", since),
+        until=firm_records.instant("--until", until),
         fail_on=fail_on.value,
-    )  # fmt: skip
+    )
     secret = None if key is None else pack_seal.read_signing_key(key)
     hidden = None if pseudonyms is None else pack.read_key(pseudonyms)
     in_parts = not (tables is None and partitions is None and scheduler is None)
@@ -305,13 +285,13 @@ def audit(
             result = audit_in_parts(
                 account, now=partial(datetime.now, UTC), tables=tables, partitions=partitions,
                 scheduler=scheduler, room=None if out is None else flow.room_of(out),
-                packed=out is not None, pseudonyms=hidden, state_field=state_field,
-                taxonomy=reporting.own_codes(codes), scope=scope, as_of=moment,
+                packed=out is not None, pseudonyms=hidden, state_field=options.state_field,
+                taxonomy=reporting.own_codes(options.codes), scope=scope, as_of=moment,
             )  # fmt: skip
         else:
             result = flow.audit(
-                account, now=partial(datetime.now, UTC), max_age=check, state_field=state_field,
-                taxonomy=reporting.own_codes(codes), scope=scope, as_of=moment, on_progress=listen,
+                account, now=partial(datetime.now, UTC), max_age=check, state_field=options.state_field,
+                taxonomy=reporting.own_codes(options.codes), scope=scope, as_of=moment, on_progress=listen,
             )  # fmt: skip
     files: dict[str, Path] = {}
     if out is not None:
@@ -414,31 +394,33 @@ def verify(
     from dialframe.flows import pack as packs
     from dialframe.flows import pack_seal
 
-    found = packs.verify(
+    verdict = packs.verify(
         pack, key=None if key is None else pack_seal.read_public_key(key), after=after
     )
     if as_json:
         answer(
             {
-                "pack": str(pack), "whole": found.whole, "faults": list(found.faults),
-                "files": found.files, "head": found.head, "signed": found.signed,
-                "proves": found.proves, "public_key": found.public_key,
-                "stamped": found.stamped, "before": found.before,
+                "pack": str(pack), "whole": verdict.whole, "faults": list(verdict.faults),
+                "files": verdict.files, "head": verdict.head, "signed": verdict.signed,
+                "proves": verdict.proves, "public_key": verdict.public_key,
+                "stamped": verdict.stamped, "before": verdict.before,
             }
         )  # fmt: skip
     else:
-        if found.whole:
-            say(f"{pack}: {found.files} files, every byte as it was written")
-        for fault in found.faults:
+        if verdict.whole:
+            say(f"{pack}: {verdict.files} files, every byte as it was written")
+        for fault in verdict.faults:
             say(f"{pack}: {fault}")
-        say(f"signature: {found.signed}; proven: {found.proves}")
-        say(f"time stamp: {found.stamped}")
-        say(f"follows the pack with head {found.before}" if found.before else "follows no pack")
-        if found.public_key:
-            say(f"public key {found.public_key}")
-        if found.head:
-            say(f"head {found.head}")
-    if not found.whole:
+        say(f"signature: {verdict.signed}; proven: {verdict.proves}")
+        say(f"time stamp: {verdict.stamped}")
+        say(
+            f"follows the pack with head {verdict.before}" if verdict.before else "follows no pack"
+        )
+        if verdict.public_key:
+            say(f"public key {verdict.public_key}")
+        if verdict.head:
+            say(f"head {verdict.head}")
+    if not verdict.whole:
         raise typer.Exit(FINDINGS)
 
 
@@ -477,14 +459,14 @@ def diff(
     """
     from dialframe.flows import pack_diff
 
-    found = pack_diff.compare(before, after)
+    changes = pack_diff.compare(before, after)
     if as_json:
-        answer({"changes": found.to_dict("records")})
-    elif len(found):
-        about = found["call_id"].mask(found["call_id"] == "", found["lead_id"])
+        answer({"changes": changes.to_dict("records")})
+    elif len(changes):
+        about = changes["call_id"].mask(changes["call_id"] == "", changes["lead_id"])
         columns = ["check", "about", "change", "before", "after", "why", "reason"]
-        show(found.assign(about=about)[columns], "Changes")
-        say(f"What differs between the two audits: {found['because'].iloc[0]}")
+        show(changes.assign(about=about)[columns], "Changes")
+        say(f"What differs between the two audits: {changes['because'].iloc[0]}")
     else:
         say("no finding differs")
 

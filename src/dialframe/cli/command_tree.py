@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Sequence
@@ -12,7 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
+from inspect import getdoc
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated, Any, Final
 
 import typer
@@ -70,15 +73,14 @@ def web_page(
     """
     import webbrowser
 
-    from dialframe.background import end_with_parent
     from dialframe.config import ENVIRONMENT
     from dialframe.widgets.page.server import serve
 
-    told = {
+    overrides = {
         ENVIRONMENT["base_url"]: base_url,
         ENVIRONMENT["store"]: None if store is None else str(store.resolve()),
     }
-    environment = {**os.environ, **{name: value for name, value in told.items() if value}}
+    environment = {**os.environ, **{name: value for name, value in overrides.items() if value}}
     with serve(folder, environment=environment, port=port) as page:
         if as_json:
             answer({"url": page.url, "token": page.token, "address": page.address})
@@ -91,7 +93,6 @@ def web_page(
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.default_int_handler)
-        end_with_parent()
         with suppress(KeyboardInterrupt):
             page.process.wait()
 
@@ -156,27 +157,30 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
     settings = Settings.from_environment(os.environ, base_url=base_url, store=store)
     with progress() as listen:
-        found = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
-    found = Diagnosis(
+        diagnosis = flow.diagnose(settings, now=partial(datetime.now, UTC), on_progress=listen)
+    diagnosis = Diagnosis(
         tuple(
             replace(row, detail=in_options(row.detail), what_next=in_options(row.what_next))
-            for row in found.rows
+            for row in diagnosis.rows
         )
     )
     if as_json:
-        answer(found.as_dict())
+        answer(diagnosis.as_dict())
     else:
-        rows = [(row.check, row.state, row.detail, row.what_next) for row in found.rows]
+        rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
         names = ("check", "state", "detail", "what next")
         cells = zip(names, zip(*rows, strict=True), strict=True)
         tables.show([tables.Column(name, column) for name, column in cells], "Doctor")
-        for row in found.troubles:
+        for row in diagnosis.troubles:
             then = f"; {row.what_next}" if row.what_next else ""
             say(f"{row.state}: {row.check}: {row.detail}{then}")
-        say(found.verdict)
-    if found.failed:
+        say(diagnosis.verdict)
+    if diagnosis.failed:
         raise typer.Exit(FAILURE)
 
+
+#: Where the examples of a command begin in its docstring.
+_EXAMPLE: Final = re.compile(r"\n(Examples?:)\n")
 
 app = typer.Typer(
     name="dialframe",
@@ -250,11 +254,25 @@ def branch(arguments: Sequence[str]) -> typer.Typer:
     name = arguments[0] if arguments else ""
     families = [info for info in app.registered_groups if info.name == name]
     commands = [info for info in app.registered_commands if info.name == name]
-    if not families and not commands:
-        return app
     part = copy(app)
-    part.registered_groups, part.registered_commands = families, commands
-    return part
+    if families or commands:
+        part.registered_groups, part.registered_commands = families, commands
+    return _with_examples_in_lines(part)
+
+
+def _with_examples_in_lines(tree: typer.Typer) -> typer.Typer:
+    """The same commands, whose help shows examples line by line; else they run together as prose."""
+    shown = copy(tree)
+    shown.registered_commands = [copy(info) for info in tree.registered_commands]
+    for info in shown.registered_commands:
+        words = _EXAMPLE.split(info.help or getdoc(info.callback) or "", maxsplit=1)
+        if len(words) == 3:
+            info.help = f"{words[0]}\n{words[1]}\n```text\n{dedent(words[2])}\n```"
+    shown.registered_groups = [copy(group) for group in tree.registered_groups]
+    for group in shown.registered_groups:
+        if group.typer_instance is not None:
+            group.typer_instance = _with_examples_in_lines(group.typer_instance)
+    return shown
 
 
 #: Values that need no reading where they are of the type that is asked for.

@@ -130,8 +130,8 @@ def listed(words: Sequence[str]) -> Complete:
 
 def rules(incomplete: str) -> list[str]:
     """Completes jurisdictions and rule ids of the book, with commas between."""
-    places = [place.lower() for place in _in_book("jurisdiction")]
-    return listed(("all", "us-*", *places, *_in_book("id")))(incomplete)
+    jurisdictions = [jurisdiction.lower() for jurisdiction in _in_book("jurisdiction")]
+    return listed(("all", "us-*", *jurisdictions, *_in_book("id")))(incomplete)
 
 
 def rule_ids(incomplete: str) -> list[str]:
@@ -148,5 +148,5 @@ def _in_book(field: str) -> list[str]:
     """What a field of the packaged rules says, each once; read as text, for the rule book loads pandas."""
     book = Path(dialframe.__file__).parent / "compliance" / "rules" / "book"
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(book.glob("*.toml")))
-    found = re.findall(rf'^{field} = "([^"]+)"', text, flags=re.M)
-    return list(dict.fromkeys(found))
+    values = re.findall(rf'^{field} = "([^"]+)"', text, flags=re.M)
+    return list(dict.fromkeys(values))

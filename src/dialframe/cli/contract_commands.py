@@ -57,16 +57,16 @@ def openapi(
     """
     from dialframe.contract.openapi import OPEN_ADDRESS, document
 
-    found = document(server or OPEN_ADDRESS)
-    text = json.dumps(found, ensure_ascii=False, indent=2)
+    description = document(server or OPEN_ADDRESS)
+    text = json.dumps(description, ensure_ascii=False, indent=2)
     if out is None:
-        answer(found) if as_json else say(text)
+        answer(description) if as_json else say(text)
         return
     from dialframe import files
 
     files.write_text(text + "\n", out)
     if as_json:
-        answer({"file": str(out), "operations": sum(map(len, found["paths"].values()))})
+        answer({"file": str(out), "operations": sum(map(len, description["paths"].values()))})
     else:
         say(f"OpenAPI document written to {out}")
 

@@ -12,30 +12,21 @@ import typer
 from typer.core import TyperGroup
 
 from dialframe.cli.assistant_commands import until_stopped
-from dialframe.cli.audit_commands import (
-    CodesFile,
-    Consents,
-    DeclaredDays,
-    Exemptions,
-    LookUps,
-    OwnRules,
-    PracticeFile,
-    Region,
-    RuleNames,
-    StateField,
-    given_scope,
-)
+from dialframe.cli.audit_commands import RuleOptions
 from dialframe.cli.lead_options import expanded, in_options
 from dialframe.cli.suppress_commands import FromFiles, Numbers
 from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
     BaseUrl,
+    Host,
+    Port,
     StoreFolder,
     answer,
     connect,
     say,
     show,
+    spread,
 )
 from dialframe.errors import ConfigError, DialframeError
 from dialframe.privacy import mask, redact
@@ -84,22 +75,15 @@ CallerId = Annotated[
 
 
 @app.command()
+@spread
 def check(
+    *,
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: Region = None,
+    options: RuleOptions,
     at: At = None,
     campaign: Campaign = None,
     caller_id: CallerId = None,
-    rules: RuleNames = None,
-    practice: PracticeFile = None,
-    consents: Consents = None,
-    look_ups: LookUps = None,
-    exemptions: Exemptions = None,
-    declared: DeclaredDays = None,
-    own: OwnRules = None,
-    codes: CodesFile = None,
-    state_field: StateField = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -118,7 +102,7 @@ def check(
 
     with in_options():
         phones = list(numbers or ())
-        for each in suppress.read(expanded(file or []), region=_upper(region)):
+        for each in suppress.read(expanded(file or []), region=_upper(options.region)):
             if each.unreadable:
                 raise ConfigError(
                     f"{each.name}: {suppress.lines_named(each.unreadable)}: no number that can be read; "
@@ -128,47 +112,37 @@ def check(
         if not phones:
             raise ConfigError("gate takes numbers, or a file with --file")
         moment = firm_records.instant("--at", at)
-        scope = given_scope(
-            rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
-            look_ups=look_ups, practice=practice, codes=codes, region=region,
-        )  # fmt: skip
+        scope = options.scope()
         with connect(base_url, store) as account:
-            told = flow.may_call(
-                account, _e164(phones, region), at=moment, campaign=campaign, caller_id=caller_id,
-                now=partial(datetime.now, UTC), state_field=state_field,
-                taxonomy=reporting.own_codes(codes), scope=scope,
+            answers = flow.may_call(
+                account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
+                now=partial(datetime.now, UTC), state_field=options.state_field,
+                taxonomy=reporting.own_codes(options.codes), scope=scope,
             )  # fmt: skip
-    held = int((told["verdict"] == "held").sum())
+    held = int((answers["verdict"] == "held").sum())
     if as_json:
         from dialframe.flows.gate_server import verdicts
 
-        answer({"asked": len(told), "held": held, "verdicts": verdicts(told)})
+        answer({"asked": len(answers), "held": held, "verdicts": verdicts(answers)})
     else:
-        _show(told)
-        say(f"{len(told) - held:,} of {len(told):,} numbers may be called, {held:,} are held")
+        _show(answers)
+        say(
+            f"{len(answers) - held:,} of {len(answers):,} numbers may be called, {held:,} are held"
+        )
     if held:
         raise typer.Exit(FINDINGS)
 
 
 @app.command()
+@spread
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
-    ] = 8791,
+    *,
+    host: Host = "127.0.0.1",
+    port: Port = 8791,
     token_env: Annotated[
         str, typer.Option(help="Variable that holds the token of those who ask.")
     ] = TOKEN_ENV,
-    region: Region = None,
-    rules: RuleNames = None,
-    practice: PracticeFile = None,
-    consents: Consents = None,
-    look_ups: LookUps = None,
-    exemptions: Exemptions = None,
-    declared: DeclaredDays = None,
-    own: OwnRules = None,
-    codes: CodesFile = None,
-    state_field: StateField = None,
+    options: RuleOptions,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -185,11 +159,8 @@ def serve(
     from dialframe.flows import gate_server, reporting
 
     with in_options():
-        scope = given_scope(
-            rules=rules, own=own, declared=declared, exemptions=exemptions, consents=consents,
-            look_ups=look_ups, practice=practice, codes=codes, region=region,
-        )  # fmt: skip
-        taxonomy = reporting.own_codes(codes)
+        scope = options.scope()
+        taxonomy = reporting.own_codes(options.codes)
         token = _token(token_env)
     with connect(base_url, store) as account, until_stopped():
 
@@ -197,7 +168,7 @@ def serve(
             return flow.may_call(
                 account, question.numbers, at=question.at, campaign=question.campaign,
                 caller_id=question.caller_id, now=partial(datetime.now, UTC),
-                state_field=state_field, taxonomy=taxonomy, scope=scope,
+                state_field=options.state_field, taxonomy=taxonomy, scope=scope,
             )  # fmt: skip
 
         with gate_server.GateServer(decide, token=token, host=host, port=port) as gate:
@@ -225,13 +196,13 @@ def _e164(numbers: list[str], region: str | None) -> list[str]:
     return [read_number(text, _upper(region)).e164 or text for text in numbers]
 
 
-def _show(told: pd.DataFrame) -> None:
-    shown = told.head(SHOWN).copy()
+def _show(verdicts: pd.DataFrame) -> None:
+    shown = verdicts.head(SHOWN).copy()
     shown["number"] = shown["number"].map(mask)
     shown["reason"] = shown["reason"].map(redact, na_action="ignore")
     show(shown[["number", "verdict", "check", "rule_id", "reason"]], "Verdicts")
-    if len(told) > SHOWN:
-        say(f"the first {SHOWN} of {len(told):,}; --json has all")
+    if len(verdicts) > SHOWN:
+        say(f"the first {SHOWN} of {len(verdicts):,}; --json has all")
 
 
 def _upper(region: str | None) -> str | None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,7 @@ from platformdirs import user_data_path
 
 from dialframe.cli import completion
 from dialframe.cli.lead_words import in_words
+from dialframe.cli.terminal import Region
 from dialframe.errors import (
     ApiError,
     ConfigError,
@@ -99,89 +100,12 @@ Files = Annotated[
     list[str],
     typer.Argument(
         help="CSV, TSV, XLSX, XLS, ODS, JSON, JSONL or Parquet; several, a folder, "
-        "'lists/*.csv' or 's3://bucket/*.csv'.",
+        "`lists/*.csv` or `s3://bucket/*.csv`.",
         show_default=False,
     ),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        help="Say which column is which: phone=Telefon. May be repeated.",
-        show_default=False,
-    ),
-]
-Mapping = Annotated[
-    Path | None,
-    typer.Option("--mapping", help="Columns as --save-mapping wrote them.", show_default=False),
-]
-SaveMapping = Annotated[
-    Path | None,
-    typer.Option(
-        "--save-mapping",
-        help="Write the columns that were found, for --mapping and the next list.",
-        show_default=False,
-    ),
-]
-NoSavedMapping = Annotated[
-    bool,
-    typer.Option(
-        "--no-saved-mapping", help="Find the columns anew, whatever was answered for this header."
-    ),
-]
-EngineOption = Annotated[
-    Engine,
-    typer.Option(
-        "--engine", help="duckdb compares out of core, dask reads on a cluster; same result."
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        help="Dask scheduler, tcp://...; without it a cluster on this machine.",
-        show_default=False,
-    ),
-]
-Rules = Annotated[
-    Path | None,
-    typer.Option(
-        "--rules", help="Policy and field rules of the account (TOML or JSON).", show_default=False
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        help="Encoding, where the guess is wrong: cp1252, shift_jis...",
-        show_default=False,
-        autocompletion=completion.of(completion.ENCODINGS),
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter", help="Delimiter, where the guess is wrong: ';' or tab.", show_default=False
-    ),
-]
-Header = Annotated[
-    str, typer.Option("--header", help="Line of the header, or none; auto finds it.")
-]
-Sheet = Annotated[
-    str | None, typer.Option("--sheet", help="Sheet of a workbook.", show_default=False)
 ]
 MaxAge = Annotated[
     str, typer.Option("--max-age", help="Age up to which a stored Do-Not-Call answer will do.")
-]
-Format = Annotated[Form, typer.Option("--format", help="Format of the files with leads.")]
-Show = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--show",
-        help="Reason code whose first 20 lines are shown. May be repeated.",
-        show_default=False,
-        autocompletion=completion.of(completion.REASONS),
-    ),
 ]
 Keep = Annotated[
     list[str] | None,
@@ -192,65 +116,8 @@ Keep = Annotated[
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Send without asking; for scripts.")]
-For = Annotated[
-    Destination,
-    typer.Option(
-        "--for",
-        help="Where the clean list is uploaded: names of its columns, and how CSV is written; raw "
-        "escapes nothing and keeps file and line of each record.",
-    ),
-]
-Add = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--add",
-        help="Column that is made from the number: line_type, country, state, time_zone (all that "
-        "are possible). None by default; may be repeated.",
-        show_default=False,
-        autocompletion=completion.of(completion.ADDITIONS),
-    ),
-]
-NamesCase = Annotated[
-    Names, typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title).")
-]
-DuplicatesOption = Annotated[
-    Duplicates,
-    typer.Option(
-        "--duplicates",
-        help="Which of the records with one number stays: the first, the newest by a column of "
-        "days (else the last), or the one with most cells filled.",
-    ),
-]
-OneLeadPerOption = Annotated[
-    OneLeadPer,
-    typer.Option(
-        "--one-lead-per",
-        help="A record with several numbers is one lead with the first that can be used, or a lead "
-        "for each number; its external id goes with the first of them.",
-    ),
-]
-ForceRegion = Annotated[
-    bool, typer.Option("--force-region", help="Take --region although the list speaks against it.")
-]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show and write the plan; check and send nothing.")
-]
-Suppress = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--suppress",
-        help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
-        show_default=False,
-    ),
-]
-SuppressCodes = Annotated[
-    str | None,
-    typer.Option(
-        "--suppress-codes",
-        help="Scrubbing service whose result codes those files hold; else every row counts.",
-        show_default=False,
-        autocompletion=completion.of(completion.SCRUBBERS),
-    ),
 ]
 FailOn = Annotated[
     Failing | None,
@@ -262,25 +129,173 @@ FailOn = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """How a list is read and judged."""
+
+    region: Region = None
+    force_region: Annotated[
+        bool,
+        typer.Option("--force-region", help="Take --region although the list speaks against it."),
+    ] = False
+    reasons: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show",
+            help="Reason code whose first 20 lines are shown. May be repeated.",
+            show_default=False,
+            autocompletion=completion.of(completion.REASONS),
+        ),
+    ] = None
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(
+            "--duplicates",
+            help="Which of the records with one number stays: the first, the newest by a column of "
+            "days (else the last), or the one with most cells filled.",
+        ),
+    ] = Duplicates.FIRST
+    one_lead_per: Annotated[
+        OneLeadPer,
+        typer.Option(
+            "--one-lead-per",
+            help="A record with several numbers is one lead with the first that can be used, or a lead "
+            "for each number; its external id goes with the first of them.",
+        ),
+    ] = OneLeadPer.RECORD
+    suppress: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suppress",
+            help="File of numbers that must not be called, or of their SHA-256. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    suppress_codes: Annotated[
+        str | None,
+        typer.Option(
+            "--suppress-codes",
+            help="Scrubbing service whose result codes those files hold; else every row counts.",
+            show_default=False,
+            autocompletion=completion.of(completion.SCRUBBERS),
+        ),
+    ] = None
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            help="Say which column is which: phone=Telefon. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--mapping", help="Columns as --save-mapping wrote them.", show_default=False
+        ),
+    ] = None
+    no_saved_mapping: Annotated[
+        bool,
+        typer.Option(
+            "--no-saved-mapping",
+            help="Find the columns anew, whatever was answered for this header.",
+        ),
+    ] = False
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            "--rules",
+            help="Policy and field rules of the account (TOML or JSON).",
+            show_default=False,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            help="Encoding, where the guess is wrong: cp1252, shift_jis...",
+            show_default=False,
+            autocompletion=completion.of(completion.ENCODINGS),
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter",
+            help="Delimiter, where the guess is wrong: ';' or tab.",
+            show_default=False,
+        ),
+    ] = None
+    header: Annotated[
+        str, typer.Option("--header", help="Line of the header, or none; auto finds it.")
+    ] = "auto"
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="Sheet of a workbook.", show_default=False)
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """How the files with leads are written."""
+
+    form: Annotated[Form, typer.Option("--format", help="Format of the files with leads.")] = (
+        Form.CSV
+    )
+    destination: Annotated[
+        Destination,
+        typer.Option(
+            "--for",
+            help="Where the clean list is uploaded: names of its columns, and how CSV is written; raw "
+            "escapes nothing and keeps file and line of each record.",
+        ),
+    ] = Destination.EXCEL
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add",
+            help="Column that is made from the number: line_type, country, state, time_zone (all that "
+            "are possible). None by default; may be repeated.",
+            show_default=False,
+            autocompletion=completion.of(completion.ADDITIONS),
+        ),
+    ] = None
+    names: Annotated[
+        Names, typer.Option("--names", help="ANN LEE as it stands, or as Ann Lee (title).")
+    ] = Names.KEEP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What does the work, and where the columns it found are kept."""
+
+    save_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-mapping",
+            help="Write the columns that were found, for --mapping and the next list.",
+            show_default=False,
+        ),
+    ] = None
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            "--engine", help="duckdb compares out of core, dask reads on a cluster; same result."
+        ),
+    ] = Engine.LOCAL
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            help="Dask scheduler, tcp://...; without it a cluster on this machine.",
+            show_default=False,
+        ),
+    ] = None
+
+
 def recipe(
-    region: str | None,
+    options: ListOptions,
+    output: OutputOptions | None = None,
     *,
-    force_region: bool = False,
-    columns: list[str] | None = None,
-    mapping: Path | None = None,
-    rules: Path | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: str = "auto",
-    sheet: str | None = None,
-    no_saved_mapping: bool = False,
-    suppress: list[str] | None = None,
-    suppress_codes: str | None = None,
-    destination: Destination = Destination.EXCEL,
-    add: list[str] | None = None,
-    names: Names = Names.KEEP,
-    duplicates: Duplicates = Duplicates.FIRST,
-    one_lead_per: OneLeadPer = OneLeadPer.RECORD,
     store: Path | None = None,
     as_json: bool = False,
 ) -> Recipe:
@@ -294,26 +309,28 @@ def recipe(
     from dialframe.flows.lead_lists import Recipe
     from dialframe.leads import CleanLayout, Rules, load_rules
 
-    known = None if region is None else region.upper()
-    if force_region and known is None:
+    output = output or OutputOptions()
+    region = None if options.region is None else options.region.upper()
+    if options.force_region and region is None:
         raise ConfigError("--force-region is of use with a --region")
+    rules = Rules() if options.rules is None else load_rules(options.rules)
     return Recipe(
-        known,
-        mapping=_mapping(columns, mapping),
-        encoding=encoding,
-        delimiter=delimiter,
-        sheet=sheet,
-        header=_header(header),
-        rules=_with_policy(
-            Rules() if rules is None else load_rules(rules), duplicates, one_lead_per
-        ),
-        memory=None if no_saved_mapping else remembered(saved_mappings()),
-        ask=None if as_json else asker(remembers=not no_saved_mapping),
-        suppressed=_suppressed(suppress, suppress_codes, known, store),
+        region,
+        mapping=_mapping(options.column, options.mapping),
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+        sheet=options.sheet,
+        header=_header(options.header),
+        rules=_with_policy(rules, options.duplicates, options.one_lead_per),
+        memory=None if options.no_saved_mapping else remembered(saved_mappings()),
+        ask=None if as_json else asker(remembers=not options.no_saved_mapping),
+        suppressed=_suppressed(options.suppress, options.suppress_codes, region, store),
         layout=CleanLayout(
-            destination.value, tuple(dict.fromkeys(add or ())), title_names=names is Names.TITLE
+            output.destination.value,
+            tuple(dict.fromkeys(output.add or ())),
+            title_names=output.names is Names.TITLE,
         ),
-        force_region=force_region,
+        force_region=options.force_region,
         ask_region=None if as_json else region_asker(),
     )
 
@@ -352,28 +369,28 @@ def keep_opt_outs(result: Result, store: Path | None) -> dict[str, int | str]:
     """
     from dialframe.flows.suppress import opt_outs_of
 
-    own, now = suppression_list(store), datetime.now(UTC)
+    firm_list, now = suppression_list(store), datetime.now(UTC)
     if not result.opted_out:
-        return {"added": 0, "on_list": len(own)}
+        return {"added": 0, "on_list": len(firm_list)}
     try:
-        added = own.add(opt_outs_of(result, now.date()), now)
+        added = firm_list.add(opt_outs_of(result, now.date()), now)
     except (OSError, StoreError) as error:
-        return {"added": 0, "on_list": len(own), "problem": str(error)}
-    return {"added": added, "on_list": len(own)}
+        return {"added": 0, "on_list": len(firm_list), "problem": str(error)}
+    return {"added": added, "on_list": len(firm_list)}
 
 
 def _suppressed(
     files: list[str] | None, codes: str | None, region: str | None, store: Path | None
 ) -> Barred:
     """The firm's own list, and the numbers of the files given."""
-    own = suppression_list(store).barred()
+    barred = suppression_list(store).barred()
     if not files:
-        return own
+        return barred
     from dialframe.flows import suppress
 
     for file in suppress.read(expanded(files), region=region, codes=codes):
-        own = own.joined(file.barred)
-    return own
+        barred = barred.joined(file.barred)
+    return barred
 
 
 def at_terminal() -> bool:
@@ -392,19 +409,19 @@ def expanded(files: list[str]) -> list[str | Path]:
     Raises:
         ConfigError: A pattern matches nothing.
     """
-    found: list[str | Path] = []
+    paths: list[str | Path] = []
     for text in files:
         if "://" in text:
-            found.append(text)
+            paths.append(text)
             continue
         if Path(text).exists() or not glob.has_magic(text):
-            found.append(Path(text))
+            paths.append(Path(text))
             continue
         matched = sorted(glob.glob(text))  # noqa: PTH207 - the pattern may be absolute
         if not matched:
             raise ConfigError(f"no file matches {text}; check the pattern and the folder")
-        found += map(Path, matched)
-    return list(dict.fromkeys(found))
+        paths += map(Path, matched)
+    return list(dict.fromkeys(paths))
 
 
 def known(reasons: list[str] | None) -> list[str]:
@@ -451,13 +468,13 @@ def _mapping(
     if not columns:
         return saved
     pairs = [text.partition("=") for text in columns]
-    for name, equals, found in pairs:
-        if not (name and equals and found):
+    for name, equals, column in pairs:
+        if not (name and equals and column):
             raise ConfigError("--column takes a field and a column, such as phone=Telefon")
     if len({name for name, _, _ in pairs}) < len(pairs):
         raise ConfigError("--column names a field twice; give each field one column")
-    told: dict[str, str | tuple[str, ...]] = {name: found for name, _, found in pairs}
-    return told if saved is None else {**saved.fields(), **told}
+    named: dict[str, str | tuple[str, ...]] = {name: column for name, _, column in pairs}
+    return named if saved is None else {**saved.fields(), **named}
 
 
 def _header(text: str) -> int | str:

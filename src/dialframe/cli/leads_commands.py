@@ -10,39 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dialframe.cli.lead_options import (
-    Add,
-    Columns,
-    Delimiter,
-    Destination,
     DryRun,
-    Duplicates,
-    DuplicatesOption,
-    Encoding,
-    Engine,
-    EngineOption,
+    EngineOptions,
     Failing,
     FailOn,
     Files,
-    For,
-    ForceRegion,
-    Form,
-    Format,
-    Header,
     Keep,
-    Mapping,
+    ListOptions,
     MaxAge,
-    Names,
-    NamesCase,
-    NoSavedMapping,
-    OneLeadPer,
-    OneLeadPerOption,
-    Rules,
-    SaveMapping,
-    Scheduler,
-    Sheet,
-    Show,
-    Suppress,
-    SuppressCodes,
+    OutputOptions,
     Yes,
     at_terminal,
     expanded,
@@ -58,12 +34,12 @@ from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
     OutFolder,
-    Region,
     StoreFolder,
     answer,
     connect,
     progress,
     show,
+    spread,
 )
 from dialframe.errors import ConfigError
 
@@ -77,26 +53,11 @@ app = typer.Typer(
 
 
 @app.command()
+@spread
 def check(
     files: Files,
-    region: Region = None,
-    force_region: ForceRegion = False,
-    reasons: Show = None,
-    duplicates: DuplicatesOption = Duplicates.FIRST,
-    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
-    suppress: Suppress = None,
-    suppress_codes: SuppressCodes = None,
-    column: Columns = None,
-    mapping: Mapping = None,
-    save_mapping: SaveMapping = None,
-    no_saved_mapping: NoSavedMapping = False,
-    rules: Rules = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    header: Header = "auto",
-    sheet: Sheet = None,
-    engine: EngineOption = Engine.LOCAL,
-    scheduler: Scheduler = None,
+    options: ListOptions,
+    work: EngineOptions,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -110,46 +71,23 @@ def check(
     from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
-        chosen = recipe(
-            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            suppress=suppress, suppress_codes=suppress_codes, duplicates=duplicates, one_lead_per=one_lead_per,
-            store=store, as_json=as_json,
-        )  # fmt: skip
+        chosen = recipe(options, store=store, as_json=as_json)
         result = lead_lists.look(
-            expanded(files), chosen, engine=engine.value, scheduler=scheduler,
-            reasons=known(reasons), on_progress=listen,
+            expanded(files), chosen, engine=work.engine.value, scheduler=work.scheduler,
+            reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
-        _save(result.cleaned, save_mapping)
+        _save(result.cleaned, work.save_mapping)
     tell(result, memory=memory_of(chosen), as_json=as_json)
 
 
 @app.command()
+@spread
 def clean(
     files: Files,
-    region: Region = None,
-    force_region: ForceRegion = False,
+    options: ListOptions,
+    output: OutputOptions,
+    work: EngineOptions,
     out: OutFolder = Path("cleaned"),
-    form: Format = Form.CSV,
-    reasons: Show = None,
-    destination: For = Destination.EXCEL,
-    add: Add = None,
-    names: NamesCase = Names.KEEP,
-    duplicates: DuplicatesOption = Duplicates.FIRST,
-    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
-    suppress: Suppress = None,
-    suppress_codes: SuppressCodes = None,
-    column: Columns = None,
-    mapping: Mapping = None,
-    save_mapping: SaveMapping = None,
-    no_saved_mapping: NoSavedMapping = False,
-    rules: Rules = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    header: Header = "auto",
-    sheet: Sheet = None,
-    engine: EngineOption = Engine.LOCAL,
-    scheduler: Scheduler = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -165,46 +103,24 @@ def clean(
     from dialframe.flows import lead_lists
 
     with in_options(), progress() as listen:
-        chosen = recipe(
-            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
-            as_json=as_json,
-        )  # fmt: skip
+        chosen = recipe(options, output, store=store, as_json=as_json)
         result = lead_lists.clean(
-            expanded(files), chosen, out, form=form.value, engine=engine.value,
-            scheduler=scheduler, reasons=known(reasons), on_progress=listen,
+            expanded(files), chosen, out, form=output.form.value, engine=work.engine.value,
+            scheduler=work.scheduler, reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
-        _save(result.cleaned, save_mapping)
+        _save(result.cleaned, work.save_mapping)
         kept = keep_opt_outs(result, store)
     tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
 
 
 @app.command()
+@spread
 def screen(
     files: Files,
-    region: Region = None,
-    force_region: ForceRegion = False,
+    options: ListOptions,
+    output: OutputOptions,
     out: OutFolder = Path("cleaned"),
-    form: Format = Form.CSV,
     max_age: MaxAge = "31d",
-    reasons: Show = None,
-    destination: For = Destination.EXCEL,
-    add: Add = None,
-    names: NamesCase = Names.KEEP,
-    duplicates: DuplicatesOption = Duplicates.FIRST,
-    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
-    suppress: Suppress = None,
-    suppress_codes: SuppressCodes = None,
-    column: Columns = None,
-    mapping: Mapping = None,
-    no_saved_mapping: NoSavedMapping = False,
-    rules: Rules = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    header: Header = "auto",
-    sheet: Sheet = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -218,52 +134,30 @@ def screen(
     from dialframe.flows import lead_lists
 
     with in_options(), connect(base_url, store) as account, progress() as listen:
-        chosen = recipe(
-            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
-            as_json=as_json,
-        )  # fmt: skip
+        chosen = recipe(options, output, store=store, as_json=as_json)
         result = lead_lists.screen(
-            expanded(files), chosen, account, out, max_age=max_age, form=form.value,
-            reasons=known(reasons), on_progress=listen,
+            expanded(files), chosen, account, out, max_age=max_age, form=output.form.value,
+            reasons=known(options.reasons), on_progress=listen,
         )  # fmt: skip
         kept = keep_opt_outs(result, store)
     tell(result, memory=memory_of(chosen), suppressed=kept, as_json=as_json)
 
 
 @app.command("import")
+@spread
 def import_(
     files: Files,
     campaign: Annotated[
         str, typer.Option("--campaign", help="Campaign id; draft, ready or paused.")
     ],
-    region: Region = None,
-    force_region: ForceRegion = False,
+    options: ListOptions,
+    output: OutputOptions,
     out: OutFolder = Path("imported"),
-    form: Format = Form.CSV,
     yes: Yes = False,
     dry_run: DryRun = False,
     max_age: MaxAge = "31d",
     keep: Keep = None,
     fail_on: FailOn = None,
-    reasons: Show = None,
-    destination: For = Destination.EXCEL,
-    add: Add = None,
-    names: NamesCase = Names.KEEP,
-    duplicates: DuplicatesOption = Duplicates.FIRST,
-    one_lead_per: OneLeadPerOption = OneLeadPer.RECORD,
-    suppress: Suppress = None,
-    suppress_codes: SuppressCodes = None,
-    column: Columns = None,
-    mapping: Mapping = None,
-    no_saved_mapping: NoSavedMapping = False,
-    rules: Rules = None,
-    encoding: Encoding = None,
-    delimiter: Delimiter = None,
-    header: Header = "auto",
-    sheet: Sheet = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -286,13 +180,7 @@ def import_(
             "then pass --yes"
         )
     with in_options(goes_on=True), connect(base_url, store) as account, progress() as listen:
-        chosen = recipe(
-            region, force_region=force_region, columns=column, mapping=mapping, rules=rules, encoding=encoding,
-            delimiter=delimiter, header=header, sheet=sheet, no_saved_mapping=no_saved_mapping,
-            suppress=suppress, suppress_codes=suppress_codes, destination=destination,
-            add=add, names=names, duplicates=duplicates, one_lead_per=one_lead_per, store=store,
-            as_json=as_json,
-        )  # fmt: skip
+        chosen = recipe(options, output, store=store, as_json=as_json)
         brought = lead_import.bring_in(
             expanded(files),
             chosen,
@@ -301,11 +189,11 @@ def import_(
             out=out,
             max_age=max_age,
             keep=keep,
-            form=form.value,
+            form=output.form.value,
             now=partial(datetime.now, UTC),
             confirm=None if yes else confirmed,
             dry_run=dry_run,
-            reasons=known(reasons),
+            reasons=known(options.reasons),
             on_progress=listen,
         )
         kept = None if brought.ledger is None else keep_opt_outs(brought.result, store)
@@ -345,8 +233,8 @@ def forget(files: Files, as_json: AsJson = False) -> None:
         answer({"files": rows})
         return
     for row in rows:
-        said = "forgotten" if row["forgotten"] else "nothing was answered for this header"
-        typer.echo(f"{row['file']}: {said}")
+        outcome = "forgotten" if row["forgotten"] else "nothing was answered for this header"
+        typer.echo(f"{row['file']}: {outcome}")
 
 
 @app.command("reasons")

@@ -66,7 +66,7 @@ def _entry(command: TyperCommand | TyperGroup, path: str) -> Entry:
     match = _EXAMPLE.search(text)
     words, lines = (text, "") if match is None else (text[: match.start()], text[match.end() :])
     paragraphs = [" ".join(part.split()) for part in words.strip().split("\n\n")]
-    params = [one for one in command.params if isinstance(one, TyperArgument | TyperOption)]
+    params = [param for param in command.params if isinstance(param, TyperArgument | TyperOption)]
     family = isinstance(command, TyperGroup)
     return Entry(
         path=path,
@@ -77,8 +77,8 @@ def _entry(command: TyperCommand | TyperGroup, path: str) -> Entry:
         examples=tuple(
             line.strip() for line in textwrap.dedent(lines).splitlines() if line.strip()
         ),
-        options=tuple((_written(one), " ".join((one.help or "").split())) for one in params),
-        names=frozenset(one.name for one in params if one.name),
+        options=tuple((_written(param), " ".join((param.help or "").split())) for param in params),
+        names=frozenset(param.name for param in params if param.name),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from dialframe.cli.terminal import (
     AsJson,
     BaseUrl,
+    Codes,
     OutFolder,
     StoreFolder,
     answer,
@@ -18,11 +20,12 @@ from dialframe.cli.terminal import (
     in_options,
     progress,
     say,
+    spread,
 )
 
 if TYPE_CHECKING:
     from dialframe.analytics import Funnel
-    from dialframe.flows.reporting import Report
+    from dialframe.flows.reporting import Report, Scope
 
 
 class Order(StrEnum):
@@ -40,38 +43,51 @@ class Entry(StrEnum):
     FIRST_DIAL = "first_dial"
 
 
-Campaign = Annotated[
-    str | None, typer.Option("--campaign", help="Only this campaign id.", show_default=False)
-]
-By = Annotated[
-    str | None,
-    typer.Option(
-        "--by",
-        help="Split by campaign_id, region or a custom field such as lead_source.",
-        show_default=False,
-    ),
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--since", help="Calls from this day (UTC) or instant on.", show_default=False),
-]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", help="Calls before this day (UTC) or instant.", show_default=False),
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """Which calls are counted, how they are split, and what the firm's codes mean."""
 
-Codes = Annotated[
-    Path | None,
-    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
-]
+    campaign: Annotated[
+        str | None, typer.Option("--campaign", help="Only this campaign id.", show_default=False)
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="Split by campaign_id, region or a custom field such as lead_source.",
+            show_default=False,
+        ),
+    ] = None
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", help="Calls from this day (UTC) or instant on.", show_default=False
+        ),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until", help="Calls before this day (UTC) or instant.", show_default=False
+        ),
+    ] = None
+    codes: Codes = None
+
+    def scope(self) -> Scope:
+        """The same, read."""
+        from dialframe.flows import firm_records, reporting
+
+        return reporting.Scope(
+            self.campaign,
+            self.by,
+            firm_records.instant("--since", self.since),
+            firm_records.instant("--until", self.until),
+            reporting.own_codes(self.codes),
+        )
 
 
+@spread
 def funnel(
-    campaign: Campaign = None,
-    by: By = None,
-    since: Since = None,
-    until: Until = None,
-    codes: Codes = None,
+    calls: CallOptions,
     order: Annotated[
         Order,
         typer.Option(
@@ -107,15 +123,12 @@ def funnel(
 
         dialframe funnel --by lead_source --window 30d --picture funnel.png
     """
-    from dialframe.flows import firm_records, reporting
+    from dialframe.flows import reporting
     from dialframe.instants import age
 
     if picture is not None:
         reporting.drawable(picture)
-    scope = reporting.Scope(
-        campaign, by, firm_records.instant("--since", since), firm_records.instant("--until", until),
-        reporting.own_codes(codes),
-    )  # fmt: skip
+    scope = calls.scope()
     span = None if window is None else age("--window", window)
     with connect(base_url, store) as account:
         result = reporting.funnel(
@@ -154,13 +167,10 @@ def _facts(result: Funnel, picture: Path | None) -> dict[str, Any]:
     }
 
 
+@spread
 def report(
+    calls: CallOptions,
     out: OutFolder,
-    campaign: Campaign = None,
-    by: By = None,
-    since: Since = None,
-    until: Until = None,
-    codes: Codes = None,
     base_url: BaseUrl = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
@@ -172,12 +182,9 @@ def report(
 
         dialframe report --out october --since 2026-10-01 --until 2026-11-01
     """
-    from dialframe.flows import firm_records, reporting
+    from dialframe.flows import reporting
 
-    scope = reporting.Scope(
-        campaign, by, firm_records.instant("--since", since), firm_records.instant("--until", until),
-        reporting.own_codes(codes),
-    )  # fmt: skip
+    scope = calls.scope()
     with connect(base_url, store) as account, progress() as listen:
         written = reporting.report(account, out, scope, on_progress=listen)
     if as_json:

@@ -402,8 +402,8 @@ def _problems(file: Path) -> list[tuple[int, str]]:
     except ConfigError as error:
         return [(1, str(error).removeprefix(f"{file}: "))]
     except tomllib.TOMLDecodeError as error:
-        at = re.search(r"at line (\d+)", str(error))
-        return [(int(at[1]) if at else 1, f"not valid TOML: {error}")]
+        position = re.search(r"at line (\d+)", str(error))
+        return [(int(position[1]) if position else 1, f"not valid TOML: {error}")]
     except ValidationError as error:
         return sorted(rulebook_lint.form_problems(error, text))
     if not rules and not tomllib.loads(text).get("change"):

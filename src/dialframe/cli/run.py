@@ -89,8 +89,12 @@ _WORDS: Final = (
 _LIKE: Final = 0.6
 
 
-def main() -> NoReturn:
-    """Run the command of this process and leave with its exit status."""
+def main(parent: int) -> NoReturn:
+    """Run the command of this process and leave with its exit status.
+
+    Args:
+        parent: The process that started this one; a server ends with it.
+    """
     # A caller may have closed them; what would be said is then for nobody, until the process ends.
     sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
@@ -99,6 +103,8 @@ def main() -> NoReturn:
     # Loading makes some 100,000 objects that all stay: looking through them for garbage is a tenth of the time.
     gc.set_threshold(LOADED, 10, 50)
     try:
+        if _is_server(sys.argv[1:]):
+            _end_properly(parent)
         status = run(sys.argv[1:])
         # What was asked is done: Ctrl-C at the very end would only spoil the status.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -112,6 +118,24 @@ def main() -> NoReturn:
     _leave(status)
 
 
+def _is_server(arguments: Sequence[str]) -> bool:
+    return tuple(arguments[:2]) in SERVERS or tuple(arguments[:1]) in SERVERS
+
+
+def _end_properly(parent: int) -> None:
+    """From the first moment on, a signal, a closed terminal and the parent's end are a server's proper end.
+
+    It takes seconds until a server answers; one that was orphaned meanwhile, with a key in its environment,
+    would stay for ever.
+    """
+    from dialframe.background import end_with_parent
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    end_with_parent(parent)
+
+
 def _give_caches_a_place() -> None:
     """Let libraries keep their caches for this process alone where there is no home to keep them in.
 
@@ -121,9 +145,9 @@ def _give_caches_a_place() -> None:
     wanted = [name for name in CACHES if name not in os.environ]
     if not wanted or (home.is_dir() and os.access(home, os.W_OK | os.X_OK)):
         return
-    place = tempfile.mkdtemp(prefix="dialframe-cache-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    os.environ.update(dict.fromkeys(wanted, place))
+    folder = tempfile.mkdtemp(prefix="dialframe-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ.update(dict.fromkeys(wanted, folder))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -214,7 +238,7 @@ def _usage(error: TyperException) -> int:
 def _stopped(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
     words = f"stopped{progress.current().words}; {_kept(arguments)}"
-    if tuple(arguments[:2]) in SERVERS or tuple(arguments[:1]) in SERVERS:
+    if _is_server(arguments):
         typer.echo(f"{PROGRAM}: {words}", err=True)
         return OK
     return _say("Stopped", words, INTERRUPTED)
@@ -262,8 +286,8 @@ def _system(error: OSError) -> str:
 def _mistake(error: TyperException) -> str:
     """What is wrong, where, and what may have been meant."""
     for words in (_unknown_option, _missing, _bad_value):
-        if said := words(error):
-            return said
+        if sentence := words(error):
+            return sentence
     text = error.format_message().removesuffix(".")
     for theirs, ours in _WORDS:
         text = theirs.sub(ours, text)
@@ -308,5 +332,5 @@ def _options(error: TyperException) -> Sequence[str]:
     context = getattr(error, "ctx", None)
     if context is None:
         return ()
-    own = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
-    return [*own, "--help"]
+    names = [name for param in context.command.params for name in param.opts if name[:1] == "-"]
+    return [*names, "--help"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dialframe.cli import completion
-from dialframe.cli.terminal import AsJson, answer
+from dialframe.cli.terminal import AsJson, Host, Port, answer
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ app = typer.Typer(help="The whole service, run on your own machine.", no_args_is
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
-    ] = 8787,
+    host: Host = "127.0.0.1",
+    port: Port = 8787,
     data: Annotated[
         Path | None,
         typer.Option(

@@ -86,8 +86,8 @@ def forget(
             f"{erasure.suppressed} rows of the suppression list made a mark, "
             f"{len(erasure.published)} published places written anew")  # fmt: skip
         say(f"{erasure.looked_at} files that dialframe wrote were looked through")
-        for one in erasure.remaining:
-            say(f"{one.path}: {one.why}")
+        for leftover in erasure.remaining:
+            say(f"{leftover.path}: {leftover.why}")
     if erasure.remaining:
         raise typer.Exit(FINDINGS)
 
@@ -179,15 +179,19 @@ def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
     from dialframe.store import recovery
 
     problems = {path.name: recovery.verify(path) for path in _stores(store)}
-    own = suppression_list(store).file
-    if own.exists:
-        problems["suppression"] = [recovery.Problem(*_parted(line)) for line in own.problems()]
+    suppression = suppression_list(store).file
+    if suppression.exists:
+        problems["suppression"] = [
+            recovery.Problem(*_parted(line)) for line in suppression.problems()
+        ]
     if as_json:
-        answer({"stores": {name: [asdict(one) for one in of] for name, of in problems.items()}})
+        answer(
+            {"stores": {name: [asdict(damage) for damage in of] for name, of in problems.items()}}
+        )
     else:
         for name, of in problems.items():
-            for one in of:
-                say(f"{name}/{one.file}: {one.what}")
+            for damage in of:
+                say(f"{name}/{damage.file}: {damage.what}")
             say(f"{name}: {'whole' if not of else f'{len(of)} problems; dialframe store repair'}")
     if any(problems.values()):
         raise typer.Exit(FINDINGS)
@@ -218,9 +222,9 @@ def repair(
     done = {
         path.name: recovery.repair(path, now, acknowledge=acknowledge) for path in _stores(store)
     }
-    own = suppression_list(store).file
-    if own.exists:
-        done["suppression"] = own.mend()
+    suppression = suppression_list(store).file
+    if suppression.exists:
+        done["suppression"] = suppression.mend()
     if as_json:
         answer({"repaired": done})
         return
@@ -284,9 +288,9 @@ def restore(
     from dialframe.store import backups
     from dialframe.suppression import SuppressionList
 
-    found = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
-    sources = [path for path in found if path.name != backups.BESIDE]
-    if not found:
+    copies = [path.parent for path in sorted(folder.glob(f"*/{backups.MANIFEST}"))]
+    sources = [path for path in copies if path.name != backups.BESIDE]
+    if not copies:
         raise ConfigError(f"{folder} holds no backup; name the folder that store backup was given")
     root, now = _root(store), datetime.now(UTC)
     kept = {
@@ -296,13 +300,13 @@ def restore(
         for path in sources
     }
     brought, added = list[str](), 0
-    if (beside := folder / backups.BESIDE) in found:
-        own = suppression_list(store)
+    if (beside := folder / backups.BESIDE) in copies:
+        suppression = suppression_list(store)
         try:
-            theirs = SuppressionList(beside / own.path.name)
-            added = own.take_in(theirs, now) if own.file.exists else 0
+            theirs = SuppressionList(beside / suppression.path.name)
+            added = suppression.take_in(theirs, now) if suppression.file.exists else 0
         except StoreError:
-            own.file.set_aside()
+            suppression.file.set_aside()
         brought = backups.restore_beside(_beside(store), beside)
     if as_json:
         answer(
@@ -350,12 +354,12 @@ def _stores(store: Path | None) -> list[Path]:
     from dialframe.store import recovery
 
     root = _root(store)
-    found = recovery.stores(root)
-    if not found:
+    folders = recovery.stores(root)
+    if not folders:
         raise ConfigError(
             f"{root} holds no store; name its folder with --store or DIALFRAME_STORE"
         )
-    return found
+    return folders
 
 
 def _tell(facts: Mapping[str, Any]) -> None:
@@ -369,8 +373,8 @@ def _tell(facts: Mapping[str, Any]) -> None:
     }
     for name, value in facts.items():
         if not isinstance(value, dict | list):
-            said = f"{value:,}" if isinstance(value, int) else value
-            say(f"{name.replace('_', ' '):<16}{said}")
+            shown = f"{value:,}" if isinstance(value, int) else value
+            say(f"{name.replace('_', ' '):<16}{shown}")
     frame = pd.DataFrame(counted).fillna(0).astype("int64")
     show(frame.rename_axis("table").reset_index(), "Tables")
     for sentence in (*facts.get("missing", ()), *facts.get("freshness", {}).values()):

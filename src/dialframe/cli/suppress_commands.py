@@ -17,6 +17,7 @@ from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
     BaseUrl,
+    NumbersRegion,
     StoreFolder,
     answer,
     connect,
@@ -55,22 +56,13 @@ Codes = Annotated[
         autocompletion=completion.of(completion.SCRUBBERS),
     ),
 ]
-OfRegion = Annotated[
-    str | None,
-    typer.Option(
-        "--region",
-        help="Country of numbers that are written without one.",
-        show_default=False,
-        autocompletion=completion.of(completion.REGIONS),
-    ),
-]
 
 
 @app.command()
 def add(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     codes: Codes = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, in a word.")] = "opt_out",
     source: Annotated[
@@ -105,18 +97,22 @@ def add(
         def entries() -> Iterator[Entry]:
             for phone in phones:
                 yield Entry(phone, reason, source or "command line", day)
-            for one in files:
-                yield from one.entries(reason=reason, on=day, source=source)
+            for file_read in files:
+                yield from file_read.entries(reason=reason, on=day, source=source)
 
         suppressed = suppression_list(store)
-        given = len(phones) + sum(len(one.barred) for one in files)
+        given = len(phones) + sum(len(file_read.barred) for file_read in files)
         new = suppressed.add(entries(), _now())
     facts: dict[str, Any] = {
         "given": given,
         "added": new,
         "known": given - new,
-        "free": sum(one.free for one in files),
-        "unreadable": {one.name: list(one.unreadable) for one in files if one.unreadable},
+        "free": sum(file_read.free for file_read in files),
+        "unreadable": {
+            file_read.name: list(file_read.unreadable)
+            for file_read in files
+            if file_read.unreadable
+        },
         "on_list": len(suppressed),
     }
     if as_json:
@@ -125,10 +121,10 @@ def add(
     say(f"{new:,} numbers added, {given - new:,} were on the list; it holds {len(suppressed):,}")
     if facts["free"]:
         say(f"{facts['free']:,} rows may be called, says the service that screened them")
-    for one in files:
-        if one.unreadable:
-            lines = suppress.lines_named(one.unreadable)
-            say(f"{one.name}: {len(one.unreadable):,} cells hold no number, {lines}")
+    for file_read in files:
+        if file_read.unreadable:
+            lines = suppress.lines_named(file_read.unreadable)
+            say(f"{file_read.name}: {len(file_read.unreadable):,} cells hold no number, {lines}")
 
 
 @app.command("list")
@@ -153,13 +149,13 @@ def list_(
     suppressed = suppression_list(store)
     kept = deque(
         (
-            one
-            for one in suppressed.entries()
-            if reason in (None, one.reason) and source in (None, one.source)
+            entry
+            for entry in suppressed.entries()
+            if reason in (None, entry.reason) and source in (None, entry.source)
         ),
         maxlen=limit,
     )
-    rows = [_row(one) for one in reversed(kept)]
+    rows = [_row(entry) for entry in reversed(kept)]
     if as_json:
         answer({"on_list": len(suppressed), "entries": rows})
         return
@@ -171,7 +167,7 @@ def list_(
 def check(
     numbers: Numbers = None,
     file: FromFiles = None,
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -184,12 +180,12 @@ def check(
 
     with in_options():
         phones = _numbers(numbers, region)
-        for one in suppress.read(expanded(file or []), region=_upper(region)):
-            phones += one.phones
+        for file_read in suppress.read(expanded(file or []), region=_upper(region)):
+            phones += file_read.phones
         if not phones:
             raise ConfigError("suppress check takes numbers, or a file with --file")
-        listed = [one for one in suppression_list(store).check(phones) if one is not None]
-    rows = [_row(one) for one in listed]
+        listed = [entry for entry in suppression_list(store).check(phones) if entry is not None]
+    rows = [_row(entry) for entry in listed]
     if as_json:
         answer({"checked": len(phones), "listed": len(rows), "entries": rows})
     else:
@@ -207,7 +203,7 @@ def remove(
         str, typer.Option("--reason", help="Why they may be called again; kept as history.")
     ],
     source: Annotated[str, typer.Option("--source", help="Who says so.")] = "command line",
-    region: OfRegion = None,
+    region: NumbersRegion = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -250,13 +246,13 @@ def export(
     names = ["sha256" if hashed else "phone", "reason", "source", "on", "added_at"]
     rows = [
         (
-            one.digest.hex() if hashed else one.phone or f"sha256:{one.digest.hex()}",
-            one.reason,
-            one.source,
-            one.on.isoformat(),
-            "" if one.added_at is None else one.added_at.isoformat(),
+            entry.digest.hex() if hashed else entry.phone or f"sha256:{entry.digest.hex()}",
+            entry.reason,
+            entry.source,
+            entry.on.isoformat(),
+            "" if entry.added_at is None else entry.added_at.isoformat(),
         )
-        for one in suppression_list(store).entries()
+        for entry in suppression_list(store).entries()
     ]
     write_csv(pd.DataFrame(rows, columns=names, dtype="str"), to)
     if as_json:

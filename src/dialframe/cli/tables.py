@@ -58,8 +58,10 @@ def show(columns: Sequence[Column], title: str) -> None:
     from rich.console import Console
 
     columns = [
-        replace(one, name=terminal_safe(one.name), cells=tuple(map(terminal_safe, one.cells)))
-        for one in columns
+        replace(
+            given, name=terminal_safe(given.name), cells=tuple(map(terminal_safe, given.cells))
+        )
+        for given in columns
     ]
     console = Console()
     if not console.is_terminal:
@@ -97,10 +99,10 @@ def grid(rows: Sequence[Sequence[str]], *, right: bool = False) -> None:
         _stacked(rows, console.width)
         return
     table = Table.grid(padding=(0, 2))
-    for at in range(len(rows[0])):
-        last = at == len(rows[0]) - 1
-        table.add_column(justify="right" if right and at == 0 else "left", no_wrap=not last,
-                         min_width=6 if right and at == 0 else None, overflow="fold")  # fmt: skip
+    for index in range(len(rows[0])):
+        last = index == len(rows[0]) - 1
+        table.add_column(justify="right" if right and index == 0 else "left", no_wrap=not last,
+                         min_width=6 if right and index == 0 else None, overflow="fold")  # fmt: skip
     for row in rows:
         table.add_row(*map(Text, row))
     console.print(table)
@@ -125,7 +127,9 @@ def _lined(columns: Sequence[Column], title: str) -> Table:
 
 def _least(columns: Sequence[Column]) -> int:
     """Width that a table with lines needs for every short cell to be whole."""
-    widths = [one.width if one.short else min(one.width, _LEAST_CHARS) for one in columns]
+    widths = [
+        column.width if column.short else min(column.width, _LEAST_CHARS) for column in columns
+    ]
     return sum(widths) + 3 * len(columns) + 1
 
 

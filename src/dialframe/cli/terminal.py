@@ -6,10 +6,13 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
@@ -61,8 +64,25 @@ Region = Annotated[
         autocompletion=completion.of(completion.REGIONS),
     ),
 ]
+NumbersRegion = Annotated[
+    str | None,
+    typer.Option(
+        "--region",
+        help="Country of numbers that are written without one: US, GB, DE...",
+        show_default=False,
+        autocompletion=completion.of(completion.REGIONS),
+    ),
+]
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="FOLDER", help="Folder for what is written.")
+]
+Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+Port = Annotated[
+    int, typer.Option("--port", help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+]
+Codes = Annotated[
+    Path | None,
+    typer.Option("--codes", help="What your own codes mean: a TOML file.", show_default=False),
 ]
 
 
@@ -78,6 +98,40 @@ _WORDS: Final = (
 NO_ACCOUNT: Final = (
     "; without an account, dialframe sandbox serve runs the service on this machine"
 )
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of each group that it takes.
+
+    A group is a dataclass with an option in each field. The library of commands declares options by the
+    parameters of one function, so those that several commands share would stand in each of them.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        if parameter.name not in groups:
+            hint = hints[parameter.name]
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hint))
+            continue
+        group = groups[parameter.name]
+        options = get_type_hints(group, include_extras=True)
+        parameters += [
+            Parameter(
+                field.name, Parameter.KEYWORD_ONLY,
+                default=field.default, annotation=options[field.name],
+            )
+            for field in fields(group)
+        ]  # fmt: skip
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values)
+
+    vars(run)["__signature__"] = Signature(parameters)
+    return run
 
 
 def connect(base_url: str | None, store: Path | None) -> Account:

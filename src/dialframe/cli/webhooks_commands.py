@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dialframe.background import end_with_parent
 from dialframe.cli.terminal import BaseUrl, StoreFolder, connect
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 
@@ -126,8 +125,10 @@ class _Printer:
         self._troubles[kind] += 1
         times = self._troubles[kind]
         if str(times).rstrip("0") == "1":
-            said = f"refused: {error}" if isinstance(error, WebhookError) else str(error)
-            _write(_STDERR, f"dialframe: {said}" + (f" ({times:,} times)" if times > 1 else ""))
+            sentence = f"refused: {error}" if isinstance(error, WebhookError) else str(error)
+            _write(
+                _STDERR, f"dialframe: {sentence}" + (f" ({times:,} times)" if times > 1 else "")
+            )
 
 
 def _secrets(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
@@ -159,16 +160,15 @@ def _until_signal(then: Callable[[], None]) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         del number, frame
         # Once is enough: what follows is the ending, which takes care of itself.
-        for one in _SIGNALS:
-            signal.signal(one, signal.SIG_IGN)
+        for signal_number in _SIGNALS:
+            signal.signal(signal_number, signal.SIG_IGN)
         raise _Stopped
 
-    before = {one: signal.signal(one, stop) for one in _SIGNALS}
-    end_with_parent()
+    before = {signal_number: signal.signal(signal_number, stop) for signal_number in _SIGNALS}
     try:
         yield
     except _Stopped:
         then()
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)

@@ -3,7 +3,15 @@
 The contract lets a key send `burst + rate * t` requests in t seconds. Requests sent so arrive so only
 if each takes equally long on its way. If that time varies by up to J seconds, what was sent within
 `b + rate * t` arrives within `(b + rate * J) + rate * t`; so a client that keeps to `b = burst -
-rate * J` is never refused. With J = 1 s that is 10 of the 20, and costs ten requests once.
+rate * J` is never refused. With J = 1 s that is 10 of the 20.
+
+The other ten are used where answers show that they may be. A request that goes while the requests
+before it still fill the bucket for `w` seconds does no harm by being up to `w` seconds late: the
+service has then no room that the mirror counts and that it lost by being full. So only requests
+with `w < J` can put the mirror wrong, each by what it is late beyond `w`, and an answer says at
+the latest how late that was. While such requests are unanswered J is kept back; when all are
+answered, only the largest lateness among them. A second without requests begins this anew. Answers to
+interactive requests are not counted: a single call should cost one turn of the file.
 
 A bucket is kept as one number, the time at which it will be full again (the generic cell rate
 algorithm): a request may go when that time is at most `(b - 1) / rate` ahead. There is one for each
@@ -26,6 +34,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import os
 import struct
 import sys
@@ -64,8 +73,9 @@ FAR_S: Final = 300.0
 FAR_PAUSE_S: Final = 86_400.0
 
 FILE_NAME: Final = "rate-limits"
-#: Name, full_at_s, open_at_s, paused_at_s, share, epoch.
-_SLOT: Final = struct.Struct("<16s4dq")
+#: Name, full_at_s, open_at_s, paused_at_s, share, epoch, unanswered, late in milliseconds.
+_SLOT: Final = struct.Struct("<16s4diHH")
+_MOST: Final = 0xFFFF
 #: Slots of buckets that nobody used for longest are given away beyond so many.
 SLOTS: Final = 256
 #: A lock is held for microseconds: who has it longer is stopped, and must not stop the others.
@@ -94,12 +104,14 @@ def current_lane() -> Lane:
 class Turn:
     """A place in the queue: when to send, after which pause it was given out, and whether it is taken.
 
-    A turn that is not taken is only news of when to ask again.
+    A turn that is not taken is only news of when to ask again. `queued_s` says for how long requests
+    before it fill each bucket, where its answer is of use to the limiter.
     """
 
     at_s: float
     epoch: int
     taken: bool = True
+    queued_s: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +121,14 @@ class Level:
     Attributes:
         name: Whose it is: 16 bytes of a hash.
         rate_per_s: Requests a second.
-        burst: Requests at once.
+        burst: Requests at once, however unevenly they travel.
+        kept_back: Further requests at once, while answers show that they travel evenly.
     """
 
     name: bytes
     rate_per_s: float
     burst: int
+    kept_back: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +141,8 @@ class Tokens:
         paused_at_s: When the last pause began.
         share: The share of the rate that was left by that pause.
         epoch: Number of the pauses so far.
+        unanswered: Requests that may put the mirror wrong and are not answered yet.
+        late_s: How late one of those that are answered was at most.
     """
 
     full_at_s: float = _NEVER
@@ -134,6 +150,8 @@ class Tokens:
     paused_at_s: float = _NEVER
     share: float = 1.0
     epoch: int = 0
+    unanswered: int = 0
+    late_s: float = 0.0
 
     def share_at(self, now_s: float) -> float:
         """The share of the rate that may be used now."""
@@ -231,10 +249,12 @@ class BucketFile:
         for name in names:
             slot = self._places.get(name)
             if slot is not None:
-                _, full, open_, paused, share, epoch = _SLOT.unpack_from(
+                _, full, open_, paused, share, epoch, unanswered, late_ms = _SLOT.unpack_from(
                     block, (slot - first) * _SLOT.size
                 )
-                buckets[name] = Tokens(full, open_, paused, share, epoch)
+                buckets[name] = Tokens(
+                    full, open_, paused, share, epoch, unanswered, late_ms / 1000
+                )
         return buckets
 
     def _write(
@@ -334,13 +354,44 @@ class RateLimiter:
                 return None
             if lane != "interactive" and at_s > now_s:
                 return Turn(at_s, epoch, taken=False)
+            queued_s = []
             for level in self._levels:
                 bucket = known[level.name]
-                full_at_s = max(bucket.full_at_s, at_s) + _interval_s(bucket, level, now_s)
+                queue_s = max(bucket.full_at_s - at_s, 0.0)
+                queued_s.append(queue_s)
                 tokens[level.name] = Tokens(
-                    full_at_s, bucket.open_at_s, bucket.paused_at_s, bucket.share, bucket.epoch
+                    at_s + queue_s + _interval_s(bucket, level, now_s),
+                    bucket.open_at_s,
+                    bucket.paused_at_s,
+                    bucket.share,
+                    bucket.epoch,
+                    bucket.unanswered + (queue_s < JITTER_ALLOWED_S),
+                    bucket.late_s,
                 )
-            return Turn(at_s, epoch)
+            if lane == "interactive" or min(queued_s) >= JITTER_ALLOWED_S:
+                return Turn(at_s, epoch)
+            return Turn(at_s, epoch, queued_s=tuple(queued_s))
+
+    def answered(self, turn: Turn, now_s: float) -> None:
+        """Take note that the request of a turn is answered, by the service or by whatever is in front.
+
+        Args:
+            turn: What `reserve` gave.
+            now_s: This moment, in seconds of the limiter's clock.
+        """
+        # An answer that took longer says nothing of the way, and its bucket may have begun anew.
+        took_s = now_s - turn.at_s
+        if not turn.queued_s or took_s > JITTER_ALLOWED_S:
+            return
+        with self._memory.held(self._names) as tokens:
+            for level, queue_s in zip(self._levels, turn.queued_s, strict=True):
+                bucket = tokens.get(level.name)
+                if bucket is not None and queue_s < JITTER_ALLOWED_S:
+                    tokens[level.name] = replace(
+                        bucket,
+                        unanswered=max(bucket.unanswered - 1, 0),
+                        late_s=max(bucket.late_s, took_s - queue_s),
+                    )
 
     def stands(self, turn: Turn) -> bool:
         """Whether a turn that was waited for may still be used.
@@ -402,13 +453,17 @@ class RateLimiter:
                 )
                 # Empty now: tokens come back while we wait.
                 bucket = replace(
-                    cut, full_at_s=now_s + level.burst * _interval_s(cut, level, now_s)
+                    cut,
+                    full_at_s=now_s + level.burst * _interval_s(cut, level, now_s),
+                    late_s=JITTER_ALLOWED_S,
                 )
             tokens[level.name] = bucket
 
 
 def _free_at(tokens: Tokens, level: Level, now_s: float, lane: Lane) -> float:
-    ahead_s = max(level.burst - LEFT[lane] - 1, 0) * _interval_s(tokens, level, now_s)
+    late_s = JITTER_ALLOWED_S if tokens.unanswered else tokens.late_s
+    burst = level.burst + max(level.kept_back - level.rate_per_s * late_s, 0.0)
+    ahead_s = max(burst - LEFT[lane] - 1, 0.0) * _interval_s(tokens, level, now_s)
     return max(tokens.open_at_s, tokens.full_at_s - ahead_s)
 
 
@@ -421,8 +476,13 @@ def _sane(tokens: Mapping[bytes, Tokens], level: Level, now_s: float) -> Tokens:
     bucket = tokens.get(level.name, _FULL)
     if bucket.paused_at_s > now_s + FAR_S or bucket.open_at_s > now_s + FAR_PAUSE_S:
         return Tokens(epoch=bucket.epoch + 1)
-    queue_s = level.burst * _interval_s(bucket, level, now_s) + FAR_S
-    return replace(bucket, full_at_s=_NEVER) if bucket.full_at_s > now_s + queue_s else bucket
+    queue_s = (level.burst + level.kept_back) * _interval_s(bucket, level, now_s) + FAR_S
+    if bucket.full_at_s > now_s + queue_s:
+        return replace(bucket, full_at_s=_NEVER, unanswered=0, late_s=0.0)
+    if (bucket.unanswered or bucket.late_s) and now_s >= bucket.full_at_s + JITTER_ALLOWED_S:
+        # Whatever was sent has arrived: nothing of it is left at the service either.
+        return replace(bucket, unanswered=0, late_s=0.0)
+    return bucket
 
 
 class Shared:
@@ -462,6 +522,7 @@ def _levels(account: str, service: str) -> tuple[Level, ...]:
             ).digest()[:16],
             bucket.rate_per_s,
             int(bucket.burst - bucket.rate_per_s * JITTER_ALLOWED_S),
+            bucket.rate_per_s * JITTER_ALLOWED_S,
         )
         for bucket in BUCKETS
     )
@@ -485,7 +546,14 @@ def _prepared(folder: Path | None) -> Path:
 
 def _packed(name: bytes, tokens: Tokens) -> bytes:
     return _SLOT.pack(
-        name, tokens.full_at_s, tokens.open_at_s, tokens.paused_at_s, tokens.share, tokens.epoch
+        name,
+        tokens.full_at_s,
+        tokens.open_at_s,
+        tokens.paused_at_s,
+        tokens.share,
+        tokens.epoch,
+        min(tokens.unanswered, _MOST),
+        min(math.ceil(tokens.late_s * 1000), _MOST),
     )
 
 

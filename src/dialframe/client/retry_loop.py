@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 
-from dialframe.client.limiter import RateLimiter, current_lane
+from dialframe.client.limiter import RateLimiter, Turn, current_lane
 from dialframe.client.options import Clock
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.steps import Close, NextBytes, Send, Sleep, Steps, TakeTurn
@@ -259,10 +259,11 @@ class RetryLoop:
         started_s = self._clock.monotonic()
         until_s = None if policy.deadline_s is None else started_s + policy.deadline_s
         while True:
+            turn = None
             if self._limiter is not None:
-                yield from self._turn(request, trail, until_s)
+                turn = yield from self._turn(request, trail, until_s)
             try:
-                return (yield from self._attempt(request, consume, policy, trail, until_s))
+                return (yield from self._attempt(request, consume, policy, trail, until_s, turn))
             except (ApiError, TransportError) as error:
                 elapsed_s = self._clock.monotonic() - started_s
                 verdict = decide(
@@ -280,6 +281,7 @@ class RetryLoop:
         policy: Policy,
         trail: Trail,
         until_s: float | None,
+        turn: Turn | None,
     ) -> Steps[T]:
         began_s = self._clock.monotonic()
         timeout_s = _within(policy.timeout_s, began_s, until_s)
@@ -287,6 +289,8 @@ class RetryLoop:
         trail.sent_at = self._clock.now()
         try:
             reply = yield Send(request, timeout_s)
+            if self._limiter is not None and turn is not None and turn.queued_s:
+                self._limiter.answered(turn, self._clock.monotonic())
             trail.replayed = reply.headers.get(REPLAYED_HEADER, "").lower() == "true"
             try:
                 value = yield from consume(
@@ -310,16 +314,18 @@ class RetryLoop:
             raise
         return value
 
-    def _turn(self, request: PlannedRequest, trail: Trail, until_s: float | None) -> Steps[None]:
+    def _turn(self, request: PlannedRequest, trail: Trail, until_s: float | None) -> Steps[Turn]:
         now_s = self._clock.monotonic()
         latest_s = now_s + LONGEST_ASKED_S if until_s is None else until_s
-        if not (yield TakeTurn(current_lane(), latest_s)):
+        turn: Turn | None = yield TakeTurn(current_lane(), latest_s)
+        if turn is None:
             raise TransportError(
                 f"{request.operation}: the rate limit leaves no room in the next "
                 f"{max(latest_s - now_s, 0):.0f} s: set a longer deadline_s, or come back later",
                 operation=request.operation,
                 sent=trail.maybe_sent,
             )
+        return turn
 
     def _pause(self, error: RateLimited, began_s: float) -> None:
         # A cap by another name is not the bucket's business, however it is called.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from dialframe.client.limiter import Lane, RateLimiter
+from dialframe.client.limiter import Lane, RateLimiter, Turn
 from dialframe.client.options import Clock
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.transport import AsyncTransport, Transport
@@ -55,7 +55,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class TakeTurn:
-    """Wait for a turn under the rate limit; gives False if there is none until `latest_s`."""
+    """Wait for a turn under the rate limit; gives it, or None if there is none until `latest_s`."""
 
     lane: Lane
     latest_s: float
@@ -149,21 +149,21 @@ class Sync:
                 return self._clock.sleep(seconds)
         raise TypeError(step)
 
-    def _take_turn(self, lane: Lane, latest_s: float) -> bool:
+    def _take_turn(self, lane: Lane, latest_s: float) -> Turn | None:
         if self.limiter is None:
-            return True
+            return Turn(self._clock.monotonic(), 0)
         with self.limiter.line(lane, latest_s - self._clock.monotonic()) as moved_up:
             while moved_up:
                 now_s = self._clock.monotonic()
                 turn = self.limiter.reserve(now_s, latest_s=latest_s, lane=lane)
                 if turn is None:
-                    return False
+                    return None
                 if turn.at_s <= now_s:
-                    return True
+                    return turn
                 self._clock.sleep(turn.at_s - now_s)
                 if self.limiter.stands(turn):
-                    return True
-        return False
+                    return turn
+        return None
 
 
 class Async:
@@ -216,19 +216,19 @@ class Async:
                 return await self._clock.sleep_async(seconds)
         raise TypeError(step)
 
-    async def _take_turn(self, lane: Lane, latest_s: float) -> bool:
+    async def _take_turn(self, lane: Lane, latest_s: float) -> Turn | None:
         # The bucket's file is locked for microseconds: less than handing it to a thread would cost.
         while self.limiter is not None:
             now_s = self._clock.monotonic()
             turn = self.limiter.reserve(now_s, latest_s=latest_s, lane=lane)
             if turn is None:
-                return False
+                return None
             if turn.at_s <= now_s:
-                return True
+                return turn
             await self._clock.sleep_async(turn.at_s - now_s)
             if self.limiter.stands(turn):
-                return True
-        return True
+                return turn
+        return Turn(self._clock.monotonic(), 0)
 
 
 class RawSync:

@@ -119,11 +119,11 @@ def headers(names: Iterable[str]) -> Schema:
 
 
 def _by_status(row: Row) -> dict[int, list[Code]]:
-    found: dict[int, list[Code]] = defaultdict(list)
+    codes: dict[int, list[Code]] = defaultdict(list)
     for code in dict.fromkeys((*row.refusals, *general_codes(row))):
         for status in BY_CODE[code].statuses:
-            found[status].append(BY_CODE[code])
-    return dict(sorted(found.items()))
+            codes[status].append(BY_CODE[code])
+    return dict(sorted(codes.items()))
 
 
 def _response(status: int, codes: list[Code]) -> Schema:
@@ -397,12 +397,12 @@ def _parameters(row: Row, request: Schema) -> list[Schema]:
     ]
 
 
-def _parameter(name: str, place: str, request: Schema) -> Schema:
+def _parameter(name: str, location: str, request: Schema) -> Schema:
     schema = dict(request["properties"][name])
     description = schema.pop("description", None)
     return {
         "name": name,
-        "in": place,
+        "in": location,
         "required": name in request.get("required", ()),
         **({"description": description} if description else {}),
         "schema": schema,

@@ -99,14 +99,14 @@ def only(name: str, schema: Schema, fields: Iterable[str]) -> Schema:
 
 def closure(schemas: Mapping[str, Schema], names: Iterable[str]) -> list[str]:
     """The names, and those of every schema that theirs refer to, each once."""
-    found: list[str] = []
+    reached: list[str] = []
     waiting = [name for name in names if name in schemas]
     while waiting:
         name = waiting.pop(0)
-        if name not in found:
-            found.append(name)
+        if name not in reached:
+            reached.append(name)
             waiting += _references(schemas[name])
-    return found
+    return reached
 
 
 def _references(node: object) -> Iterator[str]:
@@ -137,18 +137,18 @@ def _simple(schema: Mapping[str, Any]) -> Schema:
         # The lines of a docstring are broken for an editor; a blank one parts paragraphs.
         made["description"] = re.sub(r"(?<!\n)\n(?!\n)", " ", made["description"])
     if "properties" in made:
-        made["properties"] = {name: _simple(one) for name, one in made["properties"].items()}
+        made["properties"] = {name: _simple(value) for name, value in made["properties"].items()}
     for key in ("items", "additionalProperties"):
         if isinstance(made.get(key), dict):
             made[key] = _simple(made[key])
     if "anyOf" in schema:
-        made |= _choice([_simple(one) for one in schema["anyOf"]])
+        made |= _choice([_simple(alternative) for alternative in schema["anyOf"]])
     return made
 
 
 def _choice(alternatives: list[Schema]) -> Schema:
     null = {"type": "null"}
-    rest = [one for one in alternatives if one != null]
+    rest = [alternative for alternative in alternatives if alternative != null]
     if len(rest) > 1 and {"type": "string"} in rest:
         rest = [_growing(rest)]
     if null not in alternatives:
@@ -160,8 +160,14 @@ def _choice(alternatives: list[Schema]) -> Schema:
 
 def _growing(alternatives: list[Schema]) -> Schema:
     values: list[str] = []
-    for one in alternatives:
-        values += one["enum"] if "enum" in one else [one["const"]] if "const" in one else []
+    for alternative in alternatives:
+        values += (
+            alternative["enum"]
+            if "enum" in alternative
+            else [alternative["const"]]
+            if "const" in alternative
+            else []
+        )
     return {
         "type": "string",
         "description": "An open set: values may be added.",
@@ -187,4 +193,6 @@ def _refuse_null(field: Schema) -> None:
     if isinstance(field.get("type"), list):
         field["type"] = next(kind for kind in field["type"] if kind != "null")
     elif {"type": "null"} in field.get("anyOf", ()):
-        field |= next(one for one in field.pop("anyOf") if one != {"type": "null"})
+        field |= next(
+            alternative for alternative in field.pop("anyOf") if alternative != {"type": "null"}
+        )

@@ -124,7 +124,7 @@ def signature_matches(
     given = [part.strip().removeprefix(_SCHEME) for part in signature.split(",")]
     expected = [_digest(body, timestamp_s, secret) for secret in secrets]
     matches = [
-        hmac.compare_digest(one.encode(), other.encode()) for one in given for other in expected
+        hmac.compare_digest(sent.encode(), other.encode()) for sent in given for other in expected
     ]
     return any(matches)
 

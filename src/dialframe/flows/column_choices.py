@@ -122,13 +122,17 @@ class Chooser:
             self.told.fields() if isinstance(self.told, ColumnMap) else self.told or {}
         )
         asked: set[str] = set()
-        while new := tuple(one for one in decision.questions if one.field not in asked):
-            asked.update(one.field for one in new)
-            given = ask(replace(decision, questions=tuple(_with_cells(one, file) for one in new)))
+        while new := tuple(
+            question for question in decision.questions if question.field not in asked
+        ):
+            asked.update(question.field for question in new)
+            given = ask(
+                replace(decision, questions=tuple(_with_cells(question, file) for question in new))
+            )
             changed = {
-                one.field: _changed(decision, one, given[one.field])
-                for one in new
-                if one.field in given and given[one.field] != _taken(decision, one)
+                question.field: _changed(decision, question, given[question.field])
+                for question in new
+                if question.field in given and given[question.field] != _taken(decision, question)
             }
             if changed:
                 told |= changed

@@ -117,15 +117,15 @@ def demo(
         on_progress(Progress("sandbox started", 1, 1))
         prepared, ledger, written = _bring_in(account, out / "leads", now, on_progress)
         synced = account.sync(on_progress=on_progress)
-        found = auditing.audit(
+        audit = auditing.audit(
             account, now=now, max_age=lead_lists.MAX_AGE, scope=_FEDERAL, on_progress=on_progress
         )
-        written |= auditing.write_evidence(found, out / "audit")
+        written |= auditing.write_evidence(audit, out / "audit")
         covered = auditing.coverage_by_campaign(account, now=now())
         funnel, told = _funnel(account, ledger)
         if on_sandbox is not None:
             on_sandbox(service)
-    result = Demo(prepared, ledger, synced, funnel, found, written)
+    result = Demo(prepared, ledger, synced, funnel, audit, written)
     on_progress(Progress("report written", 0, 1))
     written["report"] = write_text(render(_page(result, told, covered)), out / "report.html")
     on_progress(Progress("report written", 1, 1))
@@ -158,9 +158,9 @@ def _bring_in(
 def _campaign(account: Account) -> str:
     """The first campaign that takes leads."""
     account.sync(["campaigns"])
-    found = account.campaigns()
+    campaigns = account.campaigns()
     for status in _IMPORTABLE:
-        ids = found.loc[found["status"] == status, "id"]
+        ids = campaigns.loc[campaigns["status"] == status, "id"]
         if len(ids):
             return str(ids.iloc[0])
     raise DialframeError("no campaign takes leads: pause one, or make one in the console")

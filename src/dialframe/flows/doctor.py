@@ -357,8 +357,8 @@ def _of_service(
         return [*_refused(error, key), _untried("scopes", "the key could not be asked about")]
     tell(Progress("key", 1, 1))
     yesterday = now().date() - timedelta(days=1)
-    found = permissions(client, me, yesterday=yesterday, options=OPTIONS, on_progress=tell)
-    return [Finding("service", "ok", "answers"), _key(me, key), *found]
+    scopes = permissions(client, me, yesterday=yesterday, options=OPTIONS, on_progress=tell)
+    return [Finding("service", "ok", "answers"), _key(me, key), *scopes]
 
 
 def _key(me: Me, key: str) -> Finding:

@@ -74,7 +74,9 @@ class Erasure:
         """As JSON values; no number in it."""
         return {
             **asdict(self),
-            "remaining": [{"path": str(one.path), "why": one.why} for one in self.remaining],
+            "remaining": [
+                {"path": str(leftover.path), "why": leftover.why} for leftover in self.remaining
+            ],
         }
 
 
@@ -131,7 +133,7 @@ def forget(
     rows = 0 if suppressed is None else suppressed.forget(phone, now)
     register = Outputs.of_this_user() if outputs is None else outputs
     files = list(_files(register.paths(), store.folder.parent))
-    remaining += [one for path in files if (one := _left(path, phone)) is not None]
+    remaining += [leftover for path in files if (leftover := _left(path, phone)) is not None]
     if register.path.exists() and holds(register.path, phone):
         remaining.append(
             Remaining(

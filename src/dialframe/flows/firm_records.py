@@ -197,10 +197,10 @@ def outcomes(calls: pd.DataFrame, taxonomy: Taxonomy) -> pd.Series | None:
             meaning[code] = "live"
     if not meaning:
         return None
-    said = calls["disposition"].map(meaning, na_action="ignore").astype("str")
-    told = said.notna() & (calls["answered_at"].notna() | (said == "dropped"))
-    found = said[told].set_axis(pd.Index(calls.loc[told, "id"]))
-    return found[~found.index.duplicated()]
+    outcome = calls["disposition"].map(meaning, na_action="ignore").astype("str")
+    known = outcome.notna() & (calls["answered_at"].notna() | (outcome == "dropped"))
+    known_outcome = outcome[known].set_axis(pd.Index(calls.loc[known, "id"]))
+    return known_outcome[~known_outcome.index.duplicated()]
 
 
 def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None:
@@ -215,8 +215,8 @@ def requests_of(events: pd.DataFrame, taxonomy: Taxonomy) -> pd.DataFrame | None
             rows.append((phone, at, data.get("call_id") or event.id, code))
     if not rows:
         return None
-    told = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
-    return told.assign(at=told["at"].astype("datetime64[us, UTC]"), source="event")
+    requests = pd.DataFrame(rows, columns=["phone", "at", "ref", "code"])
+    return requests.assign(at=requests["at"].astype("datetime64[us, UTC]"), source="event")
 
 
 #: Reasons of the firm's own list that are somebody's wish; a registry's entry is none.
@@ -280,9 +280,11 @@ def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
     ]  # fmt: skip
     if not rows:
         return None
-    own = pd.DataFrame(rows, columns=["phone", "kind", "granted_at", "record"])
-    own["granted_at"] = pd.to_datetime(own["granted_at"], utc=True).astype("datetime64[us, UTC]")
-    return own
+    consents = pd.DataFrame(rows, columns=["phone", "kind", "granted_at", "record"])
+    consents["granted_at"] = pd.to_datetime(consents["granted_at"], utc=True).astype(
+        "datetime64[us, UTC]"
+    )
+    return consents
 
 
 def _with_requests(
@@ -290,9 +292,9 @@ def _with_requests(
 ) -> pd.DataFrame | None:
     if not rows:
         return requests
-    own = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
-    own = own.assign(at=own["at"].astype("datetime64[us, UTC]"))
-    return own if requests is None else pd.concat([requests, own], ignore_index=True)
+    listed = pd.DataFrame(rows, columns=["phone", "at", "ref", "code", "source"])
+    listed = listed.assign(at=listed["at"].astype("datetime64[us, UTC]"))
+    return listed if requests is None else pd.concat([requests, listed], ignore_index=True)
 
 
 def worth_checking(leads: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
@@ -355,8 +357,8 @@ def table(path: Path | None) -> pd.DataFrame | None:
             continue
         values = []
         for line, text in enumerate(frame[name], start=2):
-            told = None if pd.isna(text) else str(text)
-            values.append(instant(f"{path}, line {line}, {name}", told))
+            cell = None if pd.isna(text) else str(text)
+            values.append(instant(f"{path}, line {line}, {name}", cell))
         frame[name] = pd.Series(values, dtype="datetime64[us, UTC]")
     return frame
 
@@ -426,9 +428,9 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
     file = leads.read(path)
     _require_whole(file, path)
     texts = file.frame
-    found = {str(name): _field(str(name), what) for name in texts.columns}
+    fields = {str(name): _field(str(name), what) for name in texts.columns}
     columns: dict[str, str] = {}
-    for header, name in found.items():
+    for header, name in fields.items():
         if name is not None and name in columns and header != name:
             raise ConfigError(
                 f"{path}: {columns[name]!r} and {header!r} both read as {name}; name one of them {name}, "
@@ -438,7 +440,7 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
             columns[name] = header
     if _NEEDED[what] not in columns:
         raise ConfigError(
-            f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(found)}. "
+            f"{path}: no column of {what} is {_NEEDED[what]}; there are {', '.join(fields)}. "
             f"Name the one that says when {_NEEDED[what]}"
         )
     columns["phone"] = _phone_column(file, path, region)
@@ -448,7 +450,7 @@ def records(path: Path | None, what: str, *, region: str | None = None) -> Recor
             read[name] = _cells(file, header, name, path)
     frame = pd.DataFrame(read)
     used = set(columns.values())
-    return Records(frame, tuple(header for header in found if header not in used))
+    return Records(frame, tuple(header for header in fields if header not in used))
 
 
 def _require_whole(file: leads.LeadFile, path: Path) -> None:
@@ -471,8 +473,8 @@ def _field(header: str, what: str) -> str | None:
     """Which column a header is, or None."""
     words = " ".join(re.findall(r"[a-z0-9]+", header.casefold()))
     for name, aliases in HEADERS[what].items():
-        own = name.replace("_", " ")
-        if words in (own, *aliases) or words.removesuffix(" at") in aliases:
+        spaced = name.replace("_", " ")
+        if words in (spaced, *aliases) or words.removesuffix(" at") in aliases:
             return name
     return None
 

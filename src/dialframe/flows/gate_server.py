@@ -123,9 +123,9 @@ class GateServer:
         self.close()
 
 
-def verdicts(told: pd.DataFrame) -> list[dict[str, Any]]:
+def verdicts(answers: pd.DataFrame) -> list[dict[str, Any]]:
     """Verdicts as plain values: `number`, `verdict`, and what holds it."""
-    rows = told.astype("object").where(told.notna(), None)
+    rows = answers.astype("object").where(answers.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
 
 
@@ -147,14 +147,14 @@ def _application(decide: Decide, token: str, worker: Worker) -> Starlette:
             return _refused(413, f"a question has at most {MOST_NUMBERS:,} numbers")
         try:
             async with asyncio.timeout(ANSWER_S):
-                told = await asyncio.wrap_future(worker.submit(lambda: decide(question)))
+                answers = await asyncio.wrap_future(worker.submit(lambda: decide(question)))
         except ConfigError as error:
             return _refused(400, redact(str(error)))
         except Exception as error:
             # This is a face: whatever failed behind it, nobody is dialed.
             why = redact(str(error)) if isinstance(error, DialframeError) else type(error).__name__
             return _refused(503, f"no verdict could be made ({why}); every number is held")
-        return JSONResponse({"verdicts": verdicts(told)})
+        return JSONResponse({"verdicts": verdicts(answers)})
 
     async def health(_: Request) -> Response:
         return JSONResponse({"ok": True})

@@ -237,7 +237,9 @@ class _Run:
     def _first(self, number: int) -> None:
         """Send a batch that never was, without the leads that were listed meanwhile."""
         leads = self.book.batch(number)
-        barred = [at for at, lead in enumerate(leads) if lead["body"]["phone"] in self.listed]
+        barred = [
+            index for index, lead in enumerate(leads) if lead["body"]["phone"] in self.listed
+        ]
         if set(barred) != set(self.book.standing(number).aside):
             self.book.append(
                 "aside", self.now(), {"batch": number, "leads": dict.fromkeys(barred, "on_dnc")}
@@ -281,7 +283,7 @@ class _Run:
             return
         facts: dict[str, Any] = {"request_id": answered.request_id}
         if answered.value.campaign_id == (self.book.head or {})["campaign_id"]:
-            facts["results"] = [one.model_dump(mode="json") for one in answered.value.data]
+            facts["results"] = [result.model_dump(mode="json") for result in answered.value.data]
         else:
             # It says nothing of the leads that were sent (contract, Endpoints: Leads).
             facts |= {"results": [], "why": "answer_of_another_campaign"}
@@ -315,7 +317,7 @@ def _nothing_written(error: ApiError) -> bool:
 
 
 def _refusal(error: ApiError) -> dict[str, Any]:
-    problems = [{"pointer": one.pointer, "code": one.code} for one in error.errors]
+    problems = [{"pointer": problem.pointer, "code": problem.code} for problem in error.errors]
     return {"code": error.code, "request_id": error.request_id, "errors": problems}
 
 
@@ -360,8 +362,8 @@ def _unknown(book: Journal, number: int) -> list[int]:
     """Places, among the leads sent, of those of which nothing is known."""
     if book.standing(number).outcome not in ("answer", "unknown", "found"):
         return []
-    told = results(book.sent(number), book.facts(number))
-    return [at for at, result in enumerate(told) if "status" not in result]
+    outcomes = results(book.sent(number), book.facts(number))
+    return [index for index, result in enumerate(outcomes) if "status" not in result]
 
 
 def _settle_batch(
@@ -373,11 +375,11 @@ def _settle_batch(
 ) -> None:
     standing, facts, sent = book.standing(number), book.facts(number), book.sent(number)
     dead = expired(standing, now)
-    shown = [(at, sent[at], seen.get(sent[at]["body"]["phone"], ())) for at in places]
-    new = [_result(at, lead, leads) for at, lead, leads in shown if dead or leads]
+    shown = [(index, sent[index], seen.get(sent[index]["body"]["phone"], ())) for index in places]
+    new = [_result(index, lead, leads) for index, lead, leads in shown if dead or leads]
     if not new:
         return
-    kept = [told for told in facts.get("results", ()) if told["index"] not in places]
+    kept = [result for result in facts.get("results", ()) if result["index"] not in places]
     book.append(
         "found",
         now,
@@ -398,7 +400,7 @@ def _result(index: int, sent: Entry, leads: Sequence[Lead]) -> dict[str, Any]:
     result = {"index": index, "external_id": wanted, "field": None, "lead_id": None}
     if not leads:
         return {**result, "status": "failed", "reason": "not_in_campaign"}
-    own = next((lead for lead in leads if lead.external_id == wanted), None)
-    if own is None:
+    match = next((lead for lead in leads if lead.external_id == wanted), None)
+    if match is None:
         return {**result, "status": "duplicate", "reason": "duplicate_in_campaign"}
-    return {**result, "status": "accepted", "reason": None, "lead_id": own.id}
+    return {**result, "status": "accepted", "reason": None, "lead_id": match.id}

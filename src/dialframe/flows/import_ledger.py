@@ -100,7 +100,7 @@ class Journal:
     def sent(self, number: int) -> list[Entry]:
         """The leads of a batch that are sent: those that are not left out."""
         aside = self.standing(number).aside
-        return [lead for at, lead in enumerate(self.batch(number)) if at not in aside]
+        return [lead for index, lead in enumerate(self.batch(number)) if index not in aside]
 
     def standing(self, number: int) -> Standing:
         """How far a batch came."""
@@ -317,11 +317,11 @@ class Ledger:
         return rows(number, book.batch(number), book.standing(number), book.facts(number))
 
 
-def _frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             name: pd.Series(
-                [row[name] for row in found], dtype="Int64" if name in _NUMBERS else "str"
+                [row[name] for row in rows], dtype="Int64" if name in _NUMBERS else "str"
             )
             for name in COLUMNS
         }
@@ -351,22 +351,22 @@ def rows(
     number: int, batch: Sequence[Entry], standing: Standing, facts: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """One row per lead of a batch."""
-    sent = [at for at in range(len(batch)) if at not in standing.aside]
-    found = results([batch[at] for at in sent], facts)
-    by_place = {at: found[index] for index, at in enumerate(sent)}
-    for at, lead in enumerate(batch):
-        told = by_place.get(at) or {}
+    sent = [position for position in range(len(batch)) if position not in standing.aside]
+    outcomes = results([batch[position] for position in sent], facts)
+    by_place = {position: outcomes[index] for index, position in enumerate(sent)}
+    for position, lead in enumerate(batch):
+        answer = by_place.get(position) or {}
         yield {
             "_file": lead["file"],
             "_line": lead["line"],
             "phone": lead["body"]["phone"],
             "external_id": lead["body"].get("external_id"),
-            "field": told.get("field"),
-            "lead_id": told.get("lead_id"),
+            "field": answer.get("field"),
+            "lead_id": answer.get("lead_id"),
             "batch": number,
-            "key": standing.key if at in by_place else None,
+            "key": standing.key if position in by_place else None,
             "request_id": facts.get("request_id"),
-            **_verdict(told, standing, standing.aside.get(at)),
+            **_verdict(answer, standing, standing.aside.get(position)),
         }
 
 
@@ -377,26 +377,26 @@ def results(batch: Sequence[Entry], facts: Mapping[str, Any]) -> list[dict[str, 
     twice, names another lead's `external_id` or an outcome that the contract does not have says
     nothing.
     """
-    told: dict[int, list[dict[str, Any]]] = {}
+    answers: dict[int, list[dict[str, Any]]] = {}
     for result in facts.get("results", ()):
-        told.setdefault(result["index"], []).append(result)
-    return [_one(index, lead, told.get(index, []), facts) for index, lead in enumerate(batch)]
+        answers.setdefault(result["index"], []).append(result)
+    return [_one(index, lead, answers.get(index, []), facts) for index, lead in enumerate(batch)]
 
 
 def _one(
-    index: int, lead: Entry, told: Sequence[dict[str, Any]], facts: Mapping[str, Any]
+    index: int, lead: Entry, answers: Sequence[dict[str, Any]], facts: Mapping[str, Any]
 ) -> dict[str, Any]:
     if facts.get("kind") == "refused":
         return _problem(index, facts)
-    if not told:
+    if not answers:
         return {"why": facts.get("why", "no_result")} if facts else {}
-    if len(told) > 1:
+    if len(answers) > 1:
         return {"why": "two_results"}
-    if told[0].get("external_id") not in (None, lead["body"].get("external_id")):
+    if answers[0].get("external_id") not in (None, lead["body"].get("external_id")):
         return {"why": "result_of_another_lead"}
-    if told[0].get("status") not in _STATUSES:
+    if answers[0].get("status") not in _STATUSES:
         return {"why": "unknown_outcome"}
-    return told[0]
+    return answers[0]
 
 
 def _problem(index: int, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -409,18 +409,18 @@ def _problem(index: int, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {"why": facts.get("code")}
 
 
-def _verdict(told: Mapping[str, Any], standing: Standing, aside: str | None) -> dict[str, Any]:
+def _verdict(answer: Mapping[str, Any], standing: Standing, aside: str | None) -> dict[str, Any]:
     """Outcome, status and reason of one lead."""
     if aside is not None:
         return _words("set_aside", aside, None)
     if standing.key is None:
         return _words("waiting", "not_sent", None)
     if standing.outcome == "refused":
-        return _words("refused", "batch_refused", told.get("why"))
-    if "status" in told:
-        outcome = "accepted" if told["status"] == "accepted" else "refused"
-        return _words(outcome, told["status"], told.get("reason"))
-    return _words("unknown", "unknown", told.get("why", "no_answer"))
+        return _words("refused", "batch_refused", answer.get("why"))
+    if "status" in answer:
+        outcome = "accepted" if answer["status"] == "accepted" else "refused"
+        return _words(outcome, answer["status"], answer.get("reason"))
+    return _words("unknown", "unknown", answer.get("why", "no_answer"))
 
 
 def _words(outcome: str, status: str, reason: str | None) -> dict[str, Any]:

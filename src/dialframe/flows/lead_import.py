@@ -279,9 +279,9 @@ def plan_of(
         {
             name: {
                 column: [mask(cell, reach="cell") for cell in cells]
-                for column, cells in own.items()
+                for column, cells in columns.items()
             }
-            for name, own in file.items()
+            for name, columns in file.items()
         }
         for file in pipeline.samples(SAMPLES)
     ]
@@ -310,7 +310,7 @@ def refuse_doubts(plan: Plan) -> None:
     """
     if plan.doubts:
         words = "; ".join(
-            f"{one.file}: {one.words}, say it with {one.answer}" for one in plan.doubts
+            f"{doubt.file}: {doubt.words}, say it with {doubt.answer}" for doubt in plan.doubts
         )
         raise ConfigError(f"nothing was sent, because it is not sure who would be dialed. {words}")
     if not plan.to_send:

@@ -33,10 +33,10 @@ def reasons(cleaned: Outcome) -> pd.DataFrame:
     """
     several = len(cleaned.files) > 1
     rows = [
-        (outcome, one["code"], one["count"], one["meaning"], one["remedy"],
-         _lines(one["examples"], several=several))
+        (outcome, reason["code"], reason["count"], reason["meaning"], reason["remedy"],
+         _lines(reason["examples"], several=several))
         for outcome, listed in leads.report(cleaned)["reasons"].items()
-        for one in listed
+        for reason in listed
     ]  # fmt: skip
     names = ["outcome", "reason", "records", "meaning", "remedy", "first_lines"]
     frame = pd.DataFrame(rows, columns=names).astype({"records": "Int64"})
@@ -54,16 +54,16 @@ def lines(
     return {reason: _shown(whole[whole["_reason"] == reason].head(most)) for reason in reasons}
 
 
-def kept_lines(found: CleanedFiles) -> dict[str, pd.DataFrame]:
+def kept_lines(cleaned: CleanedFiles) -> dict[str, pd.DataFrame]:
     """The same of files that were cleaned without being held in memory."""
     return {
         reason: _shown(pd.DataFrame(rows, columns=list(LINE_COLUMNS)))
-        for reason, rows in found.lines.items()
+        for reason, rows in cleaned.lines.items()
     }
 
 
-def _shown(found: pd.DataFrame) -> pd.DataFrame:
-    masked = found.assign(_value=[mask(value, reach="cell") for value in found["_value"]])
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    masked = frame.assign(_value=[mask(value, reach="cell") for value in frame["_value"]])
     return masked[list(LINE_COLUMNS)].rename(columns=lambda name: name.removeprefix("_"))
 
 
@@ -89,17 +89,22 @@ def columns(cleaned: Outcome) -> pd.DataFrame:
 
 def columns_of(file: CleanedFile) -> list[tuple[str, str, str, str]]:
     """Field, columns, confidence and what to look at of one file, as texts."""
-    found = file.columns
+    column_map = file.columns
     return [
-        (name, ", ".join(columns), _share(found.confidence.get(name)), _doubt(found, name))
-        for name, columns in found.fields().items()
+        (
+            name,
+            ", ".join(columns),
+            _share(column_map.confidence.get(name)),
+            _doubt(column_map, name),
+        )
+        for name, columns in column_map.fields().items()
     ]
 
 
-def _doubt(found: ColumnMap, name: str) -> str:
-    if name in found.uncertain:
-        return f"look at this; next best: {found.uncertain[name]}"
-    return "" if found.confidence.get(name, 1) >= SURE else "look at this"
+def _doubt(columns: ColumnMap, name: str) -> str:
+    if name in columns.uncertain:
+        return f"look at this; next best: {columns.uncertain[name]}"
+    return "" if columns.confidence.get(name, 1) >= SURE else "look at this"
 
 
 def countries(cleaned: Outcome) -> pd.DataFrame:
@@ -114,10 +119,10 @@ def refusals(ledger: Ledger) -> pd.DataFrame:
     firsts: dict[tuple[str, str], list[tuple[str, int]]] = {}
     names: set[str] = set()
     for frame in ledger.frames():
-        own = frame[frame["outcome"].isin(["refused", "unknown"])].fillna({"reason": ""})
-        names.update(own["_file"])
+        refused = frame[frame["outcome"].isin(["refused", "unknown"])].fillna({"reason": ""})
+        names.update(refused["_file"])
         for status, reason, file, line in zip(
-            own["status"], own["reason"], own["_file"], own["_line"], strict=True
+            refused["status"], refused["reason"], refused["_file"], refused["_line"], strict=True
         ):
             counts[status, reason] += 1
             shown = firsts.setdefault((status, reason), [])
@@ -139,40 +144,46 @@ def refusals(ledger: Ledger) -> pd.DataFrame:
 def _lines(examples: Sequence[dict[str, Any]], *, several: bool) -> str:
     """`line 48,213` or `lines 23, 58, 98`; with several files `autumn.csv:23`."""
     if several:
-        return ", ".join(f"{one['file']}:{one['line']}" for one in examples[:1])
+        return ", ".join(f"{example['file']}:{example['line']}" for example in examples[:1])
     word = "line" if len(examples) == 1 else "lines"
-    return f"{word} {', '.join(str(one['line']) for one in examples)}"
+    return f"{word} {', '.join(str(example['line']) for example in examples)}"
 
 
-def decided(found: Decisions) -> list[str]:
+def decided(decisions: Decisions) -> list[str]:
     """How a file was read, decision by decision, with the confidence of what was guessed."""
-    said = [found.format + (", gzipped" if found.gzipped else "")]
-    if found.encoding:
-        bom = " with a byte order mark" if found.bom else ""
-        said.append(
-            _guess(f"{found.encoding}{bom}", found.encoding_confidence, found.encoding_runner_up)
+    sentences = [decisions.format + (", gzipped" if decisions.gzipped else "")]
+    if decisions.encoding:
+        bom = " with a byte order mark" if decisions.bom else ""
+        sentences.append(
+            _guess(
+                f"{decisions.encoding}{bom}",
+                decisions.encoding_confidence,
+                decisions.encoding_runner_up,
+            )
         )
-    if found.dialect is not None:
-        name = delimiter(found.dialect.delimiter)
-        said.append(
-            _guess(f"delimiter {name}", found.delimiter_confidence, found.delimiter_runner_up)
+    if decisions.dialect is not None:
+        name = delimiter(decisions.dialect.delimiter)
+        sentences.append(
+            _guess(
+                f"delimiter {name}", decisions.delimiter_confidence, decisions.delimiter_runner_up
+            )
         )
-    if found.sheet:
-        said.append(f"sheet {found.sheet!r}")
-    if found.other_sheets:
-        said.append(
-            f"LEFT ALONE: sheets {', '.join(map(repr, found.other_sheets))} (--sheet takes one)"
+    if decisions.sheet:
+        sentences.append(f"sheet {decisions.sheet!r}")
+    if decisions.other_sheets:
+        sentences.append(
+            f"LEFT ALONE: sheets {', '.join(map(repr, decisions.other_sheets))} (--sheet takes one)"
         )
-    if found.format not in _KEYED:
-        where = header(found.header_line)
-        said.append(_guess(f"header {where}", found.header_confidence, None))
-    for words, numbers in (("above the header", found.preamble_lines),
-                           ("of another encoding", found.repaired_lines)):  # fmt: skip
+    if decisions.format not in _KEYED:
+        where = header(decisions.header_line)
+        sentences.append(_guess(f"header {where}", decisions.header_confidence, None))
+    for words, numbers in (("above the header", decisions.preamble_lines),
+                           ("of another encoding", decisions.repaired_lines)):  # fmt: skip
         if numbers:
-            said.append(f"{len(numbers):,} lines {words}, first {numbers[0]:,}")
-    if found.dropped_columns:
-        said.append(f"{len(found.dropped_columns)} columns of an earlier run dropped")
-    return said
+            sentences.append(f"{len(numbers):,} lines {words}, first {numbers[0]:,}")
+    if decisions.dropped_columns:
+        sentences.append(f"{len(decisions.dropped_columns)} columns of an earlier run dropped")
+    return sentences
 
 
 def _guess(answer: str, confidence: float, runner_up: str | None) -> str:

@@ -175,10 +175,10 @@ def _store(root: Path) -> Finding:
 
 def _folder(root: Path) -> Finding:
     if not root.exists():
-        place = _nearest(root)
-        if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        folder = _nearest(root)
+        if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
             return Finding("store", "ok", f"{root} will be made when it is first used")
-        return Finding("store", "failed", f"{root} cannot be made: {place} is closed", _ELSEWHERE)
+        return Finding("store", "failed", f"{root} cannot be made: {folder} is closed", _ELSEWHERE)
     if not root.is_dir():
         return Finding("store", "failed", f"{root} is a file", "choose a folder")
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
@@ -197,13 +197,13 @@ def _exposed(folder: Path) -> list[Path]:
     """Files below a folder that others may read or write, wherever they can get to them."""
     if not folder.stat().st_mode & _OPEN_TO_OTHERS:
         return []
-    found: list[Path] = []
+    exposed: list[Path] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
-            found += _exposed(path)
+            exposed += _exposed(path)
         elif path.is_file() and path.stat().st_mode & _OPEN_TO_OTHERS:
-            found.append(path)
-    return found
+            exposed.append(path)
+    return exposed
 
 
 def _stored(root: Path) -> Finding:
@@ -250,11 +250,11 @@ def _read(path: Path) -> tuple[int, list[str]]:
 
 def _disk(root: Path) -> Finding:
     try:
-        place = _nearest(root)
-        free = shutil.disk_usage(place).free
+        folder = _nearest(root)
+        free = shutil.disk_usage(folder).free
     except OSError as error:
         return Finding("disk", "not tried", f"its free space is not known: {error}")
-    detail = f"{free / 1e9:,.1f} GB are free where {place} is"
+    detail = f"{free / 1e9:,.1f} GB are free where {folder} is"
     if free < LEAST_FREE_BYTES:
         return Finding("disk", "failed", detail, f"make room, or {_ELSEWHERE}")
     if free < FEW_FREE_BYTES:
@@ -291,13 +291,13 @@ def _versions() -> Finding:
     bounds = dict(_bounds())
     for library in LIBRARIES:
         try:
-            found = version(library)
+            installed = version(library)
         except PackageNotFoundError:
             missing.append(library)
             continue
-        known.append(f"{library} {found}")
-        if not _within(found, bounds.get(library, "")):
-            wrong.append(f"{library} {found} (needs {bounds[library]})")
+        known.append(f"{library} {installed}")
+        if not _within(installed, bounds.get(library, "")):
+            wrong.append(f"{library} {installed} (needs {bounds[library]})")
     faults = [f"missing: {', '.join(missing)}"] if missing else []
     faults += [f"not what it was made for: {', '.join(wrong)}"] if wrong else []
     if faults:
@@ -309,28 +309,28 @@ def _versions() -> Finding:
 
 
 def _extras() -> Finding:
-    absent = [one for one in EXTRAS if not all(map(_installed, one.libraries))]
-    present = [one.name for one in EXTRAS if one not in absent]
+    absent = [extra for extra in EXTRAS if not all(map(_installed, extra.libraries))]
+    present = [extra.name for extra in EXTRAS if extra not in absent]
     detail = f"installed: {', '.join(present) or 'none'}"
     if not absent:
         return Finding("extras", "ok", detail)
-    lacking = ", ".join(f"{one.name} (for {one.purpose})" for one in absent)
-    names = ",".join(one.name for one in absent)
+    lacking = ", ".join(f"{extra.name} (for {extra.purpose})" for extra in absent)
+    names = ",".join(extra.name for extra in absent)
     advice = f"only if you need them: pip install 'dialframe[{names}]'"
     return Finding("extras", "warning", f"{detail}; not installed: {lacking}", advice)
 
 
 def _browser() -> Finding:
-    found = browser()
-    if found is not None:
-        return Finding("chromium", "ok", f"{found} prints PDF")
+    program = browser()
+    if program is not None:
+        return Finding("chromium", "ok", f"{program} prints PDF")
     advice = "only for dialframe audit --pdf: install chromium, or print report.html yourself"
     return Finding("chromium", "warning", "none on this machine, so no PDF can be made", advice)
 
 
 def _nearest(path: Path) -> Path:
     """The path, or the first folder above it that is there."""
-    return next(place for place in (path, *path.absolute().parents) if place.exists())
+    return next(folder for folder in (path, *path.absolute().parents) if folder.exists())
 
 
 def _installed(library: str) -> bool:
@@ -353,8 +353,8 @@ def _bounds() -> Iterator[tuple[str, str]]:
             yield name.group().lower(), line[name.end() :].strip()
 
 
-def _within(found: str, bounds: str) -> bool:
-    have = _numbers(found)
+def _within(installed: str, bounds: str) -> bool:
+    have = _numbers(installed)
     return all(
         have >= _numbers(limit) if sign == ">=" else have < _numbers(limit)
         for sign, limit in _BOUND.findall(bounds)

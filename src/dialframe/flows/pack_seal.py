@@ -126,16 +126,16 @@ def _only(data: bytes, tag: int) -> bytes:
 
 def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Tag and content of each element."""
-    at = 0
-    while at < len(data):
-        tag, size, at = data[at], data[at + 1], at + 2
+    start = 0
+    while start < len(data):
+        tag, size, start = data[start], data[start + 1], start + 2
         if size & 0x80:
             count = size & 0x7F
             _expect(0 < count <= 4)
-            size, at = int.from_bytes(data[at : at + count], "big"), at + count
-        _expect(at + size <= len(data))
-        yield tag, data[at : at + size]
-        at += size
+            size, start = int.from_bytes(data[start : start + count], "big"), start + count
+        _expect(start + size <= len(data))
+        yield tag, data[start : start + size]
+        start += size
 
 
 def keygen(path: Path) -> Path:

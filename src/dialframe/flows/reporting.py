@@ -174,16 +174,16 @@ def report(
     by = scope.by or _usual(tables.leads)
     split = funnel(account, replace(scope, by=by))
     asked = _asked(tables, scope, by)
-    told = []
+    sentences = []
     names = campaign_names(tables.campaigns)
     for number, (title, ask, draw) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
         result = ask().named(tables.campaigns)
-        told.append(sections.Finding(title, result, draw(result)))
+        sentences.append(sections.Finding(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
     page = sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
-        analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), told,
+        analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), sentences,
         facts=_facts(scope, whole, tables, names),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)

@@ -218,7 +218,7 @@ def push(
     """
     waiting = suppressed.unpushed()
     done = refused = unknown = 0
-    for at, entry in enumerate(waiting, 1):
+    for count, entry in enumerate(waiting, 1):
         try:
             service.add(entry.phone or "", reason=f"{entry.reason} on {entry.on}")
         except OutcomeUnknown:
@@ -228,7 +228,7 @@ def push(
         else:
             suppressed.pushed([entry], now())
             done += 1
-        on_progress(Progress(_STEP, at, len(waiting)))
+        on_progress(Progress(_STEP, count, len(waiting)))
     return Pushed(done, refused, unknown)
 
 
@@ -256,9 +256,9 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
         read_rows = counted & False
         filled = counted & False
         for cells in columns:
-            own = cells[counted & (cells.str.strip() != "")]
-            filled.loc[own.index] = True
-            pieces = own.str.split(_SEPARATORS.pattern, regex=True).explode().str.strip()
+            counted_cells = cells[counted & (cells.str.strip() != "")]
+            filled.loc[counted_cells.index] = True
+            pieces = counted_cells.str.split(_SEPARATORS.pattern, regex=True).explode().str.strip()
             pieces = pieces[pieces.str.contains(r"\d", regex=True)]
             normal = _normalized(pieces, region)
             phones |= dict.fromkeys(normal.dropna())
@@ -307,14 +307,14 @@ def _counted(file: LeadFile, table: CodeTable | None) -> pd.Series:
     everything = pd.Series(data=True, index=file.frame.index)
     if table is None:
         return everything
-    own = [name for name in file.frame.columns if str(name).strip() in table.columns]
-    if not own:
+    columns = [name for name in file.frame.columns if str(name).strip() in table.columns]
+    if not columns:
         raise ConfigError(
             f"{file.name} has no column of {table.title} ({', '.join(table.columns)}); "
             "leave the code table out to suppress every row"
         )
     free = everything
-    for name in own:
+    for name in columns:
         free = free & file.frame[name].str.strip().str.casefold().isin(table.free)
     return ~free
 
@@ -328,30 +328,30 @@ def _phone_columns(file: LeadFile, region: str | None) -> list[pd.Series]:
     """The cells of every column that holds numbers; parts of a number that is split are joined."""
     decision = leads.decide(file, region=region)
     columns = decision.columns
-    found: list[pd.Series] = []
+    phone_columns: list[pd.Series] = []
     if columns is not None:
         for name in (*columns.phone, *filter(None, [columns.phone_other])):
             parts = columns.joined.get(name, (name,))
             cells = file.frame[parts[0]]
             for part in parts[1:]:
                 cells = cells + " " + file.frame[part]
-            found.append(cells)
+            phone_columns.append(cells)
         used = {*columns.phone_parts, columns.phone_other, columns.external_id}
     else:
         used = set()
-    found += [
+    phone_columns += [
         file.frame[name]
         for name in file.frame.columns
         if name not in used and _is_of_numbers(file.frame[name], region)
     ]
     # A table of no rows, as an audit writes where nobody asked, holds nobody.
-    if not found and len(file.frame):
+    if not phone_columns and len(file.frame):
         raise LeadFileError(
             f"{file.name} has no column of phone numbers or of SHA-256; name the country of its "
             "numbers with region=...",
             path=file.path,
         )
-    return found
+    return phone_columns
 
 
 def _is_of_numbers(cells: pd.Series, region: str | None) -> bool:

@@ -392,13 +392,13 @@ def _instants(values: pd.Series) -> pd.Series:
     except ValueError:
         read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
     read = read.astype(DTYPES["instant"])
-    for place in np.flatnonzero(read.isna() & values.notna()):
-        alone = pd.to_datetime(values.iloc[[place]], utc=True, format="ISO8601", errors="coerce")
+    for row in np.flatnonzero(read.isna() & values.notna()):
+        alone = pd.to_datetime(values.iloc[[row]], utc=True, format="ISO8601", errors="coerce")
         at = alone.astype(DTYPES["instant"]).iloc[0]
-        if pd.isna(at) and isinstance(values.iloc[place], str):
+        if pd.isna(at) and isinstance(values.iloc[row], str):
             # Leap seconds and the midnight that ends a day, which pandas refuses.
-            at = instants.parse(values.iloc[place])
-        read.iloc[place] = pd.NaT if at is None else at
+            at = instants.parse(values.iloc[row])
+        read.iloc[row] = pd.NaT if at is None else at
     return read
 
 

@@ -124,26 +124,30 @@ def answers(result: Audit) -> tuple[str, ...]:
     """
     calls = counted(result.calls, "outbound call")
     asked = len(result.parts.get("rules", ()))
-    said = [f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."]
+    sentences = [
+        f"How many calls: {calls} {period(result)}, held against {counted(asked, 'rule')}."
+    ]
     if not result.calls:
-        said.append("How many problems: there is no call in the period, so none could show one.")
+        sentences.append(
+            "How many problems: there is no call in the period, so none could show one."
+        )
     elif not result.violations:
-        said.append("How many problems: no violation was found.")
+        sentences.append("How many problems: no violation was found.")
     else:
         by_check = _parts(result)
-        said.append(
+        sentences.append(
             f"How many problems: violations by {len(by_check)} of {counted(len(result.checks), 'check')}, "
             f"each counted by itself: {'; '.join(by_check)}."
         )
-    said.append(_which_first(result))
+    sentences.append(_which_first(result))
     uncertain, missing = (
         int((result.checks[name] > 0).sum()) for name in ("uncertain", "not_evaluable")
     )
-    said.append(
+    sentences.append(
         f"What stayed open: of {counted(len(result.checks), 'check')} {uncertain} found something uncertain, "
         f"and {missing} lacked an input for something. What is not flagged was not shown to be lawful."
     )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def first(result: Audit) -> pd.DataFrame:
@@ -212,7 +216,7 @@ def counts(result: Audit) -> pd.DataFrame:
 
 def in_order(names: pd.Series) -> pd.Series:
     """Position of each check by gravity."""
-    order = {name: place for place, name in enumerate(CHECKS)}
+    order = {name: position for position, name in enumerate(CHECKS)}
     return names.map(order).fillna(len(order))
 
 
@@ -233,21 +237,21 @@ def to_check(result: Audit) -> dict[str, object]:
 
 def to_check_sentence(result: Audit) -> str:
     """The same in words."""
-    told = to_check(result)
-    if not told["numbers"]:
+    left = to_check(result)
+    if not left["numbers"]:
         return "Every number that is callable or was called has a recent check."
-    requests, minutes = cost(int(str(told["numbers"])))
+    requests, minutes = cost(int(str(left["numbers"])))
     took = "less than a minute" if minutes < 1 else f"about {minutes:,.0f} minutes"
     return (
-        f"{counted(int(str(told['numbers'])), 'number')} to check next: "
+        f"{counted(int(str(left['numbers'])), 'number')} to check next: "
         f"{counted(requests, 'request')}, {took} at the service's rate."
     )
 
 
 def _ordered(result: Audit) -> pd.DataFrame:
     table = result.checks.set_index("check")
-    place = in_order(pd.Series(table.index)).to_numpy()
-    return table.iloc[place.argsort(kind="stable")]
+    positions = in_order(pd.Series(table.index)).to_numpy()
+    return table.iloc[positions.argsort(kind="stable")]
 
 
 def _parts(result: Audit) -> list[str]:
@@ -260,10 +264,10 @@ def _parts(result: Audit) -> list[str]:
 
 
 def _which_first(result: Audit) -> str:
-    found = first(result)
-    if found.empty:
+    gravest = first(result)
+    if gravest.empty:
         return "Which first: nothing was flagged; read below what could not be evaluated."
-    row = found.iloc[0]
+    row = gravest.iloc[0]
     return f"Which first: {_lower(row['check'])} ({row['number']:,}); {row['do']}."
 
 
@@ -339,12 +343,12 @@ def page(result: Audit) -> Page:
 
 def _first(result: Audit) -> Section:
     what = first(result)
-    found = Sheet("What to look at first, gravest first", what, HEADINGS)
+    sheet = Sheet("What to look at first, gravest first", what, HEADINGS)
     return Section(
         title="The answer on one page",
         finding=f"{LEGAL} {to_check_sentence(result)}",
         sheets=(
-            *([found] if len(what) else []),
+            *([sheet] if len(what) else []),
             Sheet("Every check and how many of each grade", counts(result), HEADINGS),
             *_left_out(result),
         ),
@@ -389,8 +393,8 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     )
     # Of an audit in parts the first findings are here, and how many there are.
     number = result.findings.attrs.get("grades", {}).get(grade, len(rows))
-    said = f"{number:,} finding{'' if number == 1 else 's'}, each with what it rests on.{more}"
-    return (Section(title, said, sheets=tuple(sheets)),)
+    sentence = f"{number:,} finding{'' if number == 1 else 's'}, each with what it rests on.{more}"
+    return (Section(title, sentence, sheets=tuple(sheets)),)
 
 
 def _open(result: Audit) -> Section:
@@ -410,11 +414,11 @@ def _open(result: Audit) -> Section:
 
 def _advice(result: Audit) -> tuple[Section, ...]:
     """What voluntary codes say, apart from the law; numbers masked."""
-    checks, found = result.parts.get("advisory_checks"), result.parts.get("advisory")
-    if checks is None or found is None or checks.empty:
+    checks, findings = result.parts.get("advisory_checks"), result.parts.get("advisory")
+    if checks is None or findings is None or checks.empty:
         return ()
-    rows = result.with_findings(found.drop(columns="force")).masked()
-    rows = rows.assign(force=found["force"])
+    rows = result.with_findings(findings.drop(columns="force")).masked()
+    rows = rows.assign(force=findings["force"])
     names = ["force", "grade", *(c for c in _PROOF if rows[c].notna().any())]
     sheets = [Sheet(
         "Counts by voluntary codes",

@@ -249,31 +249,36 @@ def _safe(value: object) -> str:
 
 def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, str]]:
     """What was decided about a file: question, answer, confidence, the next best answer."""
-    found = file["decisions"]
-    dialect = found["dialect"]
-    rows: list[tuple[str, str, float | None, str]] = [("Format", _form(found), None, "")]
-    if found["encoding"]:
+    decisions = file["decisions"]
+    dialect = decisions["dialect"]
+    rows: list[tuple[str, str, float | None, str]] = [("Format", _form(decisions), None, "")]
+    if decisions["encoding"]:
         rows.append(
-            ("Encoding", _encoding(found), found["encoding_confidence"],
-             found["encoding_runner_up"] or "")
+            ("Encoding", _encoding(decisions), decisions["encoding_confidence"],
+             decisions["encoding_runner_up"] or "")
         )  # fmt: skip
     if dialect:
         rows.append(
-            ("Delimiter", delimiter(dialect["delimiter"]), found["delimiter_confidence"],
-             found["delimiter_runner_up"] or "")
+            ("Delimiter", delimiter(dialect["delimiter"]), decisions["delimiter_confidence"],
+             decisions["delimiter_runner_up"] or "")
         )  # fmt: skip
-    if found["sheet"]:
-        others = ", ".join(found["other_sheets"])
-        rows.append(("Sheet", found["sheet"], None, f"left alone: {others}" if others else ""))
-    rows.append(("Header", header(found["header_line"]), found["header_confidence"], ""))
+    if decisions["sheet"]:
+        others = ", ".join(decisions["other_sheets"])
+        rows.append(("Sheet", decisions["sheet"], None, f"left alone: {others}" if others else ""))
+    rows.append(("Header", header(decisions["header_line"]), decisions["header_confidence"], ""))
     for name, words in (("preamble_lines", "Lines above the header"),
                         ("repaired_lines", "Lines of another encoding")):  # fmt: skip
-        if found[f"{name}_count"]:
-            lines = ", ".join(f"{line:,}" for line in found[name][:10])
-            rows.append((words, f"{found[f'{name}_count']:,} (first: {lines})", None, ""))
-    if found["dropped_columns"]:
+        if decisions[f"{name}_count"]:
+            lines = ", ".join(f"{line:,}" for line in decisions[name][:10])
+            rows.append((words, f"{decisions[f'{name}_count']:,} (first: {lines})", None, ""))
+    if decisions["dropped_columns"]:
         rows.append(
-            ("Columns of an earlier run, dropped", ", ".join(found["dropped_columns"]), None, "")
+            (
+                "Columns of an earlier run, dropped",
+                ", ".join(decisions["dropped_columns"]),
+                None,
+                "",
+            )
         )
     return rows
 
@@ -289,9 +294,9 @@ def header(line: int | None) -> str:
     return "none" if line is None else f"line {line:,}"
 
 
-def _form(found: Mapping[str, Any]) -> str:
-    return str(found["format"]) + (", gzipped" if found["gzipped"] else "")
+def _form(decisions: Mapping[str, Any]) -> str:
+    return str(decisions["format"]) + (", gzipped" if decisions["gzipped"] else "")
 
 
-def _encoding(found: Mapping[str, Any]) -> str:
-    return str(found["encoding"]) + (", with a byte order mark" if found["bom"] else "")
+def _encoding(decisions: Mapping[str, Any]) -> str:
+    return str(decisions["encoding"]) + (", with a byte order mark" if decisions["bom"] else "")

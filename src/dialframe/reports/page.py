@@ -190,7 +190,7 @@ _LIMIT_S: Final = 120
 
 def browser() -> str | None:
     """Path of a Chromium on this machine, or None."""
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    return next((program for name in BROWSERS if (program := shutil.which(name))), None)
 
 
 def to_pdf(html: str, *, dated: datetime) -> bytes:
@@ -226,9 +226,9 @@ def to_pdf(html: str, *, dated: datetime) -> bytes:
     return _DATES.sub(lambda found: _dated(found, dated), raw)
 
 
-def _dated(found: re.Match[bytes], dated: datetime) -> bytes:
+def _dated(field: re.Match[bytes], dated: datetime) -> bytes:
     """The same field of the same length with another date, so that no offset in the file moves."""
-    whole = found.group()
+    whole = field.group()
     start = whole.index(b"(D:") + 3
     stamp = f"{dated.astimezone(UTC):%Y%m%d%H%M%S}+00'00'".encode()
     room = len(whole) - start - 1

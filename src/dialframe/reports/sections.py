@@ -72,10 +72,10 @@ def lead_file(
         mapping: Columns `field`, `column`, `confidence`.
         name: Name of the file.
     """
-    told = ", ".join(f"{counts[part]:,} {words}" for part, words in _OUTCOMES.items())
+    parts = ", ".join(f"{counts[part]:,} {words}" for part, words in _OUTCOMES.items())
     return Section(
         title="A lead file, cleaned and screened",
-        finding=f"{name}: {counts['records']:,} records in, {told}; every record has one outcome.",
+        finding=f"{name}: {counts['records']:,} records in, {parts}; every record has one outcome.",
         sheets=(
             Sheet("Why records were set aside", reasons),
             Sheet("Which column was taken for which field", mapping),
@@ -208,7 +208,7 @@ def _coverage(result: Audit, by_campaign: pd.DataFrame) -> Section:
 def _listed(result: Audit) -> Section:
     listed = result.listed
     grades = listed["grade"].value_counts()
-    told = ", ".join(
+    groups = ", ".join(
         f"{int(grades.get(g, 0)):,} {g}" for g in ("proven", "indeterminate", "clear")
     )
     columns = ["to_number", "created_at", "grade", "listed_after", "listed_by", "reason"]
@@ -216,7 +216,7 @@ def _listed(result: Audit) -> Section:
     masked = rows.assign(to_number=rows["to_number"].map(mask).astype("str"))
     return Section(
         title="Calls to listed numbers",
-        finding=f"Of the calls to numbers that are listed or asked not to be called: {told}.",
+        finding=f"Of the calls to numbers that are listed or asked not to be called: {groups}.",
         figures=(_figure(plots.listed_calls(listed)),),
         sheets=(
             Sheet("Calls that are not clear", masked, _LISTED_HEADINGS, rows=_FINDINGS_SHOWN),
@@ -232,13 +232,13 @@ def _hours(result: Audit) -> Section:
     hours = result.hours
     grades = hours["grade"].value_counts()
     names = ("violation", "uncertain", "not evaluable")
-    told = ", ".join(f"{int(grades.get(name, 0)):,} {name}" for name in names)
+    counts = ", ".join(f"{int(grades.get(name, 0)):,} {name}" for name in names)
     columns = ["to_number", "created_at", "grade", "local_times", "zone_source", "reason"]
     rows = hours.loc[~hours["grade"].isin(["pass", "not asked"]), columns]
     masked = rows.assign(to_number=rows["to_number"].map(mask, na_action="ignore").astype("str"))
     return Section(
         title="Calling hours",
-        finding=f"{len(hours):,} outbound calls against the hours where the called party may be: {told}.",
+        finding=f"{len(hours):,} outbound calls against the hours where the called party may be: {counts}.",
         figures=(_figure(plots.calling_hours(hours)),),
         sheets=(
             Sheet(
@@ -414,7 +414,7 @@ def _headline(finding: Finding) -> str:
 def _plain(warning: str) -> str:
     """A warning without the file that it offers to those who write Python: its codes are named."""
     first, *stub = warning.splitlines()
-    codes = [found for line in stub if (found := _CODE.match(line))]
+    codes = [match for line in stub if (match := _CODE.match(line))]
     if not codes:
         return first
     named = ", ".join(f"{code['code']} ({code['what']})" for code in codes)

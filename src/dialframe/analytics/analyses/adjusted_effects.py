@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -40,6 +40,9 @@ _MOST_LOG: Final = 6.0
 _WEEK_US: Final = 7 * 86_400_000_000
 #: 1970 began on a Thursday: weeks are counted from a Monday.
 _MONDAY_US: Final = 3 * 86_400_000_000
+
+#: What a difference between levels may look like, where its detectable size is stated.
+Shape = Literal["halves", "third", "one", "named"]
 
 #: What claims take for granted, in every result that makes them.
 ASSUMPTIONS: Final = (
@@ -155,9 +158,8 @@ class Judged:
         effect: Difference of the shrunk rates of best and worst.
         low: Lower bound of the difference of the two.
         high: Upper bound.
-        detectable: Difference that would have been seen four times out of five, between the better
-            and the worse half of levels in an order, or from one level to the others; NaN where
-            nothing can be compared.
+        detectable: Difference that would have been seen four times out of five, of the shape that was
+            asked for; NaN where nothing can be compared.
     """
 
     effects: Effects
@@ -174,7 +176,7 @@ class Judged:
 
 def judged(
     effects: Effects, keep: Mask, alpha: float, *, min_points: float = 0.0, tests: int = 1,
-    ordered: bool = True,
+    shape: Shape = "halves",
 ) -> Judged:  # fmt: skip
     """Whether levels differ, which is best, and what would have been seen.
 
@@ -184,8 +186,9 @@ def judged(
         alpha: Chance of a difference where there is none, over all `tests`.
         min_points: Difference in points below which a difference is not worth a word.
         tests: How many such questions are asked together.
-        ordered: Whether levels have an order, so that halves of it differ; else one differs from the
-            others.
+        shape: The difference whose detectable size is stated: between the two halves of levels in an
+            order, of a third of the trials in a row from the others, of one level from the others, or of
+            one level that is also known to be the one.
     """
     level = tested_level(alpha) / tests
     _, df, p = effects.test()
@@ -215,13 +218,15 @@ def judged(
         bool(differs and above[place] < tested_level(alpha) and ratio[best] > 0), effect,
         min(bounds[0], effect), max(bounds[1], effect),
         max(
-            _detectable(effects, df, level) if ordered else _one_detectable(effects, df, level, named),
+            _named_detectable(effects, df, level, named) if shape == "named"
+            else _halves_detectable(effects, df, level) if shape == "halves"
+            else _part_detectable(effects, df, level, shape),
             min_points / 100,
         ),
     )  # fmt: skip
 
 
-def _detectable(effects: Effects, df: int, alpha: float) -> float:
+def _halves_detectable(effects: Effects, df: int, alpha: float) -> float:
     """The difference between two halves of the levels, or from one level to another, that is seen so often."""
     precision = effects.precision(effects.half())
     if precision <= 0:
@@ -232,7 +237,37 @@ def _detectable(effects: Effects, df: int, alpha: float) -> float:
     return 2 * effects.base * float(np.sinh(step / 2))
 
 
-def _one_detectable(effects: Effects, df: int, alpha: float, named: Ints) -> float:
+def _part_detectable(effects: Effects, df: int, alpha: float, shape: Shape) -> float:
+    """How far above the others a part of the levels is where that is seen so often, the typical part.
+
+    The part hits more often than it did where nothing differs, which makes its own error smaller: the
+    noncentrality of a step x is not `precision` times x squared but as much more as the variance
+    1 / hits of the part is less.
+    """
+    parts = (
+        effects.thirds()
+        if shape == "third"
+        else [[int(i)] for i in np.flatnonzero(effects.compared)]
+    )
+    few = max(effects.clusters - df, 1) / (effects.clusters + df)
+    needed = needed_noncentrality(df, alpha) / few
+    trials = np.where(effects.compared, effects.trials, 0)
+    steps = []
+    for part in parts:
+        precision, share_of = effects.precision(part), float(trials[part].sum() / trials.sum())
+        low, high = 0.0, _MOST_LOG
+        for _ in range(40):
+            step = (low + high) / 2
+            widened = (1 / share_of + 1 / (1 - share_of)) / (
+                np.exp(-step) / share_of + 1 / (1 - share_of)
+            )
+            low, high = (step, high) if precision * widened * step**2 < needed else (low, step)
+        steps.append(high)
+    typical = float(np.median(steps)) if steps else _MOST_LOG
+    return effects.base * float(np.expm1(typical)) if typical < 0.99 * _MOST_LOG else float("inf")
+
+
+def _named_detectable(effects: Effects, df: int, alpha: float, named: Ints) -> float:
     """How far the typical level is from the others together where it is seen so often."""
     _, error = effects.against_rest()
     # That some level differs has to be seen, and that it is this one.

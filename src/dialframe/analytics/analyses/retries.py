@@ -237,7 +237,7 @@ def _gaps_judged(
             {**{name: code[mine] for name, code in factors.items()}, "gap": level},
             cluster[mine], wanted=["gap"],
         )  # fmt: skip
-        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked), ordered=False)
+        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked), shape="named")
     return verdicts
 
 

@@ -183,6 +183,8 @@ def best_time(
 
 #: What hour and weekday are adjusted for.
 ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour and weekday")
+#: What would differ from the others, in the words of a negative answer.
+_ONE: Final = {"hour": "a third of the calling day", "weekday": "a weekday"}
 _NAMES: Final = {"hour": [f"{h}:00" for h in range(24)], "weekday": list(WEEKDAYS)}
 
 
@@ -218,7 +220,7 @@ class _Times:
                 alpha,
                 min_points=min_points,
                 tests=len(self.levels),
-                ordered=name == "hour",
+                shape="third" if name == "hour" else "one",
             )
 
     def claims(self) -> tuple[Claim, ...]:
@@ -236,7 +238,7 @@ class _Times:
             if name in self.judged:
                 claims += level_claims(
                     self.judged[name], name, labels, (*rest, other), what=f"the {name}",
-                    why_not=why, one="a weekday" if name == "weekday" else None,
+                    why_not=why, one=_ONE[name],
                 )  # fmt: skip
             else:
                 claims.append(
@@ -442,7 +444,7 @@ def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> 
         return None
     level, enough = pooled(part, len(DAYPARTS), min_calls)
     model = people_by(found, "part", level, factors=usual_factors(found, "hour"))
-    return judged(model.effects["part"], enough, alpha, ordered=False)
+    return judged(model.effects["part"], enough, alpha, shape="named")
 
 
 def _part(hour: Ints) -> Ints:

@@ -158,6 +158,20 @@ class Effects:
         keep = variance > _SINGULAR * max(float(variance[-1]), _SINGULAR)
         return float((((step @ axes)[keep]) ** 2 / variance[keep]).sum())
 
+    def thirds(self) -> list[list[int]]:
+        """The runs of compared levels with about a third of the trials each; `half` where there is none."""
+        places = np.flatnonzero(self.compared)
+        until = np.append(0, np.cumsum(self.trials[places])) / max(
+            int(self.trials[places].sum()), 1
+        )
+        runs = []
+        for first in range(len(places)):
+            sizes = until[first + 1 :] - until[first]
+            size = int(np.argmin(np.abs(sizes - 1 / 3)))
+            if abs(float(sizes[size]) - 1 / 3) < 0.1:
+                runs.append([int(i) for i in places[first : first + size + 1]])
+        return runs or [self.half()]
+
     def half(self) -> list[int]:
         """The compared levels before the cut in their order that splits the trials most evenly."""
         places = np.flatnonzero(self.compared)

@@ -130,6 +130,8 @@ class Database:
         self._compared: set[str] = set()
         self._compared_at: tuple[tuple[int, int, int], ...] = ()
         self._guard = threading.Lock()
+        #: Held from the look at the file's mark until it is kept: a thread's own commit is nobody else's.
+        self._marking = threading.Lock()
         self._process = os.getpid()
         with translated(self.path):
             self._make()
@@ -175,9 +177,12 @@ class Database:
             try:
                 self._compare_once(link.connection, TABLES)
                 yield link.connection
-                self._commit(link, link.changes)
-                if undisturbed:
-                    self._compared_at = self._file_mark()
+                with self._marking:
+                    # A reader may have compared since; nobody else can have written.
+                    undisturbed = undisturbed or self._file_mark() == self._compared_at
+                    self._commit(link, link.changes)
+                    if undisturbed:
+                        self._compared_at = self._file_mark()
             except BaseException:
                 self.copy.cut(size_bytes)
                 _roll_back(link)
@@ -264,11 +269,12 @@ class Database:
 
     def _compare(self, connection: sqlite3.Connection, tables: Sequence[str]) -> None:
         """Compare tables with their digests, unless nobody else wrote since that was done."""
-        now = self._file_mark()
-        if now == self._compared_at:
-            return
-        self._refuse_differing(connection, tables)
-        self._compared_at = now
+        with self._marking:
+            now = self._file_mark()
+            if now == self._compared_at:
+                return
+            self._refuse_differing(connection, tables)
+            self._compared_at = now
 
     def _compare_once(self, connection: sqlite3.Connection, tables: Sequence[str]) -> None:
         """Compare tables that this process has not compared before: the large ones, and before writing."""
