@@ -25,7 +25,7 @@ from dialframe.sandbox.launch import Sandbox
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
 pytest.importorskip("voila", reason="there is no voila to serve the page with")
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 AUTUMN = "us_autumn_campaign.csv"
@@ -34,6 +34,7 @@ _SWITCHES = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 WAIT_MS = 45_000
+expect.set_options(timeout=WAIT_MS)
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ from playwright.sync_api import expect
 
 from browser import steps
 from browser.axe import violations
-from browser.conftest import AUTUMN, WAIT_MS, Served, Watched
+from browser.conftest import AUTUMN, Served, Watched
 from browser.keys import Keys
 
 pytestmark = pytest.mark.browser
-
-expect.set_options(timeout=WAIT_MS)
 
 
 def test_every_face_is_accessible_in_every_state(

@@ -9,11 +9,10 @@ from playwright.sync_api import Page, expect
 
 from browser import steps
 from browser.checks import UNNAMED, cut, faint, overflow
-from browser.conftest import AUTUMN, WAIT_MS, Served, Watched
+from browser.conftest import AUTUMN, Served, Watched
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=WAIT_MS)
 
 DARK_PHONE = {"scheme": "dark", "size": (390, 844)}
 

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
 from browser import steps
-from browser.conftest import WAIT_MS, Served, Watched
+from browser.conftest import Served, Watched
 
 pytestmark = pytest.mark.browser
 
-expect.set_options(timeout=WAIT_MS)
 _ROWS = 200_000
 
 

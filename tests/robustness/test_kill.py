@@ -105,6 +105,9 @@ def broken_off(running: Running, number: int, dice: random.Random) -> Ledger:
     ended = threading.Event()
     threads = load(running.facts, ledger, SEED * 10_000 + number, ended)
     time.sleep(dice.uniform(0.05, 0.6))
+    # On a busy machine the load may not have begun by then; what is killed has something under way.
+    while not (ledger.answers and ledger.unanswered()) and any(one.is_alive() for one in threads):
+        time.sleep(0.001)
     running.kill()
     ended.set()
     for thread in threads:
