@@ -349,7 +349,7 @@ def exclusive(path: Path, *, wait: bool) -> Iterator[bool]:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}; choose another folder") from error
     try:
-        yield _lock(descriptor, wait=wait)
+        yield lock(descriptor, wait=wait)
     finally:
         os.close(descriptor)
 
@@ -426,7 +426,8 @@ if sys.platform == "win32":
     def _lock_shared(descriptor: int) -> None:
         """Nothing: the system keeps open files."""
 
-    def _lock(descriptor: int, *, wait: bool) -> bool:
+    def lock(descriptor: int, *, wait: bool) -> bool:
+        """Whether this process has the file to itself now, at the byte where it stands; see `exclusive`."""
         while True:
             try:
                 msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
@@ -442,7 +443,8 @@ else:
     def _lock_shared(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
 
-    def _lock(descriptor: int, *, wait: bool) -> bool:
+    def lock(descriptor: int, *, wait: bool) -> bool:
+        """Whether this process has the file to itself now; see `exclusive`."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -37,7 +37,6 @@ import logging
 import math
 import os
 import struct
-import sys
 import threading
 import time
 import warnings
@@ -51,6 +50,7 @@ from typing import Final, Literal, Protocol
 import platformdirs
 
 from dialframe.contract.limits import BUCKETS
+from dialframe.files import lock
 
 Lane = Literal["interactive", "bulk", "spare"]
 
@@ -529,6 +529,7 @@ def _levels(account: str, service: str) -> tuple[Level, ...]:
 
 
 _CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
+_LOCKED_AT: Final = 1 << 30
 
 
 def _prepared(folder: Path | None) -> Path:
@@ -584,34 +585,12 @@ def _free_place(everything: bytes) -> int:
 
 def _take(descriptor: int) -> None:
     until_s = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            _lock_now(descriptor)
-        except BlockingIOError:
-            if time.monotonic() > until_s:
-                raise
-            time.sleep(0.0002)
-        else:
-            return
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock_now(descriptor: int) -> None:
-        try:
-            os.lseek(descriptor, 1 << 30, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except PermissionError as error:
-            raise BlockingIOError from error
-        finally:
-            os.lseek(descriptor, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _lock_now(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    # Where the system keeps others from reading what is locked, that is a byte behind the slots.
+    os.lseek(descriptor, _LOCKED_AT, os.SEEK_SET)
+    while not lock(descriptor, wait=False):
+        if time.monotonic() > until_s:
+            raise BlockingIOError
+        time.sleep(0.0002)
 
 
 #: The default of `Client(limiter=...)`.
