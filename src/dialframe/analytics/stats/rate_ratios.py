@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,11 @@ from dialframe.analytics.stats.inference import chi2_limit, chi2_tail, shrunk_ef
 
 _STEPS: Final = 30
 _RIDGE: Final = 1e-6
-#: Trials that are worked on at a time where errors are summed by cluster.
-_BLOCK: Final = 1 << 17
+#: Trials that are worked on at a time where errors are summed by cluster: what a processor's cache holds.
+_BLOCK: Final = 1 << 11
+#: Multiplications in a product of matrices from which the library divides it among threads, which wait
+#: for each other longer than such a product takes.
+_ALONE: Final = 1 << 18
 #: Part of the greatest variance below which a direction does not vary but by rounding.
 _SINGULAR: Final = 1e-9
 _MOST_LOG: Final = 6.0
@@ -321,10 +324,30 @@ def _information(cells: _Cells, beta: Floats) -> tuple[Floats, npt.NDArray[np.fl
             information[b : b + size_b, a : a + size_a] = block.reshape(size_a, size_b).T
     within = cells.hits_of > 0
     root = tables[within] / np.sqrt(cells.hits_of[within])[:, None]
-    information -= root.T @ root
+    information -= _gram(root)
     # A level that never hits would go to minus infinity: half a hit spread over all holds it.
     held = np.diag(np.full(cells.width, _RIDGE + _HELD))
     return mu, np.asarray(np.linalg.inv(information + held), dtype=np.float64)
+
+
+def _gram(rows: Floats) -> Floats:
+    """Sums over rows of the products of their columns."""
+    width = rows.shape[1]
+    step = max(_ALONE // max(width * width, 1), 1)
+    total = np.zeros((width, width))
+    for first in range(0, len(rows), step):
+        part = rows[first : first + step]
+        total += part.T @ part
+    return total
+
+
+def _product(rows: npt.NDArray[Any], factor: Floats) -> Floats:
+    """The product of many rows and a small matrix."""
+    step = max(_ALONE // max(factor.size, 1), 1)
+    total = np.empty((len(rows), factor.shape[1]))
+    for first in range(0, len(rows), step):
+        total[first : first + step] = rows[first : first + step] @ factor
+    return total
 
 
 def _fitted(cells: _Cells) -> Floats:
@@ -389,7 +412,7 @@ def _errors(
     for name, level in cells.levels.items():
         b, width = cells.start[name], cells.sizes[name]
         table = np.bincount(cells.stratum * width + level, mu, cells.strata * width)
-        pulled += table.reshape(cells.strata, width) @ weight[b : b + width]
+        pulled += _product(table.reshape(cells.strata, width), weight[b : b + width])
     pulled /= np.where(cells.hits_of > 0, cells.hits_of, 1.0)[:, None]
     of_cell = -pulled[cells.stratum]
     for name, level in cells.levels.items():
@@ -409,7 +432,7 @@ def _errors(
         rows = order[first:last]
         influence = of_cell[cells.cell[rows]] * residual[rows, None]
         summed = np.add.reduceat(influence, edges[begin:end] - first, axis=0)
-        meat += summed.T @ summed
+        meat += _gram(summed)
         begin = end
     # Levels that were fitted take residuals away, as many as they are (Stata's correction).
     count, levels = float(len(hit)), sum(size - 1 for size in cells.sizes.values())
