@@ -7,8 +7,18 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Ints, Mask, micros, numbered, require
+from dialframe.analytics.attempt.arrays import (
+    NO_TIME,
+    Ints,
+    Mask,
+    arrow,
+    micros,
+    numbered,
+    require,
+)
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
 from dialframe.analytics.attempt.entry import analysis
@@ -188,8 +198,7 @@ def _fates(
 ) -> pd.DataFrame:
     phone = dict(zip(found.leads["id"].astype("str"), found.leads["phone"], strict=False))
     number = pd.Series(callbacks["lead_id"].map(phone), dtype="str").array
-    code, names = numbered(found.calls["to_number"].iloc[found.rows])
-    place = {name: i for i, name in enumerate(names)}
+    code, place = _places(found, [n for n in number if isinstance(n, str)])
     wanted = np.array([place.get(n, -1) if isinstance(n, str) else -2 for n in number], dtype=int)
     due = micros(callbacks["scheduled_at"])
     opens = due - round(early.total_seconds() * 1e6)
@@ -215,9 +224,18 @@ def _fates(
     )
 
 
+def _places(found: Attempts, numbers: list[str]) -> tuple[Ints, dict[str, int]]:
+    """Each attempt's place among some numbers, -1 where it is to another one, and the places."""
+    place = {number: i for i, number in enumerate(dict.fromkeys(numbers))}
+    dialed = found.numbers("to_number")
+    code = pc.index_in(dialed, value_set=pa.array(list(place), dialed.type)).fill_null(-1)
+    return np.asarray(code, dtype=np.int64), place
+
+
 def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple[Ints, Mask]:
     """When each wanted number was first dialed from an instant on, and whether a person answered."""
-    order = np.lexsort((found.when, code))
+    mine = np.flatnonzero(code >= 0)
+    order = mine[np.lexsort((found.when[mine], code[mine]))]
     code, at, human = code[order], found.when[order], found.flag("human")[order]
     low, high = np.searchsorted(code, wanted, "left"), np.searchsorted(code, wanted, "right")
     place = np.array(
@@ -232,10 +250,10 @@ def _first_from(found: Attempts, code: Ints, wanted: Ints, opens: Ints) -> tuple
 
 
 def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> pd.DataFrame:
-    code, names = numbered(found.calls["to_number"].iloc[found.rows])
-    place = {name: i for i, name in enumerate(names)}
+    code, place = _places(found, [str(n) for n in appointments["phone"]])
     wanted = np.array([place.get(str(n), -1) for n in appointments["phone"]], dtype=int)
-    order = np.lexsort((found.when, code))
+    mine = np.flatnonzero(code >= 0)
+    order = mine[np.lexsort((found.when[mine], code[mine]))]
     sorted_code, at = code[order], found.when[order]
     low = np.searchsorted(sorted_code, wanted, "left")
     high = np.searchsorted(sorted_code, wanted, "right")
@@ -250,13 +268,14 @@ def _attributed(appointments: pd.DataFrame, found: Attempts, window_us: int) -> 
     there &= np.append(found.when, NO_TIME)[row] >= booked - window_us
     sure = there & np.append(found.flag("appointment"), False)[row]
     likely = there & np.append(found.flag("human"), False)[row]
-    ids = found.calls["id"].astype("str").to_numpy(dtype=object)
-    call = [str(ids[found.rows[r]]) if ok else None for r, ok in zip(row, there, strict=True)]
+    ids = arrow(found.calls["id"].iloc[found.rows[row[there]]]).to_pylist()
+    call = np.full(len(row), None, dtype=object)
+    call[there] = [str(i) for i in ids]
     return table(
         {
             "id": appointments["id"].astype("str").array,
             "status": appointments["status"].astype("str").array,
-            "call_id": call,
+            "call_id": list(call),
             "confidence": [
                 "sure" if s else "likely" if h else "weak" if t else "none"
                 for s, h, t in zip(sure, likely, there, strict=True)

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
@@ -16,7 +17,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     people_by,
 )
 from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, numbered
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, arrow, is_word, micros, numbered
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     count_attempts,
@@ -237,8 +238,13 @@ def return_calls(
 def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     """Hours to the return of each attempt (NaN without), which attempts count, how many are too recent."""
     calls = found.calls
-    whole = np.concatenate([found.rows, np.flatnonzero(_inbound(calls))])
-    answered_back = np.arange(len(whole)) >= len(found)
+    inbound = np.flatnonzero(_inbound(calls))
+    # A number that never called us cannot have called back.
+    callers = arrow(calls["from_number"].iloc[inbound])
+    dialed = found.numbers("to_number")
+    mine = np.flatnonzero(pc.is_in(dialed, value_set=callers.cast(dialed.type)))
+    whole = np.concatenate([found.rows[mine], inbound])
+    answered_back = np.arange(len(whole)) >= len(mine)
     number, _ = numbered(
         calls["to_number"].iloc[whole].where(~answered_back, calls["from_number"].iloc[whole])
     )
@@ -247,9 +253,7 @@ def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     )
     at = micros(calls["created_at"])[whole]
     order = np.lexsort((answered_back, at, number))
-    if not len(order):
-        return np.zeros(0), np.zeros(0, dtype=bool), 0
-    after = np.append(order[1:], -1)
+    after = np.append(order[1:], -1)[: len(order)]
     follows = (after >= 0) & (number[order] == number[after]) & answered_back[after]
     same = follows & (ours[order] == ours[after]) & (number[order] >= 0) & ~answered_back[order]
     wait = at[after] - at[order]
@@ -258,12 +262,13 @@ def _returned(found: Attempts, within_us: int) -> tuple[Floats, Mask, int]:
     ends = latest(calls) if found.as_of is None else found.as_of
     over = found.when + within_us <= (0 if ends is None else round(ends.timestamp() * 1e6))
     missed = ~found.flag("human")
-    return lag[: len(found)], missed & over, int((missed & ~over).sum())
+    each = np.full(len(found), np.nan)
+    each[mine] = lag[: len(mine)]
+    return each, missed & over, int((missed & ~over).sum())
 
 
 def _inbound(calls: pd.DataFrame) -> Mask:
-    code, names = numbered(calls["direction"])
-    return np.array([*(name.casefold() == "inbound" for name in names), False])[code]
+    return is_word(calls["direction"], "inbound")
 
 
 def _compared(stratum: Ints, human: Mask, matched: Mask, cluster: Ints) -> tuple[float, ...]:
@@ -422,8 +427,10 @@ def caller_load(
     )
     code, names = found.text("from_number")
     day = found.when // _DAY_US
-    pairs, n = np.unique(np.stack([code, day]), axis=1, return_counts=True)
-    who = pairs[0].astype(np.int64)
+    day -= int(day.min(initial=0)) if len(day) else 0
+    span = int(day.max(initial=0)) + 1
+    pairs, n = np.unique(code * span + day, return_counts=True)
+    who = pairs // span
     most = np.zeros(len(names), dtype=np.int64)
     np.maximum.at(most, who, n)
     dialed, days = sums(code, len(names)), sums(who, len(names))

@@ -25,7 +25,6 @@ from dialframe.analytics.attempt.arrays import (
     Mask,
     is_word,
     micros,
-    numbered,
     require,
 )
 from dialframe.analytics.attempt.attempt_table import (
@@ -126,7 +125,7 @@ def compare(
     for campaign in (a, b):
         known_campaign(campaign, calls, leads)
     whole = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, since=since, until=until)
-    code, names = numbered(whole.calls["campaign_id"].iloc[whole.rows])
+    code, names = whole.numbered("campaign_id")
     side = np.full(len(names) + 1, -1)
     for place, name in enumerate((a, b)):
         if name in names:

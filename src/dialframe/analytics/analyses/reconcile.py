@@ -11,9 +11,11 @@ from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Ints,
     Mask,
+    encoded,
     is_word,
     micros,
     numbered,
+    repeated,
     require,
 )
 from dialframe.analytics.attempt.attempt_table import count_attempts
@@ -166,7 +168,7 @@ class _Counts:
         at = micros(calls["created_at"])
         known = at != NO_TIME
         if "id" in calls.columns:
-            known &= ~np.asarray(calls["id"].duplicated() & calls["id"].notna(), dtype=bool)
+            known &= ~repeated(calls["id"])
         self._at = np.where(known, at, 0)
         self.outbound: Mask = known & is_word(calls["direction"], "outbound")
         self.all: Mask = known & (self.outbound | is_word(calls["direction"], "inbound"))
@@ -234,8 +236,12 @@ class _Counts:
 
 def _joined(left: pd.Series, right: pd.Series) -> tuple[Ints, list[str]]:
     """Both columns in one numbering; blank is nothing."""
-    both = pd.concat([left.astype("str"), right.astype("str")], ignore_index=True)
-    code, names = numbered(both)
+    one, of_left = encoded(left)
+    other, of_right = encoded(right)
+    names, none = of_left + of_right, len(of_left) + len(of_right)
+    code = np.concatenate([
+        np.where(one == len(of_left), none, one.astype(np.int64)), len(of_left) + other.astype(np.int64)
+    ])  # fmt: skip
     plain = [name.strip() or NO_GROUP for name in names] + [NO_GROUP]
     distinct = list(dict.fromkeys(plain))
     place = {name: i for i, name in enumerate(distinct)}

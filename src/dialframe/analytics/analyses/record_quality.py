@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Mask, micros, require
+from dialframe.analytics.attempt.arrays import NO_TIME, Mask, arrow, micros, repeated, require
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import logged
@@ -243,7 +245,11 @@ def _told(calls: pd.DataFrame, events: pd.DataFrame | None, late_h: float) -> pd
     if events is None:
         return _changes([], [], [], [], [])
     said = logged(events)
-    ended = dict(zip(calls["id"].astype("str"), micros(calls["ended_at"]), strict=False))
+    ids = arrow(calls["id"])
+    named = np.flatnonzero(
+        pc.is_in(ids, value_set=arrow(said["call_id"]).drop_null().cast(ids.type))
+    )
+    ended = dict(zip(ids.take(named).to_pylist(), micros(calls["ended_at"])[named], strict=True))
     rows: list[tuple[str, str, str, str, float]] = []
     for call, mine in said.dropna(subset=["call_id"]).groupby("call_id", sort=True):
         at = micros(mine["logged_at"])[-1]
@@ -345,7 +351,7 @@ def _call_checks(calls: pd.DataFrame, as_of: datetime | None) -> list[_Check]:
     masks: list[tuple[str, Mask, str]] = [
         (
             "repeated_id",
-            np.asarray(ids.duplicated() & ids.notna(), dtype=bool),
+            repeated(ids),
             "the same call twice",
         ),
         ("no_start", ~has["made"], "no created_at: in no window of time"),
@@ -366,7 +372,9 @@ def _event_checks(calls: pd.DataFrame, events: pd.DataFrame | None) -> list[_Che
     require(events, ("type", "data"), "events")
     data = events["data"].dropna().astype("str")
     named = set(data.str.extract(r'"call_id":\s*"([^"]+)"')[0].dropna())
-    missing = named - set(calls["id"].dropna().astype("str"))
+    ids = arrow(calls["id"])
+    here = pc.is_in(ids, value_set=pa.array(sorted(named), ids.type))
+    missing = named - set(ids.filter(here).to_pylist())
     why = "calls that events name and that are not here: pull again"
     return [("calls_of_events_missing", "calls", len(missing), len(named), why)]
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
 from dialframe.analytics.attempt.code_tables import Field
 from dialframe.analytics.attempt.entry import analysis
@@ -541,10 +541,10 @@ LONGEST_RING_S: Final = 120.0
 
 def rejected(found: Attempts) -> Mask:
     """Rejected calls whose cause names the person and whose disposition does not say blocked."""
-    cause, names = numbered(found.calls["hangup_cause"].iloc[found.rows])
+    cause, names = found.numbered("hangup_cause")
     said = [code_key(_CAUSE, n) in _BY_USER and "block" not in n.casefold() and "+" not in n
             for n in names]  # fmt: skip
-    note, notes = numbered(found.calls["disposition"].iloc[found.rows])
+    note, notes = found.numbered("disposition")
     blocked = np.array([*("block" in n.casefold() for n in notes), False])[note]
     return np.asarray(
         found.is_class("blocked_or_rejected") & np.array([*said, False])[cause] & ~blocked

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,12 @@ from dialframe.frames import CALLS, LEADS
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+T = TypeVar("T")
+
+#: What was made of text columns, by its name and their data, with weak references to that.
+_KEPT: Final[dict[tuple[Hashable, ...], tuple[tuple[Any, ...], Any]]] = {}
+_MOST_KEPT: Final = 32
 
 #: Bytes at the end of an id that are looked at first: of a UUID they hold sixty random bits.
 _TAIL: Final = 16
@@ -156,6 +164,63 @@ def in_order(values: pd.Series) -> tuple[Ints, list[str]]:
     return rank[places], [distinct[i] for i in order]
 
 
+def once(name: Hashable, columns: Sequence[pd.Series], make: Callable[[], T]) -> T:
+    """What is made of some text columns: made once, kept for as long as their data lives.
+
+    Arrow's data never changes: a column that is assigned to has other data from then on. What is made
+    of columns of any other kind is not kept, and of all that is kept the newest few are.
+
+    Args:
+        name: What is made, with everything else that it depends on.
+        columns: Text columns that it is made of.
+        make: Makes it; what it gives must not hold the columns.
+    """
+    data = [_data(values) for values in columns]
+    if any(one is None for one in data):
+        return make()
+    key = (name, *map(id, data))
+    refs, value = _KEPT.get(key, ((), None))
+    if refs and all(ref() is one for ref, one in zip(refs, data, strict=True)):
+        return cast(T, value)
+    made = make()
+    _KEPT[key] = (tuple(weakref.ref(one, lambda _: _KEPT.pop(key, None)) for one in data), made)
+    for oldest in list(_KEPT)[:-_MOST_KEPT]:
+        _KEPT.pop(oldest, None)
+    return made
+
+
+def _data(values: pd.Series) -> pa.ChunkedArray | None:
+    """The Arrow data of a text column, the same object as long as nobody assigns to it."""
+    found = values.array
+    data = found.__arrow_array__() if isinstance(found, pd.arrays.ArrowStringArray) else None
+    return data if isinstance(data, pa.ChunkedArray) else None
+
+
+def digest(values: npt.NDArray[Any]) -> bytes:
+    """A fingerprint of some numbers, for what is kept of them."""
+    return hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
+
+
+def frozen(values: T) -> T:
+    """The same, so that nobody who shares an array changes it."""
+    if isinstance(values, np.ndarray):
+        values.setflags(write=False)
+    return values
+
+
+def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
+    """Each text's place among the distinct ones, which come at last for null, and the distinct ones."""
+
+    def make() -> tuple[npt.NDArray[np.integer], list[str]]:
+        found = arrow(values).dictionary_encode()
+        words = [str(word) for word in found.dictionary.to_pylist()]
+        places = np.asarray(found.indices.fill_null(len(words)))
+        kind = np.int16 if len(words) < np.iinfo(np.int16).max else np.int32
+        return frozen(places.astype(kind)), words
+
+    return once("encoded", [values], make)
+
+
 def arrow(values: pd.Series) -> pa.Array:
     """A text column as one Arrow array, without copying where it is one already."""
     found = pa.array(values.astype("str").array, from_pandas=True)
@@ -186,6 +251,10 @@ def repeated(values: pd.Series) -> Mask:
     Ids that differ nearly always differ in a hash of their last sixteen bytes, so only rows that
     share it with another, or look as if, are compared in full.
     """
+    return once("repeated", [values], lambda: frozen(_repeated(values)))
+
+
+def _repeated(values: pd.Series) -> Mask:
     rows = np.arange(len(values))
     found = letters(arrow(values))
     if found is not None and found.shape[1] >= _TAIL:
@@ -231,10 +300,9 @@ def seconds(later: Ints, earlier: Ints) -> Floats:
 
 def word_of(values: pd.Series, words: tuple[str, ...]) -> npt.NDArray[np.int8]:
     """Place of each text among some words, in any case; -1 where it is none of them, or null."""
-    encoded = arrow(values).dictionary_encode()
+    places, written = encoded(values)
     place = {word: i for i, word in enumerate(words)}
-    said = [place.get(str(text).casefold(), -1) for text in encoded.dictionary.to_pylist()]
-    places = np.asarray(encoded.indices.fill_null(len(said)))
+    said = [place.get(text.casefold(), -1) for text in written]
     return np.array([*said, -1], dtype=np.int8).take(places)
 
 

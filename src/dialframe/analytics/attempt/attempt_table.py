@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
@@ -20,9 +19,12 @@ from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
     arrow,
-    in_order,
+    digest,
+    encoded,
+    frozen,
+    letters,
     micros,
-    numbered,
+    once,
     require,
     seconds,
     word_of,
@@ -45,11 +47,31 @@ from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GR
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.instants import When, instant
 
+T = TypeVar("T")
+
 _PER_MS: Final = 1_000
 #: Columns of a frame of attempts that went back into calls: number and lead that are known already.
 NUMBERED: Final = "_attempt"
 GIVEN_LEAD: Final = "_lead_id"
+#: Columns of text that counting reads.
+_TEXTS: Final = ("id", "direction", "from_number", "to_number", "campaign_id", "status",
+                 "hangup_cause", "disposition")  # fmt: skip
 _NEEDED: Final = ("created_at", "answered_at", "ended_at", "direction", "to_number")
+
+
+class _Shared(Generic[T]):
+    """A property that is worked out once for all who count the same calls."""
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        self._function, self._name, self.__doc__ = function, function.__name__, function.__doc__
+
+    def __get__(self, found: Any, owner: type) -> T:
+        """The value, which nobody may change."""
+        if found is None:
+            return cast(T, self)
+        if self._name not in found.arrays:
+            found.arrays[self._name] = frozen(self._function(found))
+        return cast(T, found.arrays[self._name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +90,7 @@ class Attempts:
         campaign: The only campaign looked at, or None.
         known: What was worked out once and several analyses need again.
         history: Positions of the attempts before and after the window too: what numbers them.
+        arrays: What was worked out of these rows alone, which all who count the same calls share.
     """
 
     calls: pd.DataFrame
@@ -81,54 +104,53 @@ class Attempts:
     campaign: str | None = None
     known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     history: Ints | None = None
+    arrays: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    @cached_property
+    @_Shared
     def outcome(self) -> npt.NDArray[np.int8]:
         """Place of each attempt's class in `OUTCOMES`."""
         return self.classes.outcome[self.rows]
 
-    @cached_property
+    @_Shared
     def lead(self) -> npt.NDArray[np.int32]:
         """Row of each attempt's lead, -1 where it has none."""
         return self.matched.lead[self.rows]
 
-    @cached_property
+    @_Shared
     def when(self) -> Ints:
         """When each attempt was started, microseconds UTC."""
         return micros(self.calls["created_at"])[self.rows]
 
-    @cached_property
+    @_Shared
     def ring_s(self) -> Floats:
         """Seconds to the answer, or to the end without one; NaN where not known."""
         answered = micros(self.calls["answered_at"])[self.rows]
         ended = micros(self.calls["ended_at"])[self.rows]
         return seconds(np.where(answered == NO_TIME, ended, answered), self.when)
 
-    @cached_property
+    @_Shared
     def talk_s(self) -> Floats:
         """Seconds from answer to end; NaN where not answered, not known or negative."""
         answered = micros(self.calls["answered_at"])[self.rows]
         talk = seconds(micros(self.calls["ended_at"])[self.rows], answered)
         return np.where(talk >= 0, talk, np.nan)
 
-    @cached_property
+    @_Shared
     def cluster(self) -> Ints:
         """What attempts resemble each other by: the lead, or the number where there is none."""
         if (self.lead >= 0).all():
             return self.lead.astype(np.int64)
-        number = arrow(self.calls["to_number"]).take(self.rows)
-        codes = pc.dictionary_encode(number, null_encoding="encode").indices
-        return np.where(
-            self.lead >= 0, self.lead, len(self.leads) + np.asarray(codes, dtype=np.int64)
-        )
+        codes, names = self.numbered("to_number")
+        alone = len(self.leads) + np.where(codes < 0, len(names), codes)
+        return np.where(self.lead >= 0, self.lead, alone)
 
-    @cached_property
+    @_Shared
     def order(self) -> Ints:
         """Attempts by lead (or number) and, within one, by time."""
-        at = self.when - self.when.min(initial=0) if len(self) else self.when
+        at = self.when - self.when.min(initial=0)
         span = int(at.max(initial=0)) // _PER_MS + 1
         if int(self.cluster.max(initial=0)) + 1 < 2**62 // span:
             at //= _PER_MS
@@ -139,9 +161,12 @@ class Attempts:
     @cached_property
     def ever(self) -> Attempts:
         """The attempts of the whole history, whatever the window; these where there is no window."""
-        return self if self.history is None else replace(self, rows=self.history, history=None)
+        if self.history is None:
+            return self
+        arrays = self.arrays.setdefault("ever", {})
+        return replace(self, rows=self.history, history=None, arrays=arrays)
 
-    @cached_property
+    @_Shared
     def attempt(self) -> npt.NDArray[np.int32]:
         """Which attempt on its lead each is in the whole history, from 1."""
         if NUMBERED in self.calls.columns:
@@ -157,7 +182,7 @@ class Attempts:
         number[self.order] = place
         return number
 
-    @cached_property
+    @_Shared
     def gap_h(self) -> Floats:
         """Hours since the attempt before on the same lead, in the whole history; NaN for the first."""
         if self.history is not None:
@@ -202,8 +227,27 @@ class Attempts:
         Raises:
             ConfigError: There is no such column.
         """
+        code, names = self.numbered(column)
+        if (code < 0).any():
+            code, names = _with_none(code, names)
+        rank = sorted(range(len(names)), key=names.__getitem__)
+        place = np.empty(len(rank), dtype=np.int64)
+        place[rank] = np.arange(len(rank))
+        return place[code], [names[i] for i in rank]
+
+    def numbered(self, column: str) -> tuple[Ints, list[str]]:
+        """A text column of the calls as codes and the names that occur; -1 for null.
+
+        Raises:
+            ConfigError: There is no such column.
+        """
         require(self.calls, (column,), "calls")
-        return in_order(self.calls[column].iloc[self.rows].astype("str").fillna(NO_GROUP))
+        code, names = encoded(self.calls[column])
+        code = code[self.rows]
+        used = np.bincount(code, minlength=len(names) + 1)[: len(names)] > 0
+        place = np.append(np.cumsum(used) - 1, -1)
+        place[:-1][~used] = -1
+        return place[code], [name for name, there in zip(names, used, strict=True) if there]
 
     def lead_text(self, name: str) -> tuple[Ints, list[str]]:
         """A column or custom field of each attempt's lead as codes and names."""
@@ -215,13 +259,18 @@ class Attempts:
     def only(self, keep: Mask) -> Attempts:
         """The same with some of the attempts, which keep their numbers; nothing is set aside again."""
         history = self.rows if self.history is None else self.history
-        part = replace(self, rows=self.rows[keep], history=history)
+        part = replace(self, rows=self.rows[keep], history=history, arrays={})
         # What was worked out for all of them is not worked out again.
         vars(part)["ever"] = self.ever
         return part
 
     def notes(self, further: Notes | None = None) -> Notes:
         """What is worth knowing of the attempts; `unmapped` is always there."""
+        if "notes" not in self.arrays:
+            self.arrays["notes"] = self._notes()
+        return {**self.arrays["notes"], **(further or {})}
+
+    def _notes(self) -> Notes:
         odd = self.classes.unmapped[self.rows]
         quality = self.matched.quality[self.rows]
         return {
@@ -233,7 +282,6 @@ class Attempts:
                 for place, name in enumerate(_QUALITY_NOTES)
                 if name and len(self.leads)
             },
-            **(further or {}),
         }
 
     def balance(
@@ -247,6 +295,13 @@ class Attempts:
         """Codes that the taxonomy does not have, with the file that gives them a meaning."""
         odd = int(self.classes.unmapped.sum())
         return mapping_warnings(self.calls, self.taxonomy, odd)
+
+
+def _with_none(code: Ints, names: list[str]) -> tuple[Ints, list[str]]:
+    """Codes with a name for null, which may be there already."""
+    if NO_GROUP not in names:
+        names = [*names, NO_GROUP]
+    return np.where(code < 0, names.index(NO_GROUP), code), names
 
 
 _QUALITY_NOTES: Final = ("", "", "", "number_only", "ambiguous", "none")
@@ -286,16 +341,31 @@ def count_attempts(
     at, begin, end = instant("as_of", as_of), instant("since", since), instant("until", until)
     people = no_leads() if leads is None else leads
     known_campaign(campaign, calls, people)
-    classified, matched = _worked_out(calls, people, taxonomy, events, started)
-    counting = scope(
-        calls, classified, since=begin, until=end, include_no_campaign=include_no_campaign,
-        as_of=at, further=_further(calls, campaign),
-    )  # fmt: skip
+
+    def work_out() -> tuple[Classes, Matched, Scope, dict[str, Any]]:
+        classified, matched = _worked_out(calls, people, taxonomy, events, started)
+        counting = scope(
+            calls, classified, since=begin, until=end, include_no_campaign=include_no_campaign,
+            as_of=at, further=_further(calls, campaign),
+        )  # fmt: skip
+        return classified, matched, counting, {}
+
+    shared = events is None and started is None and NUMBERED not in calls.columns
+    stamps = _stamps(calls) if shared else None
+    if stamps is None:
+        classified, matched, counting, arrays = work_out()
+    else:
+        classified, matched, counting, arrays = once(
+            ("attempts", taxonomy, at, campaign, begin, end, include_no_campaign, *stamps),
+            [calls[name] for name in _TEXTS if name in calls.columns]
+            + [people[name] for name in ("phone", "campaign_id") if name in people.columns],
+            work_out,
+        )
     whole = begin is None and end is None
     return Attempts(
         calls=calls,
         leads=people,
-        rows=np.flatnonzero(counting.counted),
+        rows=frozen(np.flatnonzero(counting.counted)),
         classes=classified,
         matched=matched,
         scope=counting,
@@ -303,7 +373,19 @@ def count_attempts(
         as_of=at or latest(calls, leads),
         campaign=campaign,
         history=None if whole else np.flatnonzero(counting.history),
+        arrays=arrays,
     )
+
+
+def _stamps(calls: pd.DataFrame) -> list[tuple[str, bytes]] | None:
+    """A fingerprint of each column of instants that counting reads; None where one is of another kind."""
+    stamps = []
+    for name in ("created_at", "answered_at", "ended_at", "_observed_at"):
+        if name in calls.columns:
+            if not pd.api.types.is_datetime64_any_dtype(calls[name].dtype):
+                return None
+            stamps.append((f"{name} {calls[name].dtype}", digest(micros(calls[name]))))
+    return stamps
 
 
 def _worked_out(
@@ -351,9 +433,9 @@ SOURCE: Final = "lead_source"
 
 def clock_of(found: Attempts) -> Local:
     """The clock of the person called, of each attempt."""
-    if "clock" not in found.known:
-        found.known["clock"] = local(found.numbers("to_number"), found.when)
-    clock: Local = found.known["clock"]
+    if "clock" not in found.arrays:
+        found.arrays["clock"] = local(found.numbers("to_number"), found.when)
+    clock: Local = found.arrays["clock"]
     return clock
 
 
@@ -401,19 +483,26 @@ def local_match(found: Attempts) -> Mask:
 
 def area(found: Attempts, column: str) -> Ints:
     """Area code of a number; -1 or -2 outside the North American plan, which never match."""
-    key = f"area {column}"
-    if key not in found.known:
-        found.known[key] = _area(found, column)
-    codes: Ints = found.known[key]
-    return codes
-
-
-def _area(found: Attempts, column: str) -> Ints:
-    code, names = numbered(found.calls[column].iloc[found.rows])
     outside = -1 if column == "from_number" else -2
-    digits = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == 12 else outside
-              for n in names]  # fmt: skip
-    return np.array([*digits, outside], dtype=np.int64)[code]
+    numbers = found.calls[column]
+    codes = once(f"area {outside}", [numbers], lambda: frozen(_areas(arrow(numbers), outside)))
+    return codes[found.rows]
+
+
+def _areas(numbers: pa.Array, outside: int) -> Ints:
+    digits = letters(numbers)
+    if digits is None or digits.shape[1] != len("+12125550100"):
+        found = numbers.dictionary_encode()
+        codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == 12 else outside
+                 for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
+        places = np.asarray(found.indices.fill_null(len(codes)))
+        each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
+        return each
+    figures = digits[:, 2:5].astype(np.int64) - ord("0")
+    inside = (digits[:, 0] == ord("+")) & (digits[:, 1] == ord("1"))
+    inside &= ((figures >= 0) & (figures <= 9)).all(axis=1)
+    value: Ints = (figures * np.array([100, 10, 1])).sum(axis=1)
+    return np.where(inside, value, outside)
 
 
 def _has(found: Attempts, field: str) -> bool:

@@ -149,12 +149,12 @@ def _frame(found: Attempts, campaigns: pd.DataFrame | None, source: str) -> pd.D
 
 
 def _names(found: Attempts, campaigns: pd.DataFrame | None) -> Any:
-    ids = found.calls["campaign_id"].iloc[found.rows].astype("str")
-    if campaigns is None or "name" not in campaigns.columns:
-        return ids.array
-    known = campaigns.dropna(subset=["id", "name"]).drop_duplicates("id", keep="last")
-    names = ids.map(dict(zip(known["id"], known["name"], strict=True)))
-    return names.astype("str").fillna(ids).array
+    code, ids = found.numbered("campaign_id")
+    names = dict.fromkeys(ids)
+    if campaigns is not None and "name" in campaigns.columns:
+        known = campaigns.dropna(subset=["id", "name"]).drop_duplicates("id", keep="last")
+        names = dict(zip(known["id"], known["name"], strict=True))
+    return text([*(str(names.get(i) or i) for i in ids), None], code)
 
 
 def _unknown(name: str) -> np.ndarray:

@@ -13,9 +13,9 @@ import pandas as pd
 from dialframe.analytics.attempt.arrays import (
     Ints,
     Mask,
-    arrow,
     as_frame,
     booleans,
+    encoded,
     present,
     require,
     text,
@@ -207,9 +207,8 @@ def _file(rows: list[tuple[Field, str, int, str]]) -> str:
 
 def _classes(values: pd.Series, field: Field, taxonomy: Taxonomy) -> Places:
     """Place of each value's class in `OUTCOMES`; looked up once per distinct value."""
-    encoded = arrow(values).dictionary_encode()
-    found = [_class(field, str(code), taxonomy) for code in encoded.dictionary.to_pylist()]
-    places = np.asarray(encoded.indices.fill_null(len(found)))
+    places, codes = encoded(values)
+    found = [_class(field, code, taxonomy) for code in codes]
     return np.asarray(np.array([*found, _NOTHING], dtype=np.int8)[places])
 
 

@@ -20,6 +20,7 @@ from dialframe.analytics.attempt.arrays import (
     in_order,
     is_word,
     numbered,
+    once,
     require,
     text,
 )
@@ -123,7 +124,12 @@ def match_rows(
     if not len(leads):
         none = np.full(len(calls), _NO_LEAD, dtype=np.int32)
         return Matched(none, np.full(len(calls), PLACE["none"], dtype=np.int8))
-    lead, quality = _by_number(calls, leads)
+    lead, quality = once(
+        "match",
+        [calls[name] for name in ("direction", "from_number", "to_number", "campaign_id")]
+        + [leads[name] for name in ("phone", "campaign_id")],
+        lambda: _by_number(calls, leads),
+    )
     named = (("click_to_call", started), ("event", None if events is None else logged(events)))
     for name, pairs in named:
         if pairs is not None and len(pairs):

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
-from dialframe.analytics.attempt.arrays import Floats, Mask, numbered
+from dialframe.analytics.attempt.arrays import Floats, Mask
 from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_mean, call_share, share
 from dialframe.analytics.result.result_tables import median, ratio, table
 
@@ -138,7 +138,7 @@ def bad_numbers_per_attempt(inputs: Inputs) -> Measure:
 def bad_numbers_per_number(inputs: Inputs) -> Measure:
     """Distinct numbers dialed that were found not to be in service."""
     found = inputs.attempts
-    number, names = numbered(found.calls["to_number"].iloc[found.rows])
+    number, names = found.numbered("to_number")
     off = found.is_class("disconnected")
     bad = np.unique(number[off & (number >= 0)])
     rows = Rows("call", off, number >= 0, "distinct", key=np.maximum(number, 0))

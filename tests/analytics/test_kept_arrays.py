@@ -1,0 +1,90 @@
+"""What is kept of a frame between two questions never outlives what the frame says."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analytics.synthetic import account
+from dialframe import analytics
+from dialframe.analytics.attempt import arrays
+
+
+def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:
+    return {
+        "funnel": analytics.funnel(calls, leads).table.to_dict(),
+        "attempts": analytics.attempts(calls, leads).table.to_dict(),
+        "caller_load": analytics.caller_load(calls, leads).table.to_dict(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("to_number", "+12125550199"),
+        ("campaign_id", None),
+        ("disposition", None),
+        ("from_number", "+13125550100"),
+        ("direction", "inbound"),
+        ("created_at", pd.Timestamp("2026-05-01T15:00:00Z")),
+        ("answered_at", pd.NaT),
+    ],
+)
+def test_a_frame_that_was_changed_is_read_anew(column: str, value: object) -> None:
+    """Assigning into a frame changes the answers, as if it had never been asked before."""
+    data = account()
+    calls = data.calls.copy()
+    before = _asked(calls, data.leads)
+    half = np.arange(len(calls)) % 2 == 0
+    calls.loc[half, column] = value
+    after = _asked(calls, data.leads)
+    arrays._KEPT.clear()
+    assert after == _asked(calls, data.leads)
+    assert after != before
+
+
+def test_leads_that_were_changed_are_matched_anew() -> None:
+    """The other frame counts too."""
+    data = account()
+    leads = data.leads.copy()
+    before = analytics.funnel(data.calls, leads).table.to_dict()
+    leads.loc[::2, "phone"] = "+12125550199"
+    assert analytics.funnel(data.calls, leads).table.to_dict() != before
+
+
+def test_another_window_or_taxonomy_is_another_count() -> None:
+    """What is kept of one question does not answer another one."""
+    data = account()
+    whole = analytics.attempts(data.calls, data.leads).table["attempts"].sum()
+    later = analytics.attempts(data.calls, data.leads, since="2026-05-15").table["attempts"].sum()
+    other = analytics.attempts(
+        data.calls, data.leads, taxonomy=analytics.DEFAULT.with_codes({"NA": "not_interested"})
+    ).table
+    assert later < whole
+    assert other["people"].sum() > 0
+    assert analytics.attempts(data.calls, data.leads).table["attempts"].sum() == whole
+
+
+def test_nothing_is_kept_of_a_frame_that_is_gone() -> None:
+    """What is kept goes with the frame's data, and there is never much of it."""
+    arrays._KEPT.clear()
+    values = pd.Series([f"text {i}" for i in range(50)], dtype="str")
+    arrays.encoded(values)
+    assert len(arrays._KEPT) == 1
+    del values
+    gc.collect()
+    assert not arrays._KEPT
+    many = [pd.Series([f"{i}"], dtype="str") for i in range(200)]
+    for one in many:
+        arrays.encoded(one)
+    assert len(arrays._KEPT) <= 32
+
+
+def test_what_is_shared_cannot_be_written() -> None:
+    """An array that several analyses share refuses to be changed."""
+    code, _ = arrays.encoded(pd.Series(["a", "b"], dtype="str"))
+    with pytest.raises(ValueError, match="read-only"):
+        code[0] = 1
