@@ -30,6 +30,7 @@ __all__ = [
     "alone",
     "exclusive",
     "folder",
+    "lock",
     "note_outputs",
     "note_written",
     "publish",

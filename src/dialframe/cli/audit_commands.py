@@ -252,7 +252,7 @@ def audit(
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
+    """Check the account's calls against the rules on hours, attempts, Do-Not-Call and consent.
 
     Reads the local store; run `dialframe sync` first. Ends with status 3 when there are
     violations. Of an account that was audited in parts the first findings of each check are shown,
@@ -327,8 +327,8 @@ def practice_(
 ) -> None:
     """Write what the firm declares of its calling, by asking which lists the service's answers cover.
 
-    An answer of the service says listed or not listed and names no list. What nobody declares it
-    proves nothing of. Example:
+    An answer of the service says listed or not listed and names no list. Without a
+    declaration it proves nothing. Example:
 
         dialframe audit practice --by "A. Officer" --covers "US National DNC Registry" -o practice.toml
     """
@@ -386,7 +386,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold every byte of a pack against its manifest and its signature; status 3 when anything is not as it was.
+    """Compare every byte of a pack with its manifest and its signature; status 3 when anything was changed.
 
     Example:
         dialframe audit verify october

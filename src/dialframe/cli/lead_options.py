@@ -105,7 +105,10 @@ Files = Annotated[
     ),
 ]
 MaxAge = Annotated[
-    str, typer.Option("--max-age", help="Age up to which a stored Do-Not-Call answer will do.")
+    str,
+    typer.Option(
+        "--max-age", help="How old a stored Do-Not-Call answer may be, 31d for instance."
+    ),
 ]
 Keep = Annotated[
     list[str] | None,

@@ -118,8 +118,8 @@ def funnel(
 ) -> None:
     """Show how many leads reached each stage, from loaded to appointment.
 
-    Reads the local store; run `dialframe sync` first. Codes that nothing is known of are told with
-    a file ready to fill in, for --codes. Example:
+    Reads the local store; run `dialframe sync` first. Codes without a known meaning are listed,
+    with a file ready to fill in for --codes. Example:
 
         dialframe funnel --by lead_source --window 30d --picture funnel.png
     """

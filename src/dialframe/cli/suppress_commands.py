@@ -263,7 +263,7 @@ def export(
 
 @app.command()
 def push(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson = False) -> None:
-    """Add what the service was not told of to the account's Do-Not-Call list; run again, it goes on.
+    """Add what the account's Do-Not-Call list does not have yet to it; run again, it goes on.
 
     Example:
         dialframe suppress push
