@@ -1,6 +1,6 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client.answers import Answered, ListPage
+from dialframe.client.answers import Answered, ChangedSince, ListPage
 from dialframe.client.async_client import AsyncClient
 from dialframe.client.client import Client, Operations
 from dialframe.client.connection import (
@@ -14,7 +14,6 @@ from dialframe.client.journal import Journal, Write
 from dialframe.client.limiter import SHARED, Lane, RateLimiter
 from dialframe.client.listing import AsyncListing, Listing
 from dialframe.client.options import SYSTEM, Clock, Options, correlation
-from dialframe.client.problems import ChangedSince
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.client.resources import method_path
 from dialframe.client.resources.contact_methods import DncChecked
