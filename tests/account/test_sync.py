@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeService, FragileStore, Killed, phone
-from dialframe.account import Account, table_sync
+from dialframe.account import Account, sync
 from dialframe.config import Progress
 from dialframe.contract.models.message_models import DispositionReport
 from dialframe.errors import (
@@ -656,7 +656,7 @@ def test_a_table_is_synced_by_one_process_at_a_time(
     account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another has the table's lock for long, it is left alone and the report says so."""
-    monkeypatch.setattr(table_sync, "LOCK_TRIES", 2)
+    monkeypatch.setattr(sync, "LOCK_TRIES", 2)
     with Account(service, FragileStore.open(account.store.folder), now=service.clock) as other:
         with account.store.lock("calls") as held:
             assert held
@@ -672,7 +672,7 @@ def test_a_table_that_is_in_work_is_waited_for(
     account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever comes second reads what is new when the first is done, and is whole as well."""
-    monkeypatch.setattr(table_sync, "LOCK_PAUSE_S", 0.01)
+    monkeypatch.setattr(sync, "LOCK_PAUSE_S", 0.01)
     begun, over = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -115,7 +115,7 @@ def test_the_words_are_those_of_their_sources() -> None:
     """What Tab offers is what the commands take, word for word."""
     from phonenumbers import SUPPORTED_REGIONS
 
-    from dialframe.account.table_sync import RULES
+    from dialframe.account.sync import RULES
     from dialframe.flows.suppress import code_tables
     from dialframe.frames import TABLES
     from dialframe.leads.reasons import REASONS

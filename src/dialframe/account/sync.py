@@ -1,31 +1,59 @@
-"""Syncs an account: tables side by side in threads, progress reported by one."""
+"""Syncs an account: tables side by side in threads, each brought up to date by the lists that feed it.
+
+A list is one chain of cursors, each page fetched once; calls and leads are read side by side, which with
+everything else fills the limit wherever an answer takes less than half a second. A list is not split
+further: a lead may change its status, and nothing says that every call has one of the two directions that
+can be asked for, so that a second walk would have to prove the first ones.
+
+Between two whole readings, calls older than the walk that may still change are read singly: those that
+have not ended, those that an event kept here speaks of, and in turn those that were answered and have no
+disposition yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.list_walk import Work
-from dialframe.account.sync_report import SyncReport
-from dialframe.account.table_sync import (
-    EVENT_DETAILS,
-    NEEDS,
-    OPTIONAL,
-    RULES,
-    Outcome,
-    bring_table_up,
+from dialframe.account.dispositions import bring_up_reports
+from dialframe.account.freshness import covered
+from dialframe.account.list_progress import ListProgress
+from dialframe.account.list_walk import (
+    STEP_BACK,
+    LeftOpen,
+    LeftOut,
+    Part,
+    Tally,
+    Work,
+    bring_up,
+    is_due,
 )
+from dialframe.account.sync_report import SyncReport, TableSync, day_and_time
+from dialframe.account.walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.errors import AuthenticationError, ConfigError, TransportError
-from dialframe.frames.columns import TABLES
-from dialframe.store import Store
+from dialframe.contract.models.call_models import CallRef
+from dialframe.contract.operations import CALLS_GET
+from dialframe.errors import (
+    ApiError,
+    AuthenticationError,
+    ConfigError,
+    ContractError,
+    DialframeError,
+    NotFound,
+    StoreError,
+    TransportError,
+)
+from dialframe.frames.columns import CALLBACKS, CALLS, CAMPAIGNS, EVENTS, LEADS, TABLES, Table
+from dialframe.store import Checkpoint, Store
 
 if TYPE_CHECKING:
-    from dialframe.client import Client
+    from dialframe.client import Client, Listing, ListPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +164,407 @@ def _raise_if_nothing_came(outcomes: Sequence[Outcome]) -> None:
             raise error
     if errors and len(errors) == len(outcomes) and not any(o.entry.requests for o in outcomes):
         raise next((error for error in errors if isinstance(error, TransportError)), errors[0])
+
+
+#: A walk of so many rows costs no more than looking at the head of a long list.
+_SMALL: Final = 300
+_DAY: Final = timedelta(hours=24)
+
+_EVERY: Final[Mapping[str, Rule]] = {
+    "calls": Rule(_DAY, small=_SMALL),
+    "leads": Rule(_DAY, small=_SMALL),
+    "campaigns": Rule(_DAY, small=_SMALL),
+    "callbacks": Rule(_DAY, small=100),
+    "appointments": Rule(_DAY, small=_SMALL),
+    "dispositions": Rule(timedelta(days=7)),
+    "sms_reports": Rule(_DAY, small=_SMALL),
+    "webhooks": Rule(_DAY, small=_SMALL),
+    # Events do not change; only those that are listed late are looked for behind the watermark.
+    "events": Rule(timedelta(days=7), overlap=LISTED_LATE),
+}
+#: How often each list is read whole, and up to which size each time.
+RULES: Final[Mapping[str, Rule]] = {name: rule for name, rule in _EVERY.items() if name in TABLES}
+
+#: What is brought up to date before a table: callbacks are listed campaign by campaign, and the first
+#: campaign says how far back the reports go.
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "callbacks": ("campaigns",),
+    "dispositions": ("campaigns",),
+}
+#: Not every account has these, and the contract does not show how they are asked for: where nobody asked
+#: for one by name, a service that does not offer it to this key leaves nothing undone.
+OPTIONAL: Final = frozenset({"dispositions", "sms_reports", "webhooks", "events"})
+#: Statuses that say so: not in this form, no permission, no such path.
+NOT_OFFERED: Final = (400, 403, 404, 405, 422)
+
+FROM_THE_FUTURE = (
+    "which is still to come: this machine's clock is or was wrong, and changes found before then do not "
+    "show"
+)
+#: Whoever finds another process at a table waits for it this often, for so long each time: a minute in all.
+LOCK_TRIES: Final = 300
+LOCK_PAUSE_S: Final = 0.2
+BUSY = "another process is bringing it up to date"
+MORE_EVENTS: Final = (
+    "each event costs a request, so a sync of everything asks for the newest few; sync events by name "
+    "for all of them"
+)
+NO_CAMPAIGNS: Final = "campaigns are not up to date, so callbacks of some may be missing"
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+#: Calls that are read singly in one sync, and how old they may be.
+SINGLY: Final = 20
+SINGLY_DAYS: Final = timedelta(days=30)
+#: Of them, those that were answered and have no disposition: so many, so often.
+IN_TURN: Final = 10
+TURN: Final = timedelta(hours=1)
+#: Events whose data is asked for in one sync of everything; each costs a request. All of them where the
+#: table is asked for by name.
+EVENT_DETAILS: Final = 20
+#: Name of the checkpoint that says how far the reading of single calls has come.
+_SINGLES: Final = "singles.calls"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a table's sync came to: its entry, the error that ended it early, or that rows were left out."""
+
+    entry: TableSync
+    error: DialframeError | None = None
+    left_out: bool = False
+
+    @property
+    def optional(self) -> bool:
+        """Whether nothing is wrong: the service does not offer it to this key, or rows were left out."""
+        not_offered = isinstance(self.error, ApiError) and self.error.status in NOT_OFFERED
+        return self.left_out or not_offered
+
+
+def bring_table_up(
+    table: Table, client: Client, work: Work, reconcile_after: timedelta | None
+) -> Outcome:
+    """Bring one table up to date, alone among all processes.
+
+    Args:
+        table: The table.
+        client: The service.
+        work: Store, clock and listeners.
+        reconcile_after: When lists are read whole; None for the table's own rule.
+
+    Raises:
+        StoreError: The store cannot be written.
+    """
+    rule = RULES[table.name]
+    if reconcile_after is not None:
+        # Asked for expressly, it holds for large lists and small ones alike.
+        small = rule.small if reconcile_after <= rule.reconcile_after else 0
+        rule = replace(rule, reconcile_after=reconcile_after, small=small)
+    tally = Tally(TableSync(table=table.name))
+    note, error, left_out = "", None, False
+    with _alone(table, work) as alone:
+        if not alone:
+            return Outcome(_entry(table, work, tally, BUSY))
+        try:
+            _work_of(table)(table, client, work, rule, tally)
+        except StoreError:
+            raise
+        except LeftOpen as left:
+            note, left_out = str(left), isinstance(left, LeftOut)
+        except DialframeError as failure:
+            note, error = str(failure), failure
+        seen_at = work.store.last_seen(table)
+        if not note and seen_at is not None and seen_at >= work.now() + STEP_BACK:
+            note = f"rows were observed at {day_and_time(seen_at)}, {FROM_THE_FUTURE}"
+    entry = _entry(table, work, tally, note)
+    work.tell(
+        ListProgress(
+            table.name,
+            entry.rows,
+            entry.rows if entry.complete else None,
+            requests=entry.requests,
+            finished=True,
+        )
+    )
+    return Outcome(entry, error, left_out)
+
+
+@contextmanager
+def _alone(table: Table, work: Work) -> Iterator[bool]:
+    """Hold the table's lock among all processes; False if another one has it for long."""
+    for left in range(LOCK_TRIES, -1, -1):
+        with work.store.lock(table.name) as held:
+            if held or not left or work.stopped.is_set():
+                yield held
+                return
+        work.stopped.wait(LOCK_PAUSE_S)
+
+
+def _work_of(table: Table) -> Callable[[Table, Client, Work, Rule, Tally], None]:
+    own = {
+        "calls": _calls,
+        "sms_reports": _messages,
+        "callbacks": _callbacks,
+        "dispositions": bring_up_reports,
+        "events": _events,
+    }
+    return own.get(table.name, _list)
+
+
+def _entry(table: Table, work: Work, tally: Tally, note: str) -> TableSync:
+    cover = covered(table, work.store)
+    return replace(
+        tally.entry,
+        complete=cover.complete and not note,
+        covers_from=cover.covers_from,
+        covers_to=cover.covers_to,
+        note=note,
+    )
+
+
+def _list(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+    lists: dict[str, tuple[Callable[[], Listing[Any]], Callable[[str], Any] | None]] = {
+        "campaigns": (client.campaigns.list, client.campaigns.get),
+        "appointments": (client.appointments.list, client.appointments.get),
+        "webhooks": (client.webhooks.list, None),
+        "leads": (client.leads.list, client.leads.get),
+    }
+    listing, single = lists[table.name]
+    bring_up(Part(table.name, table, listing, rule, single=single), work, tally)
+
+
+def _messages(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+    def named(page: ListPage[Any]) -> list[dict[str, Any]]:
+        rows = [record.model_dump(warnings=False) for record in page.records]
+        return [row | {"to_number": row.pop("to", None)} for row in rows]
+
+    bring_up(
+        Part(table.name, table, client.sms.delivery_reports, rule, records=named), work, tally
+    )
+
+
+def _calls(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+    bring_up(
+        Part(table.name, table, client.calls.list, rule, single=client.calls.get), work, tally
+    )
+    edge = covered(table, work.store).synced_from
+    if edge is None:
+        # All of them were read: the turns begin when some time has passed.
+        work.store.save(Checkpoint(_SINGLES, {"turned_at": work.now().isoformat()}))
+    else:
+        _read_single_calls(client, work, tally, edge)
+
+
+def _read_single_calls(client: Client, work: Work, tally: Tally, edge: datetime) -> None:
+    """Read calls created before an instant that may have changed since they were read."""
+    checkpoint = work.store.state(_SINGLES) or {}
+    wanted, checkpoint = _single_calls(work, edge, checkpoint)
+    for identifier in wanted:
+        if work.stopped.is_set():
+            return
+        try:
+            answered = client.send_raw(CALLS_GET, CallRef(call_id=identifier))
+        except (NotFound, ContractError):
+            continue  # no longer listed, or unreadable: the next whole reading decides
+        finally:
+            tally.page(0, 0, 0)
+        added = work.store.append(
+            CALLS,
+            [answered.value.model_dump(warnings=False)],
+            observed_at=max(answered.observed_at, work.after(CALLS) or answered.observed_at),
+            request_id=answered.request_id,
+        )
+        tally.page(0, added.versions, added.quarantined, requests=0)
+    work.store.save(Checkpoint(_SINGLES, checkpoint))
+
+
+def _single_calls(
+    work: Work, edge: datetime, checkpoint: Mapping[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """Ids of calls to be read singly, the most telling first, and how far the turns have come."""
+    columns = ["id", "answered_at", "ended_at", "disposition", "_observed_at"]
+    since = work.now() - SINGLY_DAYS
+    rows = work.store.arrow(CALLS, columns=columns, since=since, until=edge).to_pylist()
+    spoken_of = _spoken_of(work, since)
+    stale = [
+        row["id"]
+        for row in rows
+        if row["id"] in spoken_of and row["_observed_at"] < spoken_of[row["id"]]
+    ]
+    running = [row["id"] for row in rows if row["ended_at"] is None]
+    open_ids = sorted(
+        row["id"]
+        for row in rows
+        if row["ended_at"] is not None
+        and row["answered_at"] is not None
+        and row["disposition"] is None
+    )
+    after = checkpoint.get("after", "")
+    in_turn = [call_id for call_id in open_ids if call_id > after] + [
+        call_id for call_id in open_ids if call_id <= after
+    ]
+    now = work.now()
+    turned_at = datetime.fromisoformat(checkpoint.get("turned_at") or _NEVER.isoformat())
+    if timedelta(0) <= now - turned_at < TURN:
+        in_turn = []
+    wanted = list(dict.fromkeys([*stale, *running, *in_turn[:IN_TURN]]))[:SINGLY]
+    if not in_turn:
+        return wanted, dict(checkpoint)
+    return wanted, {"after": in_turn[:IN_TURN][-1], "turned_at": now.isoformat()}
+
+
+def _spoken_of(work: Work, since: datetime) -> dict[str, datetime]:
+    """When an event kept here last spoke of each call."""
+    latest: dict[str, datetime] = {}
+    for row in work.store.arrow(EVENTS, columns=["data", "created_at"], since=since).to_pylist():
+        try:
+            data = json.loads(row["data"] or "null")
+        except ValueError:
+            continue
+        identifier = data.get("call_id") if isinstance(data, dict) else None
+        if isinstance(identifier, str) and row["created_at"] is not None:
+            latest[identifier] = max(row["created_at"], latest.get(identifier, _NEVER))
+    return latest
+
+
+def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+    """Events of the last 30 days that are not stored yet, each asked for once: it never changes.
+
+    Each costs a request. So a sync of everything asks for the newest few, and leaves the rest to a sync
+    of the events by name. The service forgets events after 30 days: one that is no longer listed is not
+    gone.
+
+    Raises:
+        LeftOut: There are more than a sync of everything asks for.
+        LeftOpen: The walk was stopped, or its cursor was refused again and again.
+        DialframeError: The service or the store failed.
+    """
+    left = work.details
+
+    def whole(page: ListPage[Any]) -> list[dict[str, Any]]:
+        nonlocal left
+        listed = [record.model_dump(warnings=False) for record in page.records]
+        known = _known_events(work, listed)
+        unknown = [row for row in listed if row["id"] not in known]
+        asked = unknown if left is None else unknown[:left]
+        jobs = [_event_job(client, row) for row in asked]
+        rows = side_by_side(jobs, silent, stopped=work.stopped)
+        tally.page(0, 0, 0, requests=len(asked))
+        if left is not None:
+            left -= len(asked)
+        if len(asked) < len(unknown):
+            added = work.store.append(
+                table, rows, observed_at=page.observed_at, request_id=page.request_id
+            )
+            tally.page(len(rows), added.versions, added.quarantined)
+            raise LeftOut(MORE_EVENTS)
+        return rows
+
+    bring_up(
+        Part(table.name, table, client.events.list, rule, records=whole, lasting=True), work, tally
+    )
+
+
+def _known_events(work: Work, listed: list[dict[str, Any]]) -> set[str]:
+    moments = [row["created_at"] for row in listed]
+    if not moments:
+        return set()
+    until = max(moments) + timedelta(microseconds=1)
+    stored = work.store.arrow(EVENTS, columns=["id"], since=min(moments), until=until)
+    return set(stored.column("id").to_pylist())
+
+
+def _event_job(
+    client: Client, row: dict[str, Any]
+) -> Callable[[OnProgress, Event], dict[str, Any]]:
+    def ask(tell: OnProgress, stopped: Event) -> dict[str, Any]:
+        del tell, stopped
+        try:
+            return client.events.get(row["id"]).model_dump(mode="json", warnings=False)
+        except (NotFound, ContractError):
+            return row  # forgotten meanwhile, or of another shape: what the list said is kept
+
+    return ask
+
+
+def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
+    """Each campaign's list; those of campaigns that are over or archived only when due.
+
+    A sync that comes within a minute of the last one reads three campaigns at work, those read
+    longest ago; the table is then as fresh as the campaign that was read longest ago.
+
+    Raises:
+        LeftOpen: Campaigns are not up to date, or a list was left open.
+        DialframeError: The service or the store failed.
+    """
+    started_at = work.now()
+    states = _states_of(table, work)
+    state = states.pop(table.name, State())
+    # Open until the end: whoever finds it so knows that the last reading was interrupted.
+    work.store.save(Checkpoint(table.name, State(state.mark, Walk()).as_json()))
+    campaigns = work.store.frame(CAMPAIGNS)
+    at_work = set(campaigns.loc[campaigns["status"] != "completed", "id"])
+    every = sorted(at_work | work.store.campaign_ids(CAMPAIGNS, LEADS, CALLS, CALLBACKS))
+    parts = {campaign: _campaign_part(campaign, table, client, rule) for campaign in every}
+    wanted = [
+        campaign
+        for campaign, part in parts.items()
+        if is_due(part, states.get(part.name, State()), work.now())
+        or (state.walk is not None and campaign in at_work)
+    ]
+    wanted += _in_turn(at_work.difference(wanted), parts, states, work.now())
+    side_by_side(
+        [_campaign_job(parts[campaign], work, tally) for campaign in wanted],
+        work.tell,
+        stopped=work.stopped,
+    )
+    listed_at = covered(CAMPAIGNS, work.store).synced_at
+    if listed_at is None or listed_at < work.began_at:
+        raise LeftOpen(NO_CAMPAIGNS)
+    work.store.save(
+        Checkpoint(table.name, State(_callbacks_mark(table, work, at_work, started_at)).as_json())
+    )
+
+
+def _states_of(table: Table, work: Work) -> dict[str, State]:
+    return {name: State.from_json(value) for name, value in work.store.states(table.name).items()}
+
+
+def _campaign_part(campaign: str, table: Table, client: Client, rule: Rule) -> Part:
+    return Part(
+        name=f"{table.name}/{campaign}",
+        table=table,
+        listing=lambda: client.callbacks.list(campaign_id=campaign),
+        rule=rule,
+        campaign=campaign,
+    )
+
+
+def _in_turn(
+    campaigns: set[str], parts: Mapping[str, Part], states: Mapping[str, State], now: datetime
+) -> list[str]:
+    """Campaigns to be looked at though none is due: all after a minute, else the next three."""
+    ended = {
+        campaign: states[parts[campaign].name].mark.finished_at or _NEVER for campaign in campaigns
+    }
+    oldest_first = sorted(campaigns, key=lambda campaign: (ended[campaign], campaign))
+    rested = [campaign for campaign in oldest_first if not now - SOON < ended[campaign] <= now]
+    return oldest_first[: max(SOON_PAGES, len(rested))]
+
+
+def _campaign_job(part: Part, work: Work, tally: Tally) -> Callable[[OnProgress, Event], None]:
+    def bring(tell: OnProgress, stopped: Event) -> None:
+        del stopped  # it is the one that the work has
+        bring_up(part, work.telling(tell), tally)
+
+    return bring
+
+
+def _callbacks_mark(table: Table, work: Work, at_work: set[str], started_at: datetime) -> Mark:
+    """The table as a whole has been looked at, also where no campaign has a callback."""
+    states = _states_of(table, work)
+    read = [
+        state.mark.synced_at
+        for name, state in states.items()
+        if name.partition("/")[2] in at_work and state.mark.synced_at is not None
+    ]
+    return Mark(synced_at=min([started_at, *read]), reconciled_at=started_at)
