@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 from mcp import Client
 
 from assistant.conftest import Person, campaign, leads_with, over_http, rest, text_of
+from assistant.endless import spin
 from dialframe.account import connect
-from dialframe.assistant import exposure
+from dialframe.assistant import analysis_tools, exposure
 from dialframe.assistant.confirming import Confirmations
 from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure
@@ -265,6 +267,32 @@ def test_deep_arguments_are_refused(tools_sandbox: Sandbox, tmp_path: Path, dept
 
         said = text_of(anyio.run(main))
     assert said == "leads_update: the arguments are nested deeper than 20"
+
+
+def test_an_analysis_without_an_end_holds_up_no_other_session(
+    tools_sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs in a process of its own: another session is answered meanwhile, and it is stopped."""
+    endless = replace(analysis_tools.BY_NAME["check_lead_list"], apart=spin)
+    monkeypatch.setitem(analysis_tools.BY_NAME, "check_lead_list", endless)
+    monkeypatch.setattr("dialframe.assistant.dispatcher.ANALYSIS_S", 2.0)
+    order: list[str] = []
+    with connect(tools_sandbox.base_url, tools_sandbox.api_key, tmp_path) as account:
+        server = build(Dispatcher(lambda _: Caller(account)))
+
+        async def call(tool: str, arguments: dict[str, Any]) -> None:
+            async with Client(server) as client:
+                order.append(text_of(await client.call_tool(tool, arguments)))
+
+        async def main() -> None:
+            async with anyio.create_task_group() as group:
+                group.start_soon(call, "check_lead_list", {"content": "phone\n"})
+                await anyio.sleep(0.2)
+                group.start_soon(call, "leads_list", {"limit": 1})
+
+        anyio.run(main)
+    assert "was stopped" not in order[0]
+    assert order[1] == "check_lead_list took longer than 2 s and was stopped"
 
 
 def test_many_calls_at_once(tools_sandbox: Sandbox) -> None:
