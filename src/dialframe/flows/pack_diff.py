@@ -50,7 +50,7 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     facts = [_facts_of(path) for path in (before, after)]
     found = [_keyed(pack.findings_of(path)) for path in (before, after)]
     merged = found[0].merge(
-        found[1], on=[*_STABLE, "turn"], how="outer", suffixes=("_before", "_after")
+        found[1], on=[*_SAME, "turn"], how="outer", suffixes=("_before", "_after")
     )
     differs = pd.DataFrame(
         {
@@ -68,7 +68,8 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     ]
     told = pd.DataFrame(
         {
-            **{key: rows[key] for key in _STABLE},
+            **{key: rows[key] for key in _SAME},
+            "at": rows["at_after"].fillna(rows["at_before"]),
             "rule_id": rows["rule_id_after"].fillna(rows["rule_id_before"]),
             "change": change.mask(gone, "gone"),
             "before": rows["grade_before"],
@@ -87,7 +88,9 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
     return told
 
 
-_STABLE: Final = [name for name in KEYS if name != "rule_id"]
+_SAME: Final = ["check", "call_id", "lead_id", "phone", "campaign_id"]
+#: Checks of what is so at the moment of the audit: another moment is no other finding.
+_OF_THE_MOMENT: Final = ("scrub_coverage", "retention")
 #: What of a finding may differ, in words.
 _COMPARED: Final = {
     "grade": "its grade", "rule_id": "its rules", "evidence": "its evidence",
@@ -108,11 +111,13 @@ def _why(row: Any, known: Sequence[Collection[str]], differing: Sequence[str]) -
 
 def _keyed(findings: pd.DataFrame) -> pd.DataFrame:
     """Findings by key; equal keys are told apart by their turn."""
-    made = findings.reindex(columns=[*_STABLE, *_COMPARED]).astype("str")
-    made[_STABLE] = made[_STABLE].fillna("")
+    made = findings.reindex(columns=[*_SAME, "at", *_COMPARED]).astype("str")
+    made[_SAME] = made[_SAME].fillna("")
+    at = made["at"].fillna("").mask(made["check"].isin(_OF_THE_MOMENT), "")
     # A finding of no call and no number (a share, a period of records) is one of its rule.
     of_none = (made[["call_id", "lead_id", "phone"]] == "").all(axis=1)
-    made["turn"] = made["rule_id"].where(of_none, made.groupby(_STABLE).cumcount().astype("str"))
+    which = made["rule_id"].where(of_none, "") + " " + at
+    made["turn"] = which + " " + made.groupby([*_SAME, which]).cumcount().astype("str")
     return made
 
 
