@@ -177,7 +177,7 @@ def audited(account: Account, parts: int, folder: Path, **given: Any) -> complia
     )
 
 
-@pytest.mark.parametrize(("seed", "size", "numbers"), [(1, 1000, (3,)), (2, 200, (1, 16))])
+@pytest.mark.parametrize(("seed", "size", "numbers"), [(1, 400, (1, 3)), (2, 60, (16,))])
 def test_the_findings_are_the_same_in_any_number_of_parts(
     seed: int, size: int, numbers: tuple[int, ...], tmp_path: Path
 ) -> None:
