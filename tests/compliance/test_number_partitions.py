@@ -40,7 +40,7 @@ class Account:
         asked = {
             each.name: getattr(self.question, each.name)
             for each in dataclasses.fields(self.question)
-            if each.name != "known_outcomes"
+            if each.name not in ("known_outcomes", "tells_answers")
         }
         return compliance.audit(self.leads, self.calls, self.checks, self.callbacks, **asked)
 
@@ -177,7 +177,7 @@ def audited(account: Account, parts: int, folder: Path, **given: Any) -> complia
     )
 
 
-@pytest.mark.parametrize(("seed", "size", "numbers"), [(1, 400, (1, 3)), (2, 60, (16,))])
+@pytest.mark.parametrize(("seed", "size", "numbers"), [(1, 400, (3,)), (2, 60, (1, 16))])
 def test_the_findings_are_the_same_in_any_number_of_parts(
     seed: int, size: int, numbers: tuple[int, ...], tmp_path: Path
 ) -> None:

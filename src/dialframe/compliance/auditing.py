@@ -71,6 +71,7 @@ class Question:
     look_ups: pd.DataFrame | None = None
     outcomes: Mapping[str, str] | pd.Series | None = None
     known_outcomes: frozenset[str] | None = None
+    tells_answers: bool | None = None
     events: pd.DataFrame | None = None
     began_at: datetime | None = None
     taxonomy: str = ""
@@ -113,6 +114,7 @@ class Question:
             take_look_ups(self.look_ups), self.outcomes, self.events, self.dnc_codes,
             self.known_codes or (lambda _: False), opt_outs.is_refusal, self.grace, None, self.began_at,
             recorded_consents=take_consents(self.recorded_consents), known_outcomes=self.known_outcomes,
+            tells_answers=self.tells_answers,
         )  # fmt: skip
         return Engine(leads, calls, checks, callbacks, asked)
 

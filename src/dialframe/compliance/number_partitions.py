@@ -84,6 +84,7 @@ class Split:
         hashes: Table to a sum over the hashes of its rows; their order does not matter.
         words: Every disposition with whether calls that ended with it were answered; columns
             `id, disposition, answered_at`.
+        answers: Whether any call says when it was answered.
     """
 
     folder: Path
@@ -91,6 +92,7 @@ class Split:
     rows: Mapping[str, int]
     hashes: Mapping[str, str]
     words: pd.DataFrame
+    answers: bool
 
 
 def parts_for(rows: int) -> int:
@@ -113,6 +115,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
     counts: dict[str, int] = {}
     hashes: dict[str, str] = {}
     ends: set[tuple[str, bool]] = set()
+    answers = False
     with _connection() as con:
         for name, rows in tables.items():
             place = folder / name
@@ -128,6 +131,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
                 columns = ", ".join(f'"{c}"' for c in taken.column_names if c != "_row")
                 total += int(_only(con, f"select sum(hash({columns})::hugeint) from given") or 0)
                 if name == "calls":
+                    answers |= taken["answered_at"].null_count < taken.num_rows
                     ends.update(
                         con.execute("""
                         select distinct disposition, answered_at is not null from given
@@ -136,7 +140,7 @@ def split(tables: Mapping[str, Rows], folder: Path, parts: int) -> Split:
                 con.unregister("given")
                 first += batch.num_rows
             counts[name], hashes[name] = first, f"{total % 2**64:016x}"
-    return Split(folder, parts, counts, hashes, _words(sorted(ends)))
+    return Split(folder, parts, counts, hashes, _words(sorted(ends)), answers)
 
 
 def _connection() -> duckdb.DuckDBPyConnection:
@@ -189,7 +193,11 @@ def _taken(rows: pa.Table, table: Table, first: int) -> pa.Table:
             pc.extract_regex(extra, r'"recording"\s*:\s*(?P<said>true|false)'), "said"
         )
         rows = rows.append_column("recording", pc.equal(said, "true"))
-    names = [c for c in (*_NEEDED[table.name], *_WELCOME[table.name]) if c in rows.column_names]
+    names = [
+        c
+        for c in dict.fromkeys((*_NEEDED[table.name], *_WELCOME[table.name]))
+        if c in rows.column_names
+    ]
     numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int64))
     return rows.select(names).append_column("_row", numbers)
 
@@ -352,6 +360,7 @@ def in_parts(
     if question.outcomes is not None:
         said = pd.Series(question.outcomes).dropna().unique()
         question = replace(question, known_outcomes=frozenset(map(str, said)))
+    question = replace(question, tells_answers=laid.answers)
     later = _superseded(laid)
     shares = _shares(question, laid.parts)
     parts = [

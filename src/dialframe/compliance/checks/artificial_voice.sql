@@ -10,8 +10,8 @@ with asked as (
   select c.call, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.disclosure, r.on_request, r.required,
     coalesce(p.artificial_voice, f.artificial_voice) as speaks, coalesce(p.voice_announced, f.voice_announced) as announced,
-    r.required is null and c.answered_at is null and (select bool_or(answered_at is not null) from calls) as unanswered
-  from calls c join case_rules k using (case_id) join voice_rules r using (rule)
+    r.required is null and c.answered_at is null and s.tells_answers as unanswered
+  from calls c cross join settings s join case_rules k using (case_id) join voice_rules r using (rule)
   join conduct f on f.campaign_id = '' left join conduct p on p.campaign_id = c.campaign_id
   where c.graded and c.missing_input is null
 ), newest as (

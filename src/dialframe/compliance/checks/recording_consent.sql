@@ -11,8 +11,8 @@ with asked as (
   select c.call, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
     coalesce(c.recorded, p.recorded, f.recorded) as is_recorded,
     coalesce(p.recording_announced, f.recording_announced) as announced,
-    c.answered_at is null and c.recorded is null and (select bool_or(answered_at is not null) from calls) as unanswered
-  from calls c join case_rules k using (case_id) join recording_rules r using (rule)
+    c.answered_at is null and c.recorded is null and s.tells_answers as unanswered
+  from calls c cross join settings s join case_rules k using (case_id) join recording_rules r using (rule)
   join conduct f on f.campaign_id = '' left join conduct p on p.campaign_id = c.campaign_id
   where c.graded and c.missing_input is null
 ), judged as (

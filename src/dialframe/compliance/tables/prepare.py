@@ -76,6 +76,7 @@ class Asked:
         every_row: Whether every call is looked at closely, for a table of all of them.
         recorded_consents: Consents that went to the service.
         known_outcomes: Outcomes that any call of the account has; None: those of `outcomes`.
+        tells_answers: Whether the account's calls say when they were answered; None: as these do.
     """
 
     law: Law
@@ -97,6 +98,7 @@ class Asked:
     every_row: bool = False
     recorded_consents: pd.DataFrame | None = None
     known_outcomes: frozenset[str] | None = None
+    tells_answers: bool | None = None
 
 
 @cache
@@ -150,13 +152,17 @@ def arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def _settings(db: Database, asked: Asked) -> None:
+    tells_answers = asked.tells_answers
+    if tells_answers is None:
+        query_ = "select coalesce(bool_or(answered_at is not null), false) from calls_in"
+        ((tells_answers,),) = db.execute(query_).fetchall()
     db.load(
         "settings",
         {"as_of": "instant", "since": "instant", "until": "instant", "grace": "span",
          "default_age": "span", "plain_age": "span", "began_at": "instant", "every_row": "flag",
-         "oldest_at": "instant"},
+         "oldest_at": "instant", "tells_answers": "flag"},
         [(bare(asked.as_of), bare(asked.since), bare(asked.until), asked.grace, DEFAULT_AGE,
-          asked.plain_age, bare(asked.began_at), asked.every_row, None)],
+          asked.plain_age, bare(asked.began_at), asked.every_row, None, tells_answers)],
     )  # fmt: skip
 
 
