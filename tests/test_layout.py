@@ -20,7 +20,7 @@ NAMED = [path for path in MODULES if not path.stem.startswith("__")]
 MOST_MODULES = 417
 MOST_LINES = 600
 MOST_SHARED_NAMES = 0
-MOST_FLOORS = {"analytics": 10, "compliance": 16, "leads": 12}
+MOST_FLOORS = {"analytics": 10, "compliance": 14, "leads": 12}
 #: Words of a docstring's first line that say what a module is ignorant of instead of what it does.
 EMPTY_WORDS = re.compile(r"\bknows\b|\btold\b|\bspoken\b|\bat the door\b")
 
