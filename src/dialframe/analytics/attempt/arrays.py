@@ -208,17 +208,23 @@ def frozen(values: T) -> T:
     return values
 
 
-def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
+def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     """Each text's place among the distinct ones, which come at last for null, and the distinct ones."""
 
-    def make() -> tuple[npt.NDArray[np.integer], list[str]]:
+    def make() -> tuple[npt.NDArray[np.integer], pa.Array]:
         found = arrow(values).dictionary_encode()
-        words = [str(word) for word in found.dictionary.to_pylist()]
+        words = found.dictionary
         places = np.asarray(found.indices.fill_null(len(words)))
         kind = np.int16 if len(words) < np.iinfo(np.int16).max else np.int32
         return frozen(places.astype(kind)), words
 
-    return once("encoded", [values], make)
+    return once("placed", [values], make)
+
+
+def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
+    """The same with the distinct ones as a list."""
+    places, words = placed(values)
+    return places, once("words", [values], lambda: [str(word) for word in words.to_pylist()])
 
 
 def arrow(values: pd.Series) -> pa.Array:

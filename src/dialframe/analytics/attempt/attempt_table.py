@@ -25,6 +25,7 @@ from dialframe.analytics.attempt.arrays import (
     letters,
     micros,
     once,
+    placed,
     require,
     seconds,
     word_of,
@@ -143,8 +144,7 @@ class Attempts:
         """What attempts resemble each other by: the lead, or the number where there is none."""
         if (self.lead >= 0).all():
             return self.lead.astype(np.int64)
-        codes, names = self.numbered("to_number")
-        alone = len(self.leads) + np.where(codes < 0, len(names), codes)
+        alone = len(self.leads) + placed(self.calls["to_number"])[0][self.rows].astype(np.int64)
         return np.where(self.lead >= 0, self.lead, alone)
 
     @_Shared
