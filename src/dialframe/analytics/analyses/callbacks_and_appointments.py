@@ -49,8 +49,6 @@ def callbacks_kept(
     taxonomy: Taxonomy = DEFAULT,
     as_of: When | None = None,
     campaign: str | None = None,
-    since: When | None = None,
-    until: When | None = None,
 ) -> Result:
     """Whether the people who asked to be called again were called, and when.
 
@@ -67,9 +65,7 @@ def callbacks_kept(
         taxonomy: What the codes mean.
         as_of: What was known at this instant counts; by default the latest instant in the
             data.
-        campaign: Calls of this campaign only.
-        since: Calls from this instant on; attempts are numbered over the whole history.
-        until: Calls before this instant.
+        campaign: Callbacks of this campaign only.
 
     Returns:
         One row per fate: `fate`, `callbacks`, `denominator` (due and not cancelled), `rate`, `low`,
