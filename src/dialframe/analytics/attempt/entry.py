@@ -6,7 +6,6 @@ import functools
 import inspect
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any, Final, ParamSpec, TypeVar
 
 import pandas as pd
@@ -77,7 +76,7 @@ def _read(name: str, value: Any, parameter: inspect.Parameter) -> Any:
         return as_frame(name, value)
     if name in _TIMES:
         return instant(name, value)
-    if name in _SPANS and value is not None and not isinstance(value, timedelta):
+    if name in _SPANS and value is not None:
         return age(name, value)
     kind = str(parameter.annotation)
     if value is None or name == "taxonomy":
