@@ -15,7 +15,7 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 
-__all__ = ["When", "age", "day", "instant", "midnight", "parse", "to_text"]
+__all__ = ["When", "age", "day", "instant", "midnight", "parse", "to_text", "window"]
 
 #: What a caller may give where an instant is asked for.
 When = datetime | date | str
@@ -124,6 +124,29 @@ def instant(name: str, value: When | None) -> datetime | None:
             f"{name} has no time zone; say which, as in 2026-09-30T08:00:00Z, or give a day"
         )
     return value.astimezone(UTC)
+
+
+def window(since: When | None, until: When | None) -> tuple[datetime | None, datetime | None]:
+    """The UTC instants between which somebody wants rows: from `since` on and before `until`.
+
+    Args:
+        since: As `instant` takes it, or None for no bound.
+        until: The same.
+
+    Returns:
+        Both as aware datetimes in UTC, or None.
+
+    Raises:
+        ConfigError: One is no instant, or the window ends before it begins.
+
+    Example:
+        >>> window("2026-10-01", None)
+        (datetime.datetime(2026, 10, 1, 0, 0, tzinfo=datetime.timezone.utc), None)
+    """
+    begin, end = instant("since", since), instant("until", until)
+    if begin is not None and end is not None and begin > end:
+        raise ConfigError(f"since={begin.isoformat()} is after until={end.isoformat()}")
+    return begin, end
 
 
 def midnight(name: str, value: When | None) -> datetime | None:

@@ -92,6 +92,14 @@ def test_an_instant_without_a_zone_is_refused(account: Account, text: str | date
         account.calls(since=text)
 
 
+def test_a_window_that_ends_before_it_begins_is_refused(account: Account) -> None:
+    """As analyses refuse it: an empty table would look like an account without calls."""
+    for ask in (account.calls, account.attempts, account.events):
+        with pytest.raises(ConfigError, match=r"since=2026-03-02.* is after until=2026-03-01"):
+            ask(since="2026-03-02", until=date(2026, 3, 1))
+    assert len(account.calls(since="2026-03-02", until="2026-03-02")) == 0
+
+
 def test_check_asks_once_and_answers_in_order(account: Account, service: FakeService) -> None:
     """Repeated numbers are asked about once and answered each time, with time and request id."""
     service.listed = {phone(2)}

@@ -25,7 +25,7 @@ from dialframe.frames.columns import (
     WEBHOOKS,
     Table,
 )
-from dialframe.instants import When, age, instant, midnight
+from dialframe.instants import When, age, instant, midnight, window
 from dialframe.store import Store
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Account:
             made.attrs |= {"dialframe": calls.attrs["dialframe"]}
             self._attempts = (wanted, made)
         frame = self._attempts[1]
-        begin, end = instant("since", since), instant("until", until)
+        begin, end = window(since, until)
         keep = frame["created_at"].notna()
         if begin is not None:
             keep &= frame["created_at"] >= begin
@@ -545,12 +545,13 @@ class Account:
         kind: str | None = None,
     ) -> pd.DataFrame:
         moment = instant("as_of", as_of)
+        begin, end = window(since, until)
         cover = covered(table, self.store)
         frame = self.store.frame(
             table,
             as_of=moment,
-            since=instant("since", since),
-            until=instant("until", until),
+            since=begin,
+            until=end,
             campaign=campaign,
         )
         if kind is not None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, LEADS
 
+from dialframe.instants import window
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -353,8 +354,7 @@ def within(values: pd.Series, since: datetime | None, until: datetime | None) ->
                 f"column {values.name!r} has no time zone, so {name} cannot be compared with it; "
                 "make it UTC, with dt.tz_localize('UTC') for instance"
             )
-    if since is not None and until is not None and since > until:
-        raise ConfigError(f"since={since.isoformat()} is after until={until.isoformat()}")
+    window(since, until)
     inside = np.ones(len(values), dtype=bool)
     if since is not None:
         inside &= np.asarray(values >= since, dtype=bool)
