@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from analytics.test_metrics import audited
 from claims.worlds import Switches, made
 from dialframe import frames
 from dialframe.analytics import metrics
@@ -98,7 +102,10 @@ def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
     cube = metrics.compute(WORLD.calls, WORLD.leads, by=["campaign_id"], **beside)
     assert cube.cells is not None
     lacking = {name for name, why in cube.not_computed.items() if "answer of an audit" not in why}
-    assert lacking <= {"abandon_rate_ftc", "abandon_rate_ofcom", "caller_id_answer_drop"}
+    # No code of a drop is in this world, and no caller ID has dials enough to be judged.
+    assert lacking <= {
+        "abandon_rate_ftc", "abandon_rate_ofcom", "caller_id_answer_drop", "caller_ids_alerted",
+    }  # fmt: skip
     campaign = "cmp_1"
     whole = metrics.compute(WORLD.calls, WORLD.leads, campaign=campaign, **beside)
     cells = cube.cells[cube.cells["campaign_id"] == campaign].set_index("metric")
@@ -107,6 +114,33 @@ def test_every_metric_is_cut_as_it_is_asked_of_one_campaign() -> None:
         if metric.name in cells.index and metric.name not in adjusted:
             assert cells.loc[metric.name, "value"] == pytest.approx(metric.value), metric.name
             assert cells.loc[metric.name, "denominator"] == metric.denominator, metric.name
+
+
+CHECKS = ("listed_number", "internal_dnc", "calling_hours", "attempt_caps")
+#: What an account may lack: nothing, the tables beside calls and leads, the leads, all but their columns.
+GIVEN: dict[str, Callable[[], dict[str, Any]]] = {
+    "calls": lambda: {"calls": WORLD.calls},
+    "calls and leads": lambda: {"calls": WORLD.calls, "leads": WORLD.leads},
+    "all tables": lambda: {"calls": WORLD.calls, "leads": WORLD.leads, **_beside()},
+    "an audit": lambda: {
+        "calls": WORLD.calls, "leads": WORLD.leads,
+        "audit": audited((5, 1, 1, 1, 2), **dict.fromkeys(CHECKS, (5, 3, 1, 1, 0))),
+    },
+    "no rows": lambda: {"calls": WORLD.calls.iloc[:0], "leads": WORLD.leads.iloc[:0]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_every_metric_is_in_the_cube_or_refused_in_words(kind: str) -> None:
+    """None is missing without a word, and the word is a sentence that says what is not there."""
+    cube = metrics.compute(**GIVEN[kind](), by=["campaign_id"], period="week")
+    cells = set() if cube.cells is None else set(cube.cells["metric"])
+    assert cells == {metric.name for metric in cube.metrics}
+    assert not cells & cube.not_computed.keys()
+    assert cells | cube.not_computed.keys() == {row.name for row in metrics.METRICS}
+    for name, why in cube.not_computed.items():
+        assert len(why.split()) >= 6, (name, why)
+        assert "None" not in why
 
 
 def test_a_lead_is_of_the_caller_id_of_its_first_attempt() -> None:

@@ -316,7 +316,9 @@ def test_a_missing_frame_is_refused_by_name_and_left_out_of_all() -> None:
     with pytest.raises(ConfigError, match="pass callbacks="):
         metrics.callback_kept(CALLS, LEADS)
     found = metrics.compute(CALLS, LEADS)
-    assert found.not_computed["callback_kept"] == "needs callbacks"
+    assert found.not_computed["callback_kept"] == (
+        "needs the callbacks of the account: pass callbacks="
+    )
     assert "callback_kept" not in set(found.table["metric"])
 
 
@@ -366,9 +368,7 @@ def test_without_an_audit_the_law_is_not_judged() -> None:
         with pytest.raises(ConfigError, match=r"pass audit=dialframe\.audit\(account\)"):
             metrics.metric(name)(CALLS, LEADS)
     cut = metrics.compute(CALLS, LEADS, period="week", audit=AUDIT)
-    assert cut.not_computed["dnc_coverage"].startswith(
-        "a question of numbers that the audit answers"
-    )
+    assert cut.not_computed["dnc_coverage"].startswith("is one count of the whole audit")
 
 
 def test_duration_is_told_from_the_talk() -> None:

@@ -183,11 +183,17 @@ def _cut(
         value, rows = measured_rows(row, inputs)
         if rows is None:
             left_out[row.name] = (
-                value.why_null or "a question of numbers that the audit answers, not of cells"
+                value.why_null
+                or "is one count of the whole audit, which does not say which call "
+                "was judged how: ask for it without by= and period=, or read the audit's findings"
             )
             continue
         made.append(value)
         parts.append(cells_of(row.name, rows, where, _design_effect(value)))
+        cells = cells_of(row.name, rows, where, _design_effect(value))
+        if not len(cells):
+            left_out[row.name] = f"has nothing to divide by here: no {row.denominator}"
+            continue
     frame = pd.concat(parts, ignore_index=True) if parts else None
     return Metrics(tuple(made), left_out, frame, where, inputs)
 

@@ -44,7 +44,10 @@ def caller_id_drop(inputs: Inputs) -> Measure:
                     "judged": judged})  # fmt: skip
     excluded = {"too_few_dials": int((~judged).sum())}
     if not judged.any():
-        why = "no caller ID has enough dials in the last days and before"
+        why = (
+            f"no caller ID has {choices.min_calls:,} dials in the last {choices.recent_days:g} days "
+            "and as many before, so no drop can be judged; Choices(min_calls=) sets how many"
+        )
         return Measure(None, None, None, excluded=excluded, detail=detail, used=used, why_null=why)
     kept = np.where(judged, ratio(lately.people, meant), np.inf)
     worst = int(kept.argmin())

@@ -504,7 +504,9 @@ def without(missing: list[str]) -> str:
     """What a metric lacks, in words that name what to pass."""
     if missing == ["audit"]:
         return "reads the answer of an audit: pass audit=dialframe.audit(account)"
-    return f"needs {', '.join(missing)}"
+    frames = " and ".join(missing)
+    passed = ", ".join(f"{name}=" for name in missing)
+    return f"needs the {frames} of the account: pass {passed}"
 
 
 def metrics_table(found: list[Metric]) -> pd.DataFrame:
