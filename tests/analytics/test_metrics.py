@@ -353,6 +353,7 @@ def test_an_audit_answers_for_its_own_account_and_period() -> None:
     for more, words in (
         ({"campaign": CAMPAIGN}, "not one campaign"),
         ({"since": START}, "period of its own"),
+        ({"as_of": START}, "which is after as_of"),
     ):
         found = metrics.compute(CALLS, LEADS, names=list(OF_AUDIT), audit=AUDIT, **more)  # type: ignore[arg-type]
         for one in found.metrics:

@@ -19,12 +19,13 @@ from dialframe.analytics.attempt.arrays import (
     require,
 )
 from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, table
-from dialframe.instants import When
+from dialframe.instants import When, instant
 
 _DAY_US: Final = 86_400_000_000
 _HOUR_US: Final = 3_600_000_000
@@ -64,7 +65,7 @@ def reconcile(
         calls: Frame of the calls table, both directions.
         leads: Frame of the leads table, so that calls to one lead count as one cluster.
         taxonomy: What the codes mean.
-        as_of: When the data was read.
+        as_of: What was known at this instant counts: calls and whole days until then.
 
     Returns:
         One row per reason: `reason`, `calls` (units of difference that it explains), `share` of
@@ -82,7 +83,7 @@ def reconcile(
     """
     require(report, (*_KEYS, "calls"), "dispositions report")
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
-    inside = _Counts(report, calls)
+    inside = _Counts(report, known_then(calls, instant("as_of", as_of)))
     total = inside.off(inside.outbound, 0)
     chosen, directions, after = inside.outbound, "outbound", total
     if inside.off(inside.all, 0) < total:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dialframe.analytics.attempt.arrays import NO_TIME, Mask, arrow, micros, repeated, require
 from dialframe.analytics.attempt.attempt_table import count_attempts
+from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import logged
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP, OUTCOMES
@@ -20,7 +21,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, rated, sums, table
 from dialframe.errors import ConfigError
-from dialframe.instants import When
+from dialframe.instants import When, instant
 
 _HOUR_US: Final = 3_600_000_000
 #: Hours since a call ended at which a new band begins.
@@ -212,7 +213,8 @@ def late_dispositions(
             "(events=): the calls themselves do not say when they changed"
         )
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
-    parts = [_reread(calls, earlier), _told(calls, events, late_h)]
+    known = known_then(calls, instant("as_of", as_of))
+    parts = [_reread(known, earlier), _told(known, events, late_h)]
     each = pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
     frame = each.groupby(["was", "now"], dropna=False).size().reset_index(name="calls")
     frame = frame.astype({"was": "str", "now": "str", "calls": "Int64"})
@@ -305,10 +307,14 @@ def completeness(
         result = analytics.completeness(calls, leads)
     """
     found = count_attempts(calls, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True)
-    gaps = _gaps(calls)
-    rows = [*_call_checks(calls, found.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
+    known = known_then(calls, instant("as_of", as_of))
+    theirs = found.matched.lead if known is calls else count_attempts(
+        known, leads, taxonomy=taxonomy, as_of=as_of, include_no_campaign=True
+    ).matched.lead  # fmt: skip
+    gaps = _gaps(known)
+    rows = [*_call_checks(known, found.as_of), ("weekdays_without_calls", "days", len(gaps), 0,
             "weekdays between the first and the last call without any: a pull may have stopped"),
-            *_event_checks(calls, events), *_lead_checks(found.leads, found.matched.lead)]  # fmt: skip
+            *_event_checks(known, events), *_lead_checks(found.leads, theirs)]  # fmt: skip
     frame = table(
         {
             "check": [row[0] for row in rows],

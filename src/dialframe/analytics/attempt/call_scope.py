@@ -144,13 +144,18 @@ def _unknown_then(calls: pd.DataFrame, as_of: datetime | None) -> dict[str, Mask
 def known_then(frame: pd.DataFrame, as_of: datetime | None) -> pd.DataFrame:
     """The rows of a frame that could be known at an instant: dated and read by then.
 
+    A count of a whole day could be known when the day was over.
+
     Args:
-        frame: Leads, appointments, callbacks or checks.
+        frame: Calls, leads, appointments, callbacks, checks or a report by day.
         as_of: The instant, or None for all rows.
     """
     if as_of is None:
         return frame
     later = np.zeros(len(frame), dtype=bool)
+    if "date" in frame.columns and "created_at" not in frame.columns:
+        day = pd.to_datetime(frame["date"].astype("str"), utc=True, errors="coerce")
+        later |= np.asarray(day > as_of - timedelta(days=1), dtype=bool)
     for name in ("created_at", "checked_at"):
         if name in frame.columns:
             later |= micros(frame[name]) > _micros_of(as_of)

@@ -32,6 +32,7 @@ from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
 from dialframe.analytics.result.result_tables import table
 from dialframe.analytics.stats.intervals import wilson
 from dialframe.errors import ConfigError
+from dialframe.instants import When, instant
 
 #: Every metric by name.
 BY_NAME: Final[dict[str, Definition]] = {row.name: row for row in METRICS}
@@ -121,10 +122,10 @@ def compute(
     report: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
     taxonomy: Taxonomy = DEFAULT,
-    as_of: datetime | None = None,
+    as_of: When | None = None,
     campaign: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
+    since: When | None = None,
+    until: When | None = None,
     include_no_campaign: bool = False,
     choices: Choices = _CHOICES,
 ) -> Metrics:
@@ -144,10 +145,10 @@ def compute(
         report: The service's disposition report.
         events: Frame of the events table, for ids.
         taxonomy: What the codes mean.
-        as_of: When the data was read; by default the latest instant in it.
+        as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: This campaign only.
-        since: Calls from this instant on; aware.
-        until: Calls before this instant; aware.
+        since: Calls from this instant on.
+        until: Calls before this instant.
         include_no_campaign: Count calls outside any campaign too.
         choices: Thresholds.
 
@@ -157,7 +158,8 @@ def compute(
     """
     inputs = Inputs(
         calls, leads, imports, appointments, callbacks, audit, report, events, taxonomy,
-        as_of, campaign, since, until, include_no_campaign, choices,
+        instant("as_of", as_of), campaign, instant("since", since), instant("until", until),
+        include_no_campaign, choices,
     )  # fmt: skip
     if by or period is not None:
         return _cut(inputs, names, by, period)
@@ -188,12 +190,12 @@ def _cut(
                 "was judged how: ask for it without by= and period=, or read the audit's findings"
             )
             continue
-        made.append(value)
-        parts.append(cells_of(row.name, rows, where, _design_effect(value)))
         cells = cells_of(row.name, rows, where, _design_effect(value))
         if not len(cells):
             left_out[row.name] = f"has nothing to divide by here: no {row.denominator}"
             continue
+        made.append(value)
+        parts.append(cells)
     frame = pd.concat(parts, ignore_index=True) if parts else None
     return Metrics(tuple(made), left_out, frame, where, inputs)
 

@@ -14,6 +14,7 @@ from dialframe.analytics.analyses.caller_ids import caller_model
 from dialframe.analytics.analyses.reconcile import differences, reconcile, report_days
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, require
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match
+from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_share, share
 from dialframe.analytics.result.result_tables import ratio, sums, table
@@ -222,6 +223,7 @@ def report_delta(inputs: Inputs) -> Measure:
         require(report, ("campaign_id",), "dispositions report")
         report, calls = (frame[(frame["campaign_id"] == inputs.campaign).fillna(value=False)]
                          for frame in (report, calls))  # fmt: skip
+    calls = known_then(calls, inputs.asked_as_of)
     report = report[_whole_days(report, inputs)]
     result = reconcile(calls, report=report, taxonomy=inputs.taxonomy, as_of=inputs.asked_as_of)
     off, total = (int(str(result.parameters[name])) for name in ("difference", "server"))

@@ -63,6 +63,11 @@ def _of(inputs: Inputs) -> Audited | str:
         return "an audit counts the whole account, not one campaign: see its findings by campaign"
     if inputs.since is not None or inputs.until is not None:
         return "an audit has a period of its own: pass since= and until= to dialframe.audit alone"
+    if inputs.asked_as_of is not None and inputs.asked_as_of < audit.as_of:
+        return (
+            f"the audit is of {audit.as_of:%Y-%m-%d %H:%M} UTC, which is after as_of: pass as_of= to "
+            "dialframe.audit too"
+        )
     return audit
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
+from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.entry import refuse_swapped
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
@@ -20,7 +21,7 @@ from dialframe.analytics.result.analysis_result import named
 from dialframe.analytics.result.result_tables import plain, records, table
 from dialframe.analytics.stats.intervals import clustered, clustered_mean, wilson
 from dialframe.errors import ConfigError
-from dialframe.instants import instant
+from dialframe.instants import When, instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +109,17 @@ class Inputs:
     choices: Choices
 
     def __post_init__(self) -> None:
-        """Frames of polars and Arrow become pandas, and texts of times instants."""
+        """Frames of polars and Arrow become pandas; rows that nobody could know of go.
+
+        Such calls are set aside where they are counted.
+        """
         for name in ("calls", "leads", *(n for n in get_args(Needed) if n != "audit"), "events"):
             value = getattr(self, name)
             if name == "calls" or value is not None:
-                object.__setattr__(self, name, as_frame(name, value))
+                frame = as_frame(name, value)
+                known = frame if name == "calls" else known_then(frame, self.asked_as_of)
+                object.__setattr__(self, name, known)
         refuse_swapped(self.calls, self.leads)
-        for field_name, name in (("asked_as_of", "as_of"), ("since", "since"), ("until", "until")):
-            object.__setattr__(self, field_name, instant(name, getattr(self, field_name)))
 
     @cached_property
     def attempts(self) -> Attempts:
@@ -418,10 +422,10 @@ class Definition:
         report: pd.DataFrame | None = None,
         events: pd.DataFrame | None = None,
         taxonomy: Taxonomy = DEFAULT,
-        as_of: datetime | None = None,
+        as_of: When | None = None,
         campaign: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: When | None = None,
+        until: When | None = None,
         include_no_campaign: bool = False,
         choices: Choices = _CHOICES,
     ) -> Metric:
@@ -437,10 +441,10 @@ class Definition:
             report: The service's disposition report.
             events: Frame of the events table, for ids.
             taxonomy: What the codes mean.
-            as_of: When the data was read; by default the latest instant in it.
+            as_of: What was known at this instant counts; by default the latest instant in the data.
             campaign: This campaign only.
-            since: Calls from this instant on; aware.
-            until: Calls before this instant; aware.
+            since: Calls from this instant on.
+            until: Calls before this instant.
             include_no_campaign: Count calls outside any campaign too.
             choices: Thresholds.
 
@@ -449,7 +453,8 @@ class Definition:
         """
         inputs = Inputs(
             calls, leads, imports, appointments, callbacks, audit, report, events,
-            taxonomy, as_of, campaign, since, until, include_no_campaign, choices,
+            taxonomy, instant("as_of", as_of), campaign, instant("since", since),
+            instant("until", until), include_no_campaign, choices,
         )  # fmt: skip
         return measured(self, inputs)
 
