@@ -64,20 +64,40 @@ def rated_kinds(
     code = cell[mine].astype(np.int64)
     n = np.bincount(code, minlength=size).astype(float)
     span = int(cluster.max(initial=0)) + 1
-    place, pairs = pd.factorize(code * span + cluster[mine])
-    of = np.asarray(pairs, dtype=np.int64) // span
+    pairs, sizes, inside = _by_pair(code * span + cluster[mine], [hit[mine] for hit in hits])
+    of = pairs // span
     clusters = np.bincount(of, minlength=size).astype(float)
     each = []
-    for hit in hits:
-        above = hit[mine].astype(float)
-        k: Floats = np.bincount(code, above, size).astype(float)
+    for above in inside:
+        k: Floats = np.bincount(of, above, size).astype(float)
         rate = k / np.maximum(n, 1)
-        off = np.bincount(place, above - rate[code], len(pairs))
+        off = above - rate[of] * sizes
         spread = np.bincount(of, off**2, size) * clusters / np.maximum(clusters - 1, 1)
         single = n * rate * (1 - rate)
         effect = np.where(single > 0, spread / np.where(single > 0, single, 1), 1.0)
         each.append(_bounded(k, n, np.maximum(effect, 1.0)))
     return each
+
+
+def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, Ints, list[Floats]]:
+    """The distinct pairs of cell and cluster, the calls of each, and of these the hits of each kind.
+
+    One kind of hit goes along with its pair as a last bit: sorting whole numbers takes half the time
+    of a hash table of them, and less of it the more there are.
+    """
+    if len(hits) != 1 or not len(pair):
+        place, found = pd.factorize(pair)
+        sizes = np.bincount(place, minlength=len(found)).astype(np.int64)
+        each = [np.bincount(place, hit, len(found)).astype(float) for hit in hits]
+        return np.asarray(found, dtype=np.int64), sizes, each
+    packed = pair * 2
+    packed += hits[0]
+    packed.sort()
+    changes = np.flatnonzero((packed[1:] ^ packed[:-1]) > 1)
+    edges = np.empty(len(changes) + 2, dtype=np.int64)
+    edges[0], edges[1:-1], edges[-1] = 0, changes + 1, len(packed)
+    first = edges[:-1]
+    return packed[first] >> 1, np.diff(edges), [np.add.reduceat(packed & 1, first).astype(float)]
 
 
 def _bounded(k: Floats, n: Floats, effect: Floats) -> dict[str, Any]:
