@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, LEADS
@@ -38,6 +39,9 @@ _HALF: Final = np.uint64(32)
 _SLOTS: Final = np.uint32(1 << 22)
 
 _TEXTS: Final = frozenset({c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"})
+
+#: Characters of `+12125550100`.
+_NANP_LENGTH: Final = 12
 
 #: What a missing instant is as a number: numpy's own NaT.
 NO_TIME: Final = int(np.iinfo(np.int64).min)
@@ -198,8 +202,8 @@ def _data(values: pd.Series) -> pa.ChunkedArray | None:
 
 
 def digest(values: npt.NDArray[Any]) -> bytes:
-    """A fingerprint of some numbers, for what is kept of them."""
-    return hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
+    """A fingerprint of some numbers, for what is kept of them; processors have SHA-256 built in."""
+    return hashlib.sha256(np.ascontiguousarray(values).data).digest()
 
 
 def frozen(values: T) -> T:
@@ -213,8 +217,7 @@ def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     """Each text's place among the distinct ones, which come at last for null, and the distinct ones."""
 
     def make() -> tuple[npt.NDArray[np.integer], pa.Array]:
-        found = arrow(values).dictionary_encode()
-        words = found.dictionary
+        found, words = _distinct(arrow(values))
         places = np.asarray(found.indices.fill_null(len(words)))
         kind = np.int16 if len(words) < np.iinfo(np.int16).max else np.int32
         return frozen(places.astype(kind)), words
@@ -231,6 +234,26 @@ def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
 def arrow(values: pd.Series) -> pa.Array:
     """A text column as one Arrow array, without copying where it is one already."""
     found = pa.array(values.astype("str").array, from_pandas=True)
+def _distinct(texts: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
+    """Texts with their distinct values, in the order in which they come.
+
+    Numbers of the North American length are told apart as whole numbers, in half the time.
+    """
+    digits = letters(texts)
+    if digits is not None and digits.shape[1] == _NANP_LENGTH and (digits[:, 0] == ord("+")).all():
+        plain = digits[:, 1:] - np.uint8(ord("0"))
+        if (plain < 10).all() and (plain[:, 0] > 0).all():
+            number = np.zeros(len(plain), dtype=np.int64)
+            for place in range(plain.shape[1]):
+                number *= 10
+                number += plain[:, place]
+            found = pa.array(number).dictionary_encode()
+            words = pc.binary_join_element_wise("+", found.dictionary.cast(pa.string()), "")
+            return found, words.cast(texts.type)
+    found = texts.dictionary_encode()
+    return found, found.dictionary
+
+
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
