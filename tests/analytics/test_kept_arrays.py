@@ -6,6 +6,7 @@ import gc
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from analytics.synthetic import account
@@ -81,6 +82,50 @@ def test_nothing_is_kept_of_a_frame_that_is_gone() -> None:
     for one in many:
         arrays.encoded(one)
     assert len(arrays._KEPT) <= 32
+
+
+def test_only_the_counts_asked_for_last_are_kept() -> None:
+    """A count holds arrays as long as the calls: many windows, one after the other, do not add up."""
+    data = account()
+    arrays._KEPT.clear()
+    for day in range(1, 13):
+        analytics.attempts(data.calls, data.leads, since=f"2026-05-{day:02d}")
+        analytics.attempts(data.calls, data.leads)
+    kept = [key[0] for key in arrays._KEPT if key[0][0] == "attempts"]
+    assert len(kept) == 4
+    # The count that is asked for again and again stays, as the windows beside it go.
+    assert sum(name[4] is None for name in kept) == 1
+
+
+def test_calls_without_leads_are_counted_once_too() -> None:
+    """The frame of no leads that stands in their place is another one each time."""
+    data = account()
+    arrays._KEPT.clear()
+    first = analytics.hours(data.calls)
+    counts = {key for key in arrays._KEPT if key[0][0] == "attempts"}
+    second = analytics.hours(data.calls)
+    assert len(counts) == 1
+    assert {key for key in arrays._KEPT if key[0][0] == "attempts"} == counts
+    assert second.table.equals(first.table)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["+12125550100", "+13125550199", "+12125550100", "+491512345678"],
+        ["+02125550100", "+12125550100"], ["+1212555O100", "+12125550100"], ["+12125550100", None],
+        ["012125550100", "+12125550100"], ["+12125550100", "+4420794600001"], [],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_numbers_are_told_apart_as_texts_are(texts: list[str | None], kind: pa.DataType) -> None:
+    """The way by whole numbers gives the same places and the same words."""
+    values = pa.array(texts, kind)
+    for part in (values, values.slice(1)):
+        found, words = arrays._distinct(part)
+        plain = part.dictionary_encode()
+        assert found.indices.equals(plain.indices)
+        assert words.equals(plain.dictionary)
 
 
 def test_what_is_shared_cannot_be_written() -> None:

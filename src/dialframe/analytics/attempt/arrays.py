@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, LEADS
-
 from dialframe.instants import window
+
 Mask = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -169,29 +169,38 @@ def in_order(values: pd.Series) -> tuple[Ints, list[str]]:
     return rank[places], [distinct[i] for i in order]
 
 
-def once(name: Hashable, columns: Sequence[pd.Series], make: Callable[[], T]) -> T:
+def once(
+    name: Hashable, columns: Sequence[pd.Series], make: Callable[[], T], most: int = _MOST_KEPT
+) -> T:
     """What is made of some text columns: made once, kept for as long as their data lives.
 
     Arrow's data never changes: a column that is assigned to has other data from then on. What is made
-    of columns of any other kind is not kept, and of all that is kept the newest few are.
+    of columns of any other kind is not kept, and of all that is kept those asked for last are.
 
     Args:
         name: What is made, with everything else that it depends on.
         columns: Text columns that it is made of.
         make: Makes it; what it gives must not hold the columns.
+        most: How many of its kind (the first part of the name) are kept; few where one is large.
     """
     data = [_data(values) for values in columns]
     if any(one is None for one in data):
         return make()
     key = (name, *map(id, data))
-    refs, value = _KEPT.get(key, ((), None))
-    if refs and all(ref() is one for ref, one in zip(refs, data, strict=True)):
-        return cast(T, value)
+    kept = _KEPT.pop(key, None)
+    if kept is not None and all(ref() is one for ref, one in zip(kept[0], data, strict=True)):
+        _KEPT[key] = kept
+        return cast(T, kept[1])
     made = make()
     _KEPT[key] = (tuple(weakref.ref(one, lambda _: _KEPT.pop(key, None)) for one in data), made)
-    for oldest in list(_KEPT)[:-_MOST_KEPT]:
+    alike = [other for other in list(_KEPT) if _kind(other) == _kind(key)]
+    for oldest in (*alike[:-most], *list(_KEPT)[:-_MOST_KEPT]):
         _KEPT.pop(oldest, None)
     return made
+
+
+def _kind(key: tuple[Hashable, ...]) -> Hashable:
+    return key[0][0] if isinstance(key[0], tuple) else key[0]
 
 
 def _data(values: pd.Series) -> pa.ChunkedArray | None:
@@ -225,15 +234,6 @@ def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     return once("placed", [values], make)
 
 
-def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
-    """The same with the distinct ones as a list."""
-    places, words = placed(values)
-    return places, once("words", [values], lambda: [str(word) for word in words.to_pylist()])
-
-
-def arrow(values: pd.Series) -> pa.Array:
-    """A text column as one Arrow array, without copying where it is one already."""
-    found = pa.array(values.astype("str").array, from_pandas=True)
 def _distinct(texts: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
     """Texts with their distinct values, in the order in which they come.
 
@@ -254,6 +254,15 @@ def _distinct(texts: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
     return found, found.dictionary
 
 
+def encoded(values: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
+    """The same with the distinct ones as a list."""
+    places, words = placed(values)
+    return places, once("words", [values], lambda: [str(word) for word in words.to_pylist()])
+
+
+def arrow(values: pd.Series) -> pa.Array:
+    """A text column as one Arrow array, without copying where it is one already."""
+    found = pa.array(values.astype("str").array, from_pandas=True)
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 

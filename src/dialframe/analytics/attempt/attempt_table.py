@@ -58,6 +58,8 @@ GIVEN_LEAD: Final = "_lead_id"
 _TEXTS: Final = ("id", "direction", "from_number", "to_number", "campaign_id", "status",
                  "hangup_cause", "disposition")  # fmt: skip
 _NEEDED: Final = ("created_at", "answered_at", "ended_at", "direction", "to_number")
+#: Counts of calls that are kept: each holds arrays as long as the calls, and windows are many.
+_MOST_COUNTS: Final = 4
 
 
 class _Shared(Generic[T]):
@@ -358,8 +360,14 @@ def count_attempts(
         classified, matched, counting, arrays = once(
             ("attempts", taxonomy, at, campaign, begin, end, include_no_campaign, *stamps),
             [calls[name] for name in _TEXTS if name in calls.columns]
-            + [people[name] for name in ("phone", "campaign_id") if name in people.columns],
+            # What stands for no leads is made anew each time: it would never be the same again.
+            + [
+                people[name]
+                for name in ("phone", "campaign_id")
+                if leads is not None and name in people
+            ],
             work_out,
+            _MOST_COUNTS,
         )
     whole = begin is None and end is None
     return Attempts(
