@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from dialframe.sandbox.dialer import sending
-from dialframe.sandbox.dialer.behavior import CallPlan
+from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
 from dialframe.sandbox.world import access, clock, events
 from dialframe.sandbox.world.access import DialerSettings
