@@ -111,3 +111,11 @@ def test_digits_that_are_two_numbers_bar_both(tmp_path: Path) -> None:
     assert set(suppress.read([path], region="DE")[0].phones) == {
         "+494915123456789", "+4915123456789", "+4930123456",
     }  # fmt: skip
+
+
+def test_a_column_of_another_country_bars_its_numbers_there_too(tmp_path: Path) -> None:
+    """The header knows better than the region given, which may be that of the other columns."""
+    path = tmp_path / "dnc.csv"
+    path.write_text("Mobil CH\n079 123 45 67\n")
+
+    assert set(suppress.read([path], region="DE")[0].phones) == {"+49791234567", "+41791234567"}

@@ -55,6 +55,8 @@ def assess(
     read = find_phones(assessed, regions, policy, frozenset(blocked_countries))
     _names(assessed)
     _emails(assessed, policy)
+    if isinstance(regions, list):  # an opt-out of an unknown country holds the given one's number
+        regions = [one or region for one in regions]
     forbid(assessed, policy, regions, read)
     _sizes(assessed)
     for rule in field_rules:

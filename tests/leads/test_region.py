@@ -7,6 +7,7 @@ import pytest
 
 from dialframe import leads, phones
 from dialframe.errors import LeadFileError
+from dialframe.leads.columns.country_names import named_regions
 from dialframe.leads.columns.region import decide_region
 from leads.national_lists import COUNTRIES, bare_list, made_bare, national_list
 
@@ -189,3 +190,74 @@ def test_a_language_alone_does_not_settle_a_country_of_few_known_facts(lead_file
     rows = "".join(f"Luc{at},Martin,Nouméa,20.12.{at:02}\n" for at in range(30, 50))
 
     assert decide_region(lead_file(f"Prénom,Nom,Ville,Téléphone\n{rows}")).is_open
+
+
+@pytest.mark.parametrize(("header", "region", "cells"), [
+    ("Mobil CH", "DE", ["079 123 45 67", "079 123 45 68"]),
+    ("Tel. (UK)", "US", ["207 555 0123", "551 234 5678"]),
+    ("Celular MX", "US", ["551 234 5678", "818 358 1234"]),
+    ("phone_us", "MX", ["818 358 1234", "332 615 4500"]),
+    ("Tel. Schweiz", "DE", ["079 123 45 67"]),
+    ("German mobile", "IT", ["333 123 4567"]),
+])  # fmt: skip
+def test_a_phone_column_of_another_country_is_held(lead_file, header, region, cells):
+    """Its header speaks against the region given: only a number with its own code is dialed."""
+    rows = "".join(f"Kim {at},{cell}\n" for at, cell in enumerate([*cells, "+41 79 345 67 89"]))
+    file = lead_file(f"Name,{header}\n{rows}")
+
+    assert leads.clean(file, region=region).clean["phone"].tolist() == ["+41793456789"]
+    insisted = leads.clean(file, region=region, force_region=True)
+    assert len(insisted.clean) == len(cells) + 1
+
+
+def test_headers_name_countries_and_not_everything_in_capitals():
+    """`No`, `Nr`, `ID` and little words are no countries."""
+    named = "Mobil CH,Tel. (UK),Celular MX,phone_us,us_phone,Phone (+44),Tel DE (mobil),celular_co"
+    plain = (
+        "Phone No,PHONE NO.,Tel. Nr,Phone ID,telefono de casa,TELÉFONO DE CASA,my phone,Home PH"
+    )
+
+    assert [sorted(named_regions(header)) for header in named.split(",")] == [
+        ["CH"], ["GB"], ["MX"], ["US"], ["US"], ["GB"], ["DE"], ["CO"]
+    ]  # fmt: skip
+    assert not any(named_regions(header) for header in plain.split(","))
+    for country in COUNTRIES.values():
+        assert not any(map(named_regions, country.headers))
+
+
+def test_an_opt_out_reaches_a_number_in_the_country_of_its_header(lead_file):
+    """Whichever region is given."""
+    file = lead_file(
+        "Name,Mobil CH,Telefon,Do not call\nAnn,079 123 45 67,,yes\nBob,,+41 79 123 45 67,\n"
+    )
+
+    assert leads.clean(file, region="DE").counts["clean"] == 0
+
+
+def test_an_opt_out_of_an_unknown_country_reaches_the_given_one(lead_file):
+    """Its number may be the one of another record."""
+    file = lead_file(
+        "Name,Country,Phone,Do not call\nA,HQ,(212) 555-0140,yes\nB,US,(212) 555-0140,\n"
+    )
+
+    assert leads.clean(file, region="US").counts["clean"] == 0
+
+
+@pytest.mark.parametrize(("region", "kept", "held"), [
+    ("IT", ["02 2345678", "333 1234567", "800 123456"], ["5512345", "81234567"]),
+    ("DE", ["030 2345678", "0171 1234567", "1711234568"], ["8765431", "30 2345679"]),
+    ("EG", ["02 23456789", "010 12345678"], ["35123456"]),
+    ("GB", ["020 7946 0018", "07912 341768", "7912341769"], []),
+])  # fmt: skip
+def test_a_local_number_beside_numbers_with_their_zero_is_held(lead_file, region, kept, held):
+    """Without its area it is a number of another town; a mobile number is whole without its zero."""
+    rows = "".join(f"Kim {at},{cell}\n" for at, cell in enumerate([*kept, *held]))
+    cleaned = leads.clean(lead_file(f"Name,Phone\n{rows}"), region=region)
+
+    assert len(cleaned.clean) == len(kept)
+    assert set(cleaned.rejected["_reason"]) <= {"phone_ambiguous_region"}
+    alone = "".join(f"Kim {at},{cell}\n" for at, cell in enumerate(held))
+    if region == "DE":  # a list whose writers leave the zero out keeps its numbers
+        assert len(leads.clean(lead_file(f"Name,Phone\n{alone}"), region=region).clean) == len(
+            held
+        )

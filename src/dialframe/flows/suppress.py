@@ -233,6 +233,7 @@ def push(
 
 
 def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> SuppressionFile:
+    from dialframe.leads.columns.country_names import named_regions
     from dialframe.leads.judging.phone_cells import with_sign
 
     file = _with_header_as_row(file)
@@ -268,6 +269,8 @@ def _numbers(file: LeadFile, region: str | None, table: CodeTable | None) -> Sup
                 for piece, read in zip(pieces, normal, strict=True)
                 if isinstance(read, str) and (number := with_sign(piece, region, read))
             )
+            for named in named_regions(str(cells.name)):
+                phones |= dict.fromkeys(_normalized(pieces, named).dropna())
             read_rows.loc[normal.dropna().index] = True
         unread |= filled & ~read_rows
     lines = tuple(int(line) for line in file.lines[unread.to_numpy()])

@@ -21,7 +21,7 @@ from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.decide import map_columns
-from dialframe.leads.columns.region import RegionDecision, decide_region
+from dialframe.leads.columns.region import RegionDecision, column_doubts, decide_region
 from dialframe.leads.dedupe.compare import Compared, Found
 from dialframe.leads.dedupe.preference import ages, filled_cells, newest_column
 from dialframe.leads.judging import phone_columns
@@ -172,17 +172,31 @@ class Choices:
         decision.settled(force=self.force_region)
         return decision
 
-    def judging(self, columns: ColumnMap, region: str | None, *, turned: bool = False) -> Judging:
+    def judging(
+        self,
+        columns: ColumnMap,
+        region: str | None,
+        *,
+        turned: bool = False,
+        frame: pd.DataFrame | None = None,
+    ) -> Judging:
         """By what the records of a file are judged.
 
         Args:
             columns: The columns of the file.
             region: Region of numbers without `+`.
             turned: Whether the file has one field to a line in place of one lead.
+            frame: The file's rows, or a sample of them, where its numbers may have no country code.
         """
         blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
         return Judging(
-            columns, check_region(region), self.policy, blocked, tuple(self.field_rules), turned
+            columns,
+            check_region(region),
+            self.policy,
+            blocked,
+            tuple(self.field_rules),
+            turned,
+            {} if frame is None or self.force_region else column_doubts(frame, columns),
         )
 
 
@@ -278,7 +292,7 @@ def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spoo
     region = None if decision is None else decision.region
     return JudgedFile(
         taken,
-        choices.judging(columns, region, turned=turned),
+        choices.judging(columns, region, turned=turned, frame=taken.file.frame),
         decision,
         "numbers" if choices.policy.one_lead_per == "number" else "records",
     )

@@ -7,11 +7,13 @@ this package and some more, as phonenumbers' own table has them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final
 
 import phonenumbers
 
+from dialframe.leads import headers
 from dialframe.opt_outs import plain
 
 #: The region of national numbers: one for all rows, or one each.
@@ -303,6 +305,152 @@ def read_region(cell: str) -> str | None:
     return found
 
 
+def _each(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+#: Codes that mean something else in headers: `Phone No`, `Tel. Nr`, `AM`, `Phone ID`, `pr.` for private.
+_NO_CODES: Final = _each("AC AM CC ID LA ME MO MR NO NR PM PR TC TL TN")
+#: Those that do as first words, `HR phone`, and those that are words where capitals say nothing, `my phone`.
+_NOT_FIRST: Final = _each("ER GM HR PT")
+_WORDS_TOO: Final = _each("AD AI AS AT BE CO DE DO GF IN IS IT MA MY NE PA RE SE SI SO TO")
+_SPANISH_PHONES: Final = _each("cel celular fijo movil tel telefono")
+_NOT_IN_HEADERS: Final = _each("AND ARE COD COM DOM EST GUM LIE MAC MAR NAM PAN PER PRI SEN SUR")
+_WORDS_OF_THREE: Final = _each("AUT CAN COL FIN IND NOR POL")
+_SHORTEST_NAME: Final = 3
+_LONGEST_RUN: Final = 3
+_TOKENS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W\d_]+")
+_BRACKETED: Final = re.compile(r"[(\[]\s*([A-Z]{2,3})\s*[)\]]")
+#: Nationalities and names in headers; the table of phonenumbers takes too long for each list.
+_IN_HEADERS: Final = {
+    plain(name): region
+    for region, names in {
+        "US": "american | americano | americana | amerikanisch | amerikanische | americain"
+        " | americaine | estadounidense",
+        "MX": "mexican | mexicano | mexicana | mexikanisch | mexicain | messico",
+        "CA": "canadian | canadiense | kanadisch | canadien",
+        "GB": "british | britisch | britische | britanico | britannique",
+        "DE": "german | deutsch | deutsche | deutsches | aleman | alemana | allemand | duits | tedesco"
+        " | germania | duitsland",
+        "AT": "austrian | österreichisch | österreichische | autrichien | oostenrijk",
+        "CH": "swiss | schweizer | suizo | svizzero | zwitserland",
+        "FR": "french | französisch | französische | frances | francais | frankrijk",
+        "ES": "spanish | español | española | espagnol | spanisch | spanje | spagna",
+        "IT": "italian | italiano | italiana | italien | italienisch",
+        "NL": "dutch | niederländisch | nederlands | nederlandse | holandes | neerlandais",
+        "BE": "belgian | belgisch | belgische | belge | belga",
+        "PT": "portuguese | portugues | portugais | portugiesisch",
+        "BR": "brazilian | brasileño | brasileiro | bresilien | brasilianisch",
+        "IE": "irish | irisch | irlandes | irlandais",
+        "PL": "poland | polska | polen | polonia | pologne | polish | polnisch | polski",
+        "CZ": "czech | tschechisch | cesko",
+        "DK": "denmark | danmark | dänemark | dinamarca | danemark | danish | dansk",
+        "SE": "sweden | sverige | schweden | suecia | suede | swedish | svensk | svenskt",
+        "NO": "norway | norge | norwegen | noruega | norvege | norwegian | norsk",
+        "FI": "finland | suomi | finnland | finlandia | finlande | finnish",
+        "HU": "hungary | ungarn | hungria | hongrie | magyar | hungarian",
+        "RO": "romania | rumänien | rumania | roumanie | romanian",
+        "GR": "greece | griechenland | grecia | grece | greek",
+        "TR": "turkish | türkisch | türk",
+        "RU": "russian | russisch",
+        "UA": "ukraine | ucrania | ukrainian | ukrainisch",
+        "CO": "colombia | kolumbien | colombie | colombian | colombiano | colombiana",
+        "AR": "argentina | argentinien | argentine | argentino",
+        "CL": "chile | chili | chilean | chileno",
+        "PE": "peru | perou | peruvian | peruano",
+        "EC": "ecuador | equateur | ecuatoriano",
+        "VE": "venezuela | venezolano",
+        "IN": "india | indien | inde | indian",
+        "PK": "pakistan | pakistani",
+        "PH": "philippines | filipinas | philippinen | filipino",
+        "ID": "indonesia | indonesien | indonesie",
+        "MY": "malaysia | malaysian",
+        "SG": "singapore | singapur | singapour",
+        "TH": "thailand | tailandia | thai",
+        "JP": "japanese | japanisch | japones",
+        "CN": "chinese | chinesisch | chino",
+        "KR": "korean | koreanisch",
+        "AU": "australian | australisch",
+        "NZ": "new zealand | neuseeland | nueva zelanda",
+        "ZA": "south africa | südafrika | sudafrica",
+        "NG": "nigeria | nigerian",
+        "EG": "egypt | ägypten | egipto | egypte | egyptian",
+        "MA": "morocco | maroc | marokko | marruecos",
+        "IL": "israel | israeli",
+    }.items()
+    for name in names.split("|")
+}
+
+
+@lru_cache(maxsize=512)
+def named_regions(header: str) -> frozenset[str]:
+    """The countries that the header of a phone column names: `Mobil CH`, `Tel. (UK)`, `phone_us`, `Cell Mexico`.
+
+    Args:
+        header: The header; `No`, `ID` and the like in it are no codes.
+    """
+    text = header[:_LONGEST_NAME]
+    tokens = [token for token in _TOKENS.split(text) if token]
+    words = plain(text).split()
+    names = {
+        region
+        for size in range(1, _LONGEST_RUN + 1)
+        for at in range(len(words) - size + 1)
+        if (region := _name_in_header(" ".join(words[at : at + size])))
+        and words[at - 1 : at] != ["new"]
+    }
+    codes = {_code(bracketed) for bracketed in _BRACKETED.findall(text)}
+    codes |= {_of_code(digits) for digits in _PLUS.findall(text)}
+    if len(tokens) > 1:
+        codes.add(_last_code(tokens, words))
+        codes.add(_first_code(tokens))
+        codes |= {
+            _header_code(token, "".join(words))  # the words are in lower case
+            for token in tokens[1:-1]
+            if token.isupper() and not text.isupper() and token not in _NO_CODES | {"PH"}
+        }
+    return frozenset(region for region in (*names, *codes) if region)
+
+
+def _name_in_header(name: str) -> str | None:
+    if len(name) < _SHORTEST_NAME:
+        return None
+    return _IN_HEADERS.get(name) or _ALIASES.get(name)
+
+
+def _last_code(tokens: Sequence[str], words: Sequence[str]) -> str | None:
+    *rest, last = tokens
+    code = last.upper()
+    if code == "NO" and {"telefon", "mobil", "mobiltelefon", "tlf"}.intersection(words[:-1]):
+        return code
+    if code in _NO_CODES or (code == "PH" and not headers.PHONE_WORDS.intersection(words[:-1])):
+        return None
+    if code == "CO" and not last.isupper() and not _SPANISH_PHONES.intersection(words[:-1]):
+        return None
+    return _header_code(last, "".join(rest))
+
+
+def _first_code(tokens: Sequence[str]) -> str | None:
+    first, *rest = tokens
+    code, others = first.upper(), "".join(rest)
+    if code in _NO_CODES or code in _NOT_FIRST or code == "PH":
+        return None
+    if code in _WORDS_TOO and (not first.isupper() or others.isupper()):
+        return None
+    return _header_code(first, others)
+
+
+def _header_code(token: str, others: str) -> str | None:
+    """A code in a header: in capitals beside other letters, or in one case with all of them."""
+    if token.isupper() or (token.islower() and others.islower()):
+        code = token.upper()
+        plainly = token.isupper() and not others.isupper()
+        if code in _NOT_IN_HEADERS or (code in _WORDS_OF_THREE and not plainly):
+            return None
+        return _code(code)
+    return None
+
+
 def _of_code(digits: str) -> str | None:
     code = int(digits)
     # 1-242, 1-809 and the like are written as one code; all of them are of the plan of +1.
@@ -317,6 +465,8 @@ def _code(token: str) -> str | None:
     bare = token.strip("()[]-–,;:/")
     if not bare.isupper():
         return None
+    if bare == "UK":
+        return "GB"
     return bare if bare in phonenumbers.SUPPORTED_REGIONS else _ISO3.get(bare)
 
 

@@ -13,16 +13,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import pandas as pd
 import phonenumbers
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import country_name
+from dialframe.leads.columns.country_names import country_name, named_regions
 from dialframe.leads.columns.header_match import header_score, is_not_phone
-from dialframe.leads.columns.region_signs import Weights, is_weighed, weigh
+from dialframe.leads.columns.region_signs import (
+    Weights,
+    is_weighed,
+    weigh,
+)
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.lead_file import LeadFile
 from dialframe.phones import check_region
@@ -57,6 +61,8 @@ _ENGLISH: Final = 0.4
 _FAR_MORE: Final = 0.3
 _SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
+#: Share of the numbers of a column that have a trunk zero, from which its writers write it.
+_KEEPS_ZERO: Final = 0.1
 
 _NUMBER: Final = re.compile(r"[\d\s().\-/'\"=\u00a0]{6,40}")
 _OWN_CODE: Final = re.compile(r"[\s'\"=(]{0,4}(?:\+|00[1-9])")
@@ -212,6 +218,53 @@ def decide_region(
     return RegionDecision(file.name, None, "open", len(national), codes)
 
 
+class ColumnDoubt(NamedTuple):
+    """Why numbers of a phone column without a country code may be others than they read.
+
+    Attributes:
+        named: Countries that its header names.
+        keeps_zero: Whether some of its numbers have their trunk zero, so that one without it may be
+            a local number.
+    """
+
+    named: frozenset[str]
+    keeps_zero: bool
+
+    def is_of_another(self, region: str | None) -> bool:
+        """Whether the header names a country whose numbers are not those of the region."""
+        code = phonenumbers.country_code_for_region(region) if region else 0
+        return any(phonenumbers.country_code_for_region(named) != code for named in self.named)
+
+
+def column_doubts(frame: pd.DataFrame, columns: ColumnMap) -> dict[str, ColumnDoubt]:
+    """What speaks against reading numbers of the phone columns in the region of their record.
+
+    Args:
+        frame: The list, or a sample of its rows.
+        columns: Its columns by field.
+    """
+    phones = phone_columns(_sampled(frame), columns.phone, columns.joined)
+    if columns.phone_other is not None:
+        phones[columns.phone_other] = _sampled(frame)[columns.phone_other]
+    doubts = {
+        # A joined number has its area from a column of its own.
+        name: ColumnDoubt(named_regions(name), name not in columns.joined and _keeps_zero(cells))
+        for name, cells in phones.items()
+    }
+    return {name: doubt for name, doubt in doubts.items() if any(doubt)}
+
+
+def _keeps_zero(cells: pd.Series) -> bool:
+    national = [
+        digits
+        for cell in map(str, cells)
+        if not _OWN_CODE.match(cell)
+        and len(digits := "".join(_DIGITS.findall(cell[:60]))) >= _LEAST_DIGITS
+    ]
+    zeros = sum(digits[0] == "0" != digits[1] for digits in national)
+    return zeros >= max(1.0, _KEEPS_ZERO * len(national))
+
+
 # ---- the numbers
 
 
@@ -271,14 +324,19 @@ def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[s
 
 def _shares(numbers: Sequence[str], regions: Sequence[str]) -> list[float]:
     """By region, the share of the numbers that are valid in its plan, with the trunk 0 or without."""
+    valid, count = _validity(numbers, regions), len(numbers)
+    return [sum(valid[at : at + count]) / count for at in range(0, len(valid), count)]
+
+
+def _validity(numbers: Sequence[str], regions: Sequence[str]) -> list[bool]:
+    """Whether each number is valid in the plan of the first region, then in that of the next."""
     pairs = [(number, region) for region in regions for number in numbers]
     valid = are_valid([number for number, _ in pairs], [region for _, region in pairs])
     again = [at for at, (number, _) in enumerate(pairs) if not valid[at] and number.isdigit()]
     texts = [f"0{pairs[at][0]}" for at in again]
     for at, is_valid in zip(again, are_valid(texts, [pairs[at][1] for at in again]), strict=True):
         valid[at] = is_valid
-    count = len(numbers)
-    return [sum(valid[at : at + count]) / count for at in range(0, len(pairs), count)]
+    return list(valid)
 
 
 def _may_fit(digits: Sequence[str], region: str) -> bool:

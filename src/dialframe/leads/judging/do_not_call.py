@@ -19,7 +19,13 @@ from dialframe.leads.columns.header_match import is_screening
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_cells import every_number
-from dialframe.leads.judging.phone_columns import Phones, numbers, phone_cells, read_phones
+from dialframe.leads.judging.phone_columns import (
+    Doubts,
+    Phones,
+    numbers,
+    phone_cells,
+    read_phones,
+)
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import BY_CODE, REASONS
 from dialframe.opt_outs import (
@@ -135,6 +141,7 @@ def reach(
     read: Mapping[str, Phones],
     raws: Mapping[int, str],
     notes: Notes,
+    doubts: Doubts,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every number of the records that must not be called, in whatever phone column it stands.
 
@@ -145,6 +152,7 @@ def reach(
         read: What the phone columns say.
         raws: Row to the text of a record that could not be read whole.
         notes: What stands against the records.
+        doubts: What speaks against the region in some phone columns.
 
     Returns:
         Records, and a number of each; a record stands there once for each of its numbers.
@@ -156,6 +164,13 @@ def reach(
     found = [
         _spoken(text, read.get(name), rows, own)
         for name, text in phone_cells(cells, columns).items()
+    ]
+    # A column whose header names another country is read in both.
+    found += [
+        _spoken(text, None, rows, region)
+        for name, text in phone_cells(cells, columns).items()
+        if name in doubts
+        for region in sorted(doubts[name].named)
     ]
     more = [
         *columns.phone_parts,

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from phonenumbers import country_code_for_region
+from phonenumbers import PhoneMetadata, country_code_for_region
 
 from dialframe.leads import headers
 from dialframe.leads.cells import is_nothing, tidy
@@ -163,7 +163,7 @@ _DIGITS_ONLY: Final = re.compile(r"\d+")
 _ONE_NUMBER: Final = re.compile(r"[\d\s().+'-]*")
 _NOTHING_IN_IT: Final = frozenset(
     {"missing_phone", "phone_too_short", "phone_too_long", "invalid_phone", "phone_placeholder"}
-    | {"phone_precision_lost", "phone_ambiguous_region"}
+    | {"phone_precision_lost"}
 )
 _LEAST_DIGITS: Final = 5
 _MOST_DIGITS: Final = 25
@@ -172,6 +172,8 @@ _LONGEST_EXTENSION: Final = 7
 _MOST_WORDS: Final = 10
 _TWO_NUMBERS_DIGITS: Final = 14
 _LEAST_PART_DIGITS: Final = 7
+#: A mobile number of so many digits is no local number.
+_MOBILE_DIGITS: Final = 9
 _EXACT_DIGITS: Final = 15
 
 
@@ -267,6 +269,38 @@ def with_sign(text: str, region: str | None, taken: str = "") -> str | None:
     if taken == f"+{digits}" or not digits.startswith(str(country_code_for_region(region))):
         return None
     return read_number(f"+{digits}", None).e164
+
+
+def may_lack_area(cell: str, e164: str, region: str, kind: str | None) -> bool:
+    """Whether a number without its zero may be a local one, in a column whose other cells keep the zero.
+
+    A local number is shorter than the longest national one, and where the zero is a part of the number
+    (Italy) every number that begins with it has to show it.
+
+    Args:
+        cell: The cell's text, without a `+` before its number.
+        e164: The number as it was read.
+        region: The region by which it was read.
+        kind: Its line type.
+    """
+    code = f"+{country_code_for_region(region)}"
+    if not e164.startswith(code) or re.sub(r"\D", "", cell).startswith(("0", e164[1:])):
+        return False
+    national, (trunk, longest) = e164.removeprefix(code), _trunk(region)
+    if national.startswith("0"):
+        return True
+    if trunk != "0" or kind not in ("fixed_line", "mobile", "fixed_line_or_mobile"):
+        return False
+    return len(national) < longest and not (kind == "mobile" and len(national) >= _MOBILE_DIGITS)
+
+
+@cache
+def _trunk(region: str) -> tuple[str | None, int]:
+    """The trunk prefix of a region, and the digits of its longest number of a landline."""
+    metadata = PhoneMetadata.metadata_for_region(region, None)
+    if metadata is None or metadata.fixed_line is None:
+        return None, 0
+    return metadata.national_prefix, max(metadata.fixed_line.possible_length, default=0)
 
 
 def read_extension(cell: str) -> str:

@@ -18,6 +18,7 @@ from dialframe.leads import texts
 from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.region import ColumnDoubt
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import cell_kernel
@@ -26,6 +27,7 @@ from dialframe.leads.judging.phone_cells import (
     RESERVED,
     PhoneReading,
     is_fax,
+    may_lack_area,
     read_extension,
     read_phone,
     type_column,
@@ -39,6 +41,8 @@ from dialframe.phones.outcomes import REASONS
 from dialframe.phones.vectorized import are_valid
 
 Columns = Mapping[str, pa.Array]
+#: Phone columns whose numbers may be others than they read.
+Doubts = Mapping[str, ColumnDoubt]
 
 
 def row_regions(cells: Columns, columns: ColumnMap, region: str | None) -> Regions:
@@ -81,6 +85,7 @@ def choose_phones(
     policy: Policy,
     blocked: Collection[str],
     notes: Notes,
+    doubts: Doubts,
     single: Columns | None = None,
 ) -> tuple[dict[str, pa.Array], dict[str, Phones]]:
     """The first column of the preference that has a number, or the first reason why none has.
@@ -92,6 +97,7 @@ def choose_phones(
         policy: Decisions that are not the contract's.
         blocked: Regions whose numbers are rejected.
         notes: Takes what stands against the records.
+        doubts: What speaks against the region in some phone columns.
         single: The phone columns with the one number that each record is about, as `each_number`
             gives them; without it all that stands in them.
 
@@ -99,11 +105,11 @@ def choose_phones(
         `phone`, `phone_extension` and `phone_other` of each record, and what each phone column says.
     """
     own = phone_cells(cells, columns)
-    read = {name: read_phones(text, regions) for name, text in own.items()}
-    tried = [
-        _taken(cells, columns, name, read_phones(single[name], regions) if single else one, policy)
-        for name, one in read.items()
-    ]
+    read = {name: _read_certain(text, regions, doubts.get(name)) for name, text in own.items()}
+    tried = []
+    for name, one in read.items():
+        taken = _read_certain(single[name], regions, doubts.get(name)) if single else one
+        tried.append(_taken(cells, columns, name, taken, policy))
     good = [one.reason == FOUND for one in tried]
     none = ~np.logical_or.reduce(good)
     best = np.where(none, -1, np.argmax(np.stack(good), axis=0))
@@ -127,7 +133,8 @@ def choose_phones(
         told = texts.column(values).take(pa.array(which))
         fields["phone_extension"] = _or_other(fields["phone_extension"], told)
     if columns.phone_other is not None:
-        known = _fit(read_phones(cells[columns.phone_other], regions), policy).e164
+        name = columns.phone_other
+        known = _fit(_read_certain(cells[name], regions, doubts.get(name)), policy).e164
         fields["phone_other"] = _or_other(fields["phone_other"], known)
     return fields, read
 
@@ -137,6 +144,7 @@ def each_number(
     columns: ColumnMap,
     regions: Regions,
     policy: Policy,
+    doubts: Doubts,
     damaged: Collection[int] = (),
 ) -> tuple[np.ndarray, dict[str, pa.Array]]:
     """Records with several numbers once for each, in the order of the columns and of their cells.
@@ -146,6 +154,7 @@ def each_number(
         columns: The columns by field.
         regions: As `row_regions` gives them.
         policy: Decisions that are not the contract's.
+        doubts: What speaks against the region in some phone columns.
         damaged: Records that stay one lead.
 
     Returns:
@@ -156,7 +165,7 @@ def each_number(
     found = [
         (place, *part)
         for place, (name, text) in enumerate(own.items())
-        for part in _usable(cells, columns, name, text, regions, policy)
+        for part in _usable(cells, columns, name, text, regions, policy, doubts.get(name))
     ]
     rows, number = (np.concatenate([one[at] for one in found]) for at in (1, 2))
     columns_of = np.concatenate([np.full(len(one[1]), one[0]) for one in found])
@@ -184,9 +193,10 @@ def _usable(
     text: pa.Array,
     regions: Regions,
     policy: Policy,
+    doubt: ColumnDoubt | None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, pa.Array]]:
     """Records, numbers and texts: the first number of each cell of a phone column, then the others."""
-    phones = _taken(cells, columns, name, read_phones(text, regions), policy)
+    phones = _taken(cells, columns, name, _read_certain(text, regions, doubt), policy)
     rows = np.flatnonzero(phones.reason == FOUND)
     e164, extension = (texts.take(one, rows) for one in (phones.e164, phones.extension))
     dialed = pc.binary_join_element_wise(e164, extension, pa.scalar(" x", texts.TEXT))
@@ -412,6 +422,35 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_abroad(readable, invalid)
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
+
+
+_OWN_CODE: Final = r"^[\s'\"=(]*(?:\+|00[1-9])"
+_WITHOUT_ZERO: Final = r"^[^\d+]*[1-9]"
+
+
+def _read_certain(cells: pa.Array, regions: Regions, doubt: ColumnDoubt | None) -> Phones:
+    """`read_phones`, without numbers of which the column makes it doubtful that they are of the region."""
+    phones = read_phones(cells, regions)
+    if doubt is None:
+        return phones
+    each = _each_region(regions, len(cells))
+    held = np.zeros(len(cells), np.bool_)
+    found = (phones.reason == FOUND) & (texts.sizes(phones.e164) > 0)
+    own = pc.match_substring_regex(cells, _OWN_CODE).to_numpy(zero_copy_only=False)
+    bare = pc.match_substring_regex(cells, _WITHOUT_ZERO).to_numpy(zero_copy_only=False)
+    for region in {regions} if isinstance(regions, str | None) else set(regions):
+        if region is None:
+            continue
+        if doubt.is_of_another(region):
+            held |= each(region) & found & (~own | (texts.sizes(phones.other) > 0))
+        if not doubt.keeps_zero:
+            continue
+        rows = np.flatnonzero(each(region) & found & bare)
+        spoken, e164 = (texts.take(one, rows).to_pylist() for one in (cells, phones.e164))
+        kinds = [TYPES[kind] if kind >= 0 else None for kind in phones.kind[rows].tolist()]
+        for row, *number in zip(rows.tolist(), spoken, e164, kinds, strict=True):
+            held[row] |= may_lack_area(number[0], number[1], region, number[2])
+    return _refused(phones, np.flatnonzero(held), "phone_ambiguous_region")
 
 
 #: French numbers of the overseas departments: the code of France leads nowhere with them, they have codes of

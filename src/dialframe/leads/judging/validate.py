@@ -19,6 +19,7 @@ from dialframe.contract import limits
 from dialframe.leads import texts
 from dialframe.leads.cells import read_email, read_name, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
+from dialframe.leads.columns.region import ColumnDoubt
 from dialframe.leads.judging import cell_kernel, do_not_call
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_columns import choose_phones, each_number, row_regions
@@ -46,6 +47,7 @@ class Judging:
         blocked: Regions whose numbers are rejected.
         rules: Further rules of the account.
         turned: Whether the file's whole names are written `Last, First`.
+        doubts: What speaks against the region in some phone columns.
     """
 
     columns: ColumnMap
@@ -54,6 +56,7 @@ class Judging:
     blocked: Collection[str] = ()
     rules: Sequence[FieldRule] = ()
     turned: bool = False
+    doubts: Mapping[str, ColumnDoubt] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +81,8 @@ def leads_of(rows: Rows, judging: Judging) -> tuple[np.ndarray, Mapping[str, pa.
     A record that could not be read whole is one.
     """
     regions = row_regions(rows.columns, judging.columns, judging.region)
-    return each_number(rows.columns, judging.columns, regions, judging.policy, rows.faults)
+    policy, doubts = judging.policy, judging.doubts
+    return each_number(rows.columns, judging.columns, regions, policy, doubts, rows.faults)
 
 
 def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None = None) -> Assessed:
@@ -98,14 +102,18 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
     _file_warnings(rows, notes)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
     regions = row_regions(cells, columns, judging.region)
-    chosen, read = choose_phones(cells, columns, regions, policy, judging.blocked, notes, single)
+    chosen, read = choose_phones(
+        cells, columns, regions, policy, judging.blocked, notes, judging.doubts, single
+    )
     fields |= chosen
     _names(rows, judging, fields, notes)
     _emails(rows, judging, fields, notes)
     do_not_call.permissions(cells, columns, policy, notes)
     do_not_call.remarks(cells, columns, policy, notes)
     do_not_call.damaged(list(cells), columns, rows.faults, rows.raws, notes)
-    reach = do_not_call.reach(cells, columns, regions, read, rows.raws, notes)
+    if isinstance(regions, list):  # an opt-out of an unknown country holds the given one's number
+        regions = [region or judging.region for region in regions]
+    reach = do_not_call.reach(cells, columns, regions, read, rows.raws, notes, judging.doubts)
     _sizes(rows, columns, fields, notes)
     for rule in judging.rules:
         _rule(rows, columns, rule, fields, notes)
