@@ -243,6 +243,32 @@ def test_an_opt_out_of_an_unknown_country_reaches_the_given_one(lead_file):
     assert leads.clean(file, region="US").counts["clean"] == 0
 
 
+def _border(mexican: int, american: int) -> str:
+    rows = [f"Ana {at},Monterrey,81 1234 56{at:02},ana@f{at}.com.mx" for at in range(mexican)]
+    rows += [f"Bob {at},San Diego,323 223 45{at:02},bob@f{at}.com" for at in range(american)]
+    return "\n".join(["Nombre,Ciudad,Teléfono,Correo", *rows]) + "\n"
+
+
+def test_a_list_from_both_sides_of_a_border_is_asked_about(lead_file):
+    """All of its numbers are numbers of Mexico, and some of its people live in San Diego."""
+    assert decide_region(lead_file(_border(60, 12))).is_open
+    assert decide_region(lead_file(_border(60, 0))).region == "MX"
+
+
+@pytest.mark.parametrize("cells", [
+    [""] * 12 + ["Estados Unidos"] * 3,
+], ids=["empty"])  # fmt: skip
+def test_a_country_column_that_says_little_leaves_nobody_to_a_guess(lead_file, cells):
+    """What it names is another country than the likeliest, so the others may be anywhere."""
+    rows = "".join(
+        f"A{at},Guadalajara,{cell},33 3615 45{at:02},a@x{at}.com.mx\n"
+        for at, cell in enumerate(cells)
+    )
+    file = lead_file(f"Nombre,Ciudad,País,Teléfono,Correo\n{rows}")
+
+    assert decide_region(file, columns=leads.map_columns(file, region=None)).is_open
+
+
 @pytest.mark.parametrize(("region", "kept", "held"), [
     ("IT", ["02 2345678", "333 1234567", "800 123456"], ["5512345", "81234567"]),
     ("DE", ["030 2345678", "0171 1234567", "1711234568"], ["8765431", "30 2345679"]),

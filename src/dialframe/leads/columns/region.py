@@ -20,11 +20,12 @@ import phonenumbers
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import country_name, named_regions
+from dialframe.leads.columns.country_names import country_name, named_regions, read_region
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.region_signs import (
     Weights,
     is_weighed,
+    shares_elsewhere,
     weigh,
 )
 from dialframe.leads.columns.split_phones import phone_columns
@@ -61,6 +62,10 @@ _ENGLISH: Final = 0.4
 _FAR_MORE: Final = 0.3
 _SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
+#: Share of the records of a second country from which a list is of both, and how many they are at least.
+_SECOND: Final = 0.1
+_SECOND_RECORDS: Final = 2
+_SECOND_NUMBERS: Final = 3
 #: Share of the numbers of a column that have a trunk zero, from which its writers write it.
 _KEEPS_ZERO: Final = 0.1
 
@@ -212,7 +217,10 @@ def decide_region(
     if known:
         against = _against(file.name, known, codes, len(national))
         return RegionDecision(file.name, known, "given", len(national), codes, against)
-    if _is_beyond_doubt(codes, len(national)):
+    if _is_beyond_doubt(codes, len(national)) and not (
+        _says_another(frame, columns, phones, codes[0].region)
+        or _is_mixed(frame, phones, national, weights, codes[0])
+    ):
         region = codes[0].region
         return RegionDecision(file.name, region, "inferred", len(national), codes)
     return RegionDecision(file.name, None, "open", len(national), codes)
@@ -433,6 +441,54 @@ def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:
         and best.weight - second >= _LANGUAGE_LEAD
         and count >= _SOME_NUMBERS
     )
+
+
+def _says_another(
+    frame: pd.DataFrame, columns: ColumnMap | None, phones: Sequence[pd.Series], best: str
+) -> bool:
+    """Whether a header of phones or a column of countries names another country than the likeliest."""
+    named = {region for column in phones for region in named_regions(str(column.name))}
+    if columns is not None and columns.country is not None:
+        named |= {read_region(cell) or "" for cell in set(frame[columns.country])} - {""}
+    code = phonenumbers.country_code_for_region(best)
+    return any(phonenumbers.country_code_for_region(region) != code for region in named)
+
+
+def _is_mixed(
+    frame: pd.DataFrame,
+    phones: Sequence[pd.Series],
+    national: Sequence[str],
+    weights: Weights,
+    best: RegionCandidate,
+) -> bool:
+    """Whether some records are of a second country: a list from both sides of a border.
+
+    Its places or mails are in the list and some of the numbers fit it, or numbers that do not fit the
+    likeliest country fit the other.
+    """
+    code = phonenumbers.country_code_for_region(best.region)
+
+    def others(regions: Iterable[str]) -> list[str]:
+        return [
+            region for region in regions if phonenumbers.country_code_for_region(region) != code
+        ]
+
+    sample = national[:: max(1, len(national) // _SAMPLE_NUMBERS)][:_SAMPLE_NUMBERS]
+    shares = shares_elsewhere(frame, phones, best.region)
+    beside = others(
+        region
+        for region, share in shares.items()
+        if share >= _SECOND and share * len(frame) >= _SECOND_RECORDS
+    )
+    if beside and max(_shares(sample, beside)) >= _SECOND:
+        return True
+    own = _validity(sample, [best.region])
+    strange = [number for number, is_own in zip(sample, own, strict=True) if not is_own]
+    if len(strange) < max(_SECOND_NUMBERS, _SECOND * len(sample)):
+        return False
+    rivals = others(region for region, (weight, _) in weights.items() if weight > 0)
+    fitting = max(_shares(strange, rivals), default=0.0) * len(strange)
+    return fitting >= max(_SECOND_NUMBERS, _SECOND * len(sample))
 
 
 def _against(

@@ -51,12 +51,7 @@ def weigh(
         abroad: Its numbers with one.
     """
     headers = [str(name) for name in frame.columns]
-    own = {str(column.name) for column in phones}
-    columns = {
-        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS).tolist()) if cell.strip()]
-        for name in headers
-        if name not in own
-    }
+    columns = _cells(frame, phones)
     kinds = (
         _of_mails(columns),
         _of_places(columns),
@@ -75,6 +70,16 @@ def weigh(
     return weights
 
 
+def _cells(frame: pd.DataFrame, phones: Sequence[pd.Series]) -> dict[str, list[str]]:
+    """The filled cells of each column but the phones."""
+    own = {str(column.name) for column in phones}
+    return {
+        name: [cell for cell in map(str, frame[name].head(_SAMPLE_ROWS).tolist()) if cell.strip()]
+        for name in map(str, frame.columns)
+        if name not in own
+    }
+
+
 def is_of_divisions(header: str) -> bool:
     """Whether a header speaks of states, provinces and the like."""
     return bool(_words("headers", "division").intersection(plain(header).split()))
@@ -83,6 +88,31 @@ def is_of_divisions(header: str) -> bool:
 def is_division(cell: str) -> bool:
     """Whether a cell is the code of a state or province, `CA` or `NSW`."""
     return plain(cell) in _places()[1]
+
+
+def is_place(cell: str) -> bool:
+    """Whether a cell is the name of a known city or division, `Hessen`, or the code of one."""
+    return plain(cell) in _places()[0] or is_division(cell)
+
+
+def shares_elsewhere(
+    frame: pd.DataFrame, phones: Sequence[pd.Series], region: str
+) -> dict[str, float]:
+    """Share of the mails and of the places of a list that are of other countries than the likeliest, 0 to 2.
+
+    Args:
+        frame: The list, or a sample of its rows.
+        phones: Its columns of phones.
+        region: The likeliest country; a place that it has too is its own.
+    """
+    columns = _cells(frame, phones)
+    shares: dict[str, float] = {}
+    for kind in (_of_mails(columns), _of_places(columns, region)):
+        for other, (weight, _) in kind.items():
+            shares[other] = (
+                shares.get(other, 0.0) + weight / 3.0
+            )  # what each weighs where it is all of them
+    return shares
 
 
 def is_weighed(region: str) -> bool:
@@ -123,8 +153,8 @@ def _ending(region: str) -> str:
     return "uk" if region == "GB" else region.lower()
 
 
-def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
-    """Cities, divisions and their codes."""
+def _of_places(columns: Mapping[str, Sequence[str]], own: str | None = None) -> _Weights:
+    """Cities, divisions and their codes; those that a country of one's own has too are its alone."""
     known: Counter[str] = Counter()
     examples: dict[str, dict[str, None]] = {}
     total = 0
@@ -141,7 +171,7 @@ def _of_places(columns: Mapping[str, Sequence[str]]) -> _Weights:
                 if not regions and divisions:
                     regions = codes.get(word, frozenset())
                 if regions:
-                    for region in regions:
+                    for region in {own} if own in regions else regions:
                         known[region] += count
                         examples.setdefault(region, {})[part.strip()] = None
                     break
