@@ -257,7 +257,8 @@ def test_a_list_from_both_sides_of_a_border_is_asked_about(lead_file):
 
 @pytest.mark.parametrize("cells", [
     [""] * 12 + ["Estados Unidos"] * 3,
-], ids=["empty"])  # fmt: skip
+    ["zona 1", "zona 2", "norte"] * 4 + [""] * 3 + ["Estados Unidos"] * 3,
+], ids=["empty", "unknown"])  # fmt: skip
 def test_a_country_column_that_says_little_leaves_nobody_to_a_guess(lead_file, cells):
     """What it names is another country than the likeliest, so the others may be anywhere."""
     rows = "".join(
@@ -267,6 +268,19 @@ def test_a_country_column_that_says_little_leaves_nobody_to_a_guess(lead_file, c
     file = lead_file(f"Nombre,Ciudad,País,Teléfono,Correo\n{rows}")
 
     assert decide_region(file, columns=leads.map_columns(file, region=None)).is_open
+
+
+def test_an_unknown_country_is_not_the_given_one(lead_file):
+    """Also where most are unknown; states under `Land` are no countries."""
+    text = "Name,Country,Phone\nA,HQ,(212) 555-0140\nB,zone 3,(212) 555-0141\nC,,(212) 555-0142\n"
+    file = lead_file(text + "D,Germany,(212) 555-0143\n")
+    states = lead_file("Name,Land,Telefon\nA,Bayern,040 1234501\nB,Hessen,040 1234502\n")
+
+    assert leads.clean(file, region="US").clean["phone"].tolist() == [
+        "+12125550142",
+        "+492125550143",
+    ]
+    assert leads.clean(states, region="DE").counts["clean"] == 2
 
 
 @pytest.mark.parametrize(("region", "kept", "held"), [

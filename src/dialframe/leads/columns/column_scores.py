@@ -23,6 +23,7 @@ from dialframe.leads.columns.header_match import (
     needs_answers,
     phone_rank,
 )
+from dialframe.leads.columns.region_signs import is_place
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain
 from dialframe.phones import check_region
@@ -98,6 +99,13 @@ def country_share(column: pd.Series) -> float:
     """Share of the filled cells that name a country or its dialing code, on the same sample."""
     cells = _sample(column)
     return sum(read_region(cell) is not None for cell in cells) / len(cells) if cells else 0.0
+
+
+def _place_share(column: pd.Series) -> float:
+    """Share of the filled cells that name a city or a division, on the same sample."""
+    cells = _sample(column)
+    places = sum(is_place(cell) and read_region(cell) is None for cell in cells)
+    return places / len(cells) if cells else 0.0
 
 
 def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
@@ -224,7 +232,13 @@ def _is_believed(
     if not seen.filled:
         return name != "country"
     if content < _LEAST_CONTENT.get(name, 0.0):
-        return False
+        # Some records of a column `Country` name one, so the others are of nobody knows which;
+        # `Land` with the states of Germany is none.
+        return (
+            name == "country"
+            and header >= _WHOLE_HEADER
+            and content > _place_share(lead_file.frame[column])
+        )
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True
     # The header is no proof (`provider id`), so every value must be another one.
