@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from compliance import hand
 from dialframe.errors import StoreError
 from dialframe.files import LOCK, alone
-from dialframe.flows import exporting
-from dialframe.frames.csv_safety import write_csv
+from dialframe.flows import exporting, pack
+from dialframe.frames.csv_safety import escape, write_csv
 
 
 def test_table_opens_without_running_anything(tmp_path: Path) -> None:
@@ -37,6 +40,38 @@ def test_export_opens_without_running_anything(tmp_path: Path) -> None:
     assert "'=cmd" in exporting.write(frame, tmp_path / "leads.csv").read_text()
     kept = pd.read_parquet(exporting.write(frame, tmp_path / "leads.parquet"))
     assert kept["full_name"].tolist() == ["=cmd|' /C calc'!A0"]
+
+
+def test_no_table_of_a_pack_runs_anything(tmp_path: Path) -> None:
+    """Ids, states, outcomes and numbers of the account are texts; findings are read back as they were."""
+    at, formula = hand.utc("2026-11-20T04:00:00"), "=cmd|' /C calc'!A0"
+    fields = {"campaign_id": formula, "status": formula, "hangup_cause": formula}
+    calls = hand.calls(
+        hand.call(hand.NEW_YORK, at, id="=1+1", disposition="=a", **fields),
+        hand.call(hand.CHICAGO, at, id="@call", disposition="DNC", **fields),
+        hand.call(hand.NEW_YORK, at + timedelta(days=1), id="-call", disposition="+b()", **fields),
+        hand.call("=tel()", at, id="\t=x", disposition="-2+3", **fields),
+    )
+    leads = hand.leads(
+        hand.lead(id=formula, campaign_id=formula, custom_fields={"lead_source": formula}),
+        hand.lead(hand.CHICAGO, id="@lead", campaign_id=formula, disposition_code=formula),
+    )
+    checks = hand.checks(hand.check(at - timedelta(days=1), listed=True, request_id=formula))
+    result = hand.audit(leads, calls, checks, rules=["us"], now=at + timedelta(days=2))
+
+    pack.write(result, tmp_path / "pack", summary={})
+
+    escaped = set()
+    for path in (tmp_path / "pack").glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            for cell in (cell for row in csv.reader(file) for cell in row):
+                assert escape(cell) == cell or cell.startswith("'"), (path.name, cell)
+                if cell.startswith("'"):
+                    escaped.add(path.name)
+    assert escaped >= {"findings.csv", "flags.csv", "attempts.csv", "unmapped.csv", "coverage.csv"}
+    again = pack.findings_of(tmp_path / "pack")
+    for name in ("call_id", "lead_id", "campaign_id", "evidence"):
+        assert again[name].dropna().tolist() == result.findings[name].dropna().tolist()
 
 
 def test_second_run_is_refused_and_a_later_one_is_not(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from dialframe.compliance.result import FINDINGS as FINDINGS_COLUMNS
 from dialframe.errors import ConfigError
 from dialframe.files import publish, stage, staged_folder
 from dialframe.flows import pack_seal
+from dialframe.frames.csv_safety import csv_bytes, unescape_frame
 from dialframe.privacy import PHONE
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ FORMAT: Final = 2
 
 _BESIDE: Final = (MANIFEST, SIGNATURE, REQUEST, TOKEN)
 _START: Final = "0" * 64
-_INSTANTS: Final = "%Y-%m-%dT%H:%M:%S.%fZ"
 _ZIP_DATE: Final = (1980, 1, 1, 0, 0, 0)
 _LEAST_KEY_BYTES: Final = 16
 _CHUNK: Final = 2**20
@@ -452,7 +452,7 @@ def findings_of(path: Path) -> pd.DataFrame:
     """
     try:
         with _opened(path) as (files, _), files["findings.csv"]() as content:
-            return pd.read_csv(content, dtype="str", keep_default_na=True)
+            return unescape_frame(pd.read_csv(content, dtype="str", keep_default_na=True))
     except _MANGLED as error:
         raise ConfigError(f"{path}: the pack has no findings.csv that can be read") from error
 
@@ -577,8 +577,7 @@ def _known_as(path: Path) -> str:
 
 
 def _csv(frame: pd.DataFrame, hide: Callable[[str], str], *, header: bool = True) -> bytes:
-    text = frame.to_csv(index=False, header=header, date_format=_INSTANTS, lineterminator="\n")
-    return hide(text).encode()
+    return hide(csv_bytes(frame, header=header).decode()).encode()
 
 
 def _pseudonymiser(key: bytes | None) -> Callable[[str], str]:

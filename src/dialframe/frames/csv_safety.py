@@ -15,7 +15,15 @@ import pandas as pd
 
 from dialframe.files import write_bytes
 
-__all__ = ["NAME", "csv_bytes", "escape", "escape_frame", "unescape", "write_csv"]
+__all__ = [
+    "NAME",
+    "csv_bytes",
+    "escape",
+    "escape_frame",
+    "unescape",
+    "unescape_frame",
+    "write_csv",
+]
 
 #: Name of this way of escaping, as reports give it.
 NAME: Final = "apostrophe-1"
@@ -50,17 +58,32 @@ def escape_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(escaped, index=frame.index)
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
+def unescape_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy of a frame of texts as it was before it was escaped; nulls stay."""
+    texts = {
+        name: frame[name].map(unescape, na_action="ignore").astype("str")
+        if frame[name].str.startswith("'", na=False).any()
+        else frame[name]
+        for name in frame.columns
+    }
+    return pd.DataFrame(texts, index=frame.index)
+
+
+def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
     """A frame as CSV that a spreadsheet cannot run: UTF-8, instants as ISO 8601, nulls as nothing.
 
     Args:
         frame: Any frame; a text that begins like a formula gets an apostrophe, `unescape` takes it off.
+        header: Whether the names of the columns come first.
     """
     safe = escape_frame(frame)
     for name in safe.columns:
         if safe[name].dtype == object:
             safe[name] = [escape(cell) if isinstance(cell, str) else cell for cell in safe[name]]
-    return str(safe.to_csv(index=False, date_format="%Y-%m-%dT%H:%M:%S.%fZ")).encode()
+    text = safe.to_csv(
+        index=False, header=header, date_format="%Y-%m-%dT%H:%M:%S.%fZ", lineterminator="\n"
+    )
+    return str(text).encode()
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> Path:
