@@ -41,6 +41,7 @@ for arguments in json.load(sys.stdin):
     with redirect_stdout(out), redirect_stderr(err):
         status = run(arguments)
     told["ended"].append([arguments[0], status, out.getvalue(), err.getvalue()])
+told["compilers"] = [name for name in ("numba", "llvmlite") if name in sys.modules]
 json.dump(told, sys.stdout)
 """
 
@@ -50,7 +51,7 @@ json.dump(told, sys.stdout)
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be another user"
 )
 def test_every_command_works_as_another_user_without_a_home() -> None:
-    """Funnel, audit, report, rules, lists, doctor: no compiler's cache, no drawing library's folder is missed."""
+    """Funnel, audit, report, rules, lists, doctor: no cache and no drawing library's folder is missed, nothing compiled."""
     # Outside of the tests' own folders, which nobody else may enter.
     with (
         dialframe.sandbox.start(size="tiny", seed=3) as service,
@@ -88,6 +89,7 @@ def test_every_command_works_as_another_user_without_a_home() -> None:
         assert ran.returncode == 0, ran.stderr
         told = json.loads(ran.stdout)
         assert (told["sealed"], told["user"]) == (True, 65534)
+        assert told["compilers"] == []
         for name, status, out, err in told["ended"]:
             # An audit ends with 3 where it has findings.
             assert status == 0 or (name, status) == ("audit", 3), (name, out, err)
