@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialframe.config import OnProgress, Progress
+from dialframe.files import Outputs
 from dialframe.privacy import PHONE
 from dialframe.widgets import (
     CoverageDashboard,
@@ -49,6 +50,8 @@ def test_a_file_is_opened_looked_at_and_written(workbench: Workbench) -> None:
         "clean", "rejected", "duplicates", "do not call", "skipped",
         "origin", "report page", "report", "manifest",
     ]  # fmt: skip
+    # Whoever is forgotten later is looked for in them, though no account was ever opened here.
+    assert set(workbench.model.written.values()) <= set(Outputs.of_this_user().paths())
 
 
 def test_the_columns_show_what_was_found_and_how_sure_that_is(workbench: Workbench) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dialframe.errors import ConfigError
-from dialframe.files import write_text
+from dialframe.files import note_written, write_text
 
 _NAME_CHARS: Final = 120
 _MOST_NAMES: Final = 300
@@ -65,6 +65,8 @@ class Uploads:
         if self._room is None:
             self._room = Path(tempfile.mkdtemp(prefix="dialframe-upload-"))
             weakref.finalize(self, shutil.rmtree, self._room, ignore_errors=True)
+            # Whoever is forgotten while the page is open may be in one of them.
+            note_written([self._room])
         # Each in a place of its own: the one that is open may be at work.
         return Path(tempfile.mkdtemp(dir=self._room)) / plain_name(name)
 

@@ -13,6 +13,7 @@ import ipywidgets as W  # noqa: N812 - its own documentation calls it so
 from platformdirs import user_state_path
 
 from dialframe.config import OnProgress
+from dialframe.files import note_outputs
 from dialframe.flows import lead_tables
 from dialframe.flows.suppress import own_list
 from dialframe.leads.columns.column_map import FIELDS
@@ -78,11 +79,13 @@ class Workbench(Panel):
                 default that of the user's program states. Nothing of a record is in there.
         """
         super().__init__(jobs)
+        clock = partial(datetime.now, UTC)
+        note_outputs(clock)
         room = keep or user_state_path("dialframe") / "workbench"
         self.model = LeadBench(
             Path(folder),
             connect,
-            partial(datetime.now, UTC),
+            clock,
             kept=place(room, Path(folder)),
             suppression=own_list(os.environ),
         )
