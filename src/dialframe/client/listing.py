@@ -252,8 +252,6 @@ def _without(page: ListPage[Row], ids: Sequence[int | None], known: set[int]) ->
 
 
 def _builder(plan: ListPlan[Any]) -> FrameBuilder:
-    from dialframe.client.listing import FrameBuilder
-
     return FrameBuilder(plan.operation, plan.model)
 
 
