@@ -13,7 +13,12 @@ BOTH = {
     "test_contact", "test_downloads", "test_etags", "test_late_writes", "test_listing",
     "test_operations", "test_request_plan", "test_retry_loop", "test_tolerance", "test_writes",
 }  # fmt: skip
-#: Their tests that are about threads, or about a client's inside.
+#: Tests of other modules that are held to both kinds too.
+ALSO = {
+    "test_answers_before_an_error_are_kept", "test_date_is_waited_for", "test_import_takes_a_frame",
+    "test_other_defaults_share_connections", "test_recording_goes_into_a_buffer_or_comes_in_chunks",
+}  # fmt: skip
+#: Tests that are about threads, or about a client's inside.
 THREADS_ALONE = {
     "test_answer_that_drips_ends_at_the_deadline": "its body drips in a thread",
     "test_nothing_is_dialed_late_after_a_kill": "it is about the journal, which both share",
@@ -24,7 +29,8 @@ THREADS_ALONE = {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Each test of those modules for both kinds of client."""
     module = metafunc.module.__name__.rpartition(".")[2]
-    if module in BOTH and metafunc.function.__name__ not in THREADS_ALONE:
+    name = metafunc.function.__name__
+    if name in ALSO or (module in BOTH and name not in THREADS_ALONE):
         metafunc.fixturenames.append("client_kind")
         metafunc.parametrize("client_kind", ["threads", "event loop"], indirect=True)
 

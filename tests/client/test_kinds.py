@@ -171,17 +171,26 @@ def test_other_defaults_share_connections(tmp_path: Path) -> None:
     with pytest.raises(dialframe.errors.ServiceUnavailable):
         hasty.me()
     assert len(service.requests) == 1
-    assert hasty._shell is client._shell
+    with pytest.raises(dialframe.errors.ServiceUnavailable):
+        client.me()
+    assert len(service.requests) == 5
     with pytest.raises(dialframe.errors.ConfigError, match="max_attempts"):
         client.with_options(max_attempts=0)
+    client.close()
+    with pytest.raises(dialframe.errors.ConfigError, match="closed"):
+        hasty.me()
 
 
 def test_recording_goes_into_a_buffer_or_comes_in_chunks(tmp_path: Path) -> None:
     """A buffer is set back when the connection broke; chunks come as they arrive."""
     import io
 
-    class Broken(httpx.SyncByteStream):
+    class Broken(httpx.SyncByteStream, httpx.AsyncByteStream):
         def __iter__(self) -> Any:
+            yield b"RI"
+            raise httpx.ReadError("cut")
+
+        async def __aiter__(self) -> Any:
             yield b"RI"
             raise httpx.ReadError("cut")
 
@@ -194,9 +203,3 @@ def test_recording_goes_into_a_buffer_or_comes_in_chunks(tmp_path: Path) -> None
     assert client.calls.recording_into(fakes.CALL, buffer) == 8
     assert buffer.getvalue() == b"headRIFF...."
     assert b"".join(client.calls.recording_chunks(fakes.CALL)) == b"RIFF...."
-
-    async def chunks() -> bytes:
-        async with in_a_loop(Service(whole), tmp_path) as other:
-            return b"".join([part async for part in other.calls.recording_chunks(fakes.CALL)])
-
-    assert asyncio.run(chunks()) == b"RIFF...."

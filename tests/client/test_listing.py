@@ -64,6 +64,26 @@ def test_pages_are_asked_for_when_they_are_needed(tmp_path: Path) -> None:
     assert len(service.requests) == 2
 
 
+def test_first_record_is_the_first_pages(tmp_path: Path) -> None:
+    """Nothing is asked beyond the first page that has one; an empty list has none."""
+    service = paged([[], [a_call(1), a_call(2)], [a_call(3)]])
+    first = connected(service, tmp_path).calls.list().first()
+
+    assert first is not None
+    assert first.id[-1] == "1"
+    assert len(service.requests) == 2
+    assert connected(paged([[]]), tmp_path).calls.list().first() is None
+
+
+def test_page_is_iterated_like_a_list(tmp_path: Path) -> None:
+    """Its records and their number."""
+    service = paged([[a_call(1), a_call(2)], [a_call(3)]])
+    pages = list(connected(service, tmp_path).calls.list().pages())
+
+    assert [[call.id[-1] for call in page] for page in pages] == [["1", "2"], ["3"]]
+    assert [len(page) for page in pages] == [2, 1]
+
+
 def test_each_walk_starts_anew(tmp_path: Path) -> None:
     """A listing is a question, not an answer."""
     listing = connected(paged([[a_call(1)], [a_call(2)]]), tmp_path).calls.list()
