@@ -8,6 +8,8 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +80,9 @@ def test_headers_of_ones_own_go_out_and_ours_are_ours(tmp_path: Path) -> None:
     assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert client_is_open
     for name in ("Authorization", "idempotency-key", "Host"):
-        with pytest.raises(ConfigError, match=f"headers: {name} is set by the client"):
-            Client(BASE_URL, KEY, headers={name: "x"})
+        for kind in (Client, AsyncClient):
+            with pytest.raises(ConfigError, match=f"headers: {name} is set by the client"):
+                kind(BASE_URL, KEY, headers={name: "x"})
 
 
 def test_client_of_httpx_is_used_as_it_is(tmp_path: Path) -> None:
@@ -95,13 +98,16 @@ def test_client_of_httpx_is_used_as_it_is(tmp_path: Path) -> None:
             transport=httpx.MockTransport(service), event_hooks={"request": [hook]},
             follow_redirects=True, auth=("user", "hunter2"),
         ) as http:  # fmt: skip
-            client = AsyncClient(BASE_URL, KEY, http_client=http, limiter=None, journal=tmp_path)
+            client = AsyncClient(
+                BASE_URL, KEY, http_client=http, headers={"X-Team": "ops"}, limiter=None, journal=tmp_path
+            )  # fmt: skip
             with pytest.raises(ContractError, match="redirects are not followed"):
                 await client.me()
 
     asyncio.run(ask())
 
     assert seen == ["service.example"]
+    assert service.requests[0].headers["X-Team"] == "ops"
     assert service.requests[0].headers["Authorization"] == f"Bearer {KEY}"
 
 
@@ -145,16 +151,16 @@ def refusing_proxy() -> Iterator[str]:
     thread.join()
 
 
-def both_ask(**settings: Any) -> list[Exception]:
-    """What a question ends with, of both kinds of client."""
+def both_ask(base_url: str = BASE_URL, **settings: Any) -> list[Exception]:
+    """The errors that a question ends with, of both kinds of client."""
     more: dict[str, Any] = {"limiter": None, "max_attempts": 1, **settings}
     caught: list[Exception] = []
 
     async def ask() -> None:
-        async with AsyncClient(BASE_URL, KEY, **more) as client:
+        async with AsyncClient(base_url, KEY, **more) as client:
             await client.me()
 
-    for work in (lambda: Client(BASE_URL, KEY, **more).me(), lambda: asyncio.run(ask())):
+    for work in (lambda: Client(base_url, KEY, **more).me(), lambda: asyncio.run(ask())):
         try:
             work()
         except (TransportError, ConfigError) as error:
@@ -206,6 +212,64 @@ def test_authorities_and_certificates_are_ones_own(tmp_path: Path) -> None:
         for error in both_ask(**settings):
             assert isinstance(error, ConfigError)
             assert "check proxy=, verify= and cert=" in str(error)
+
+
+@pytest.fixture
+def mutual_tls(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A service of an authority of one's own that asks for a certificate; its address, and the file of both."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "own.pem"
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    pem.write_bytes(secret + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=pem)
+    context.load_cert_chain(pem)
+    context.verify_mode = ssl.CERT_REQUIRED
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """A handshake that failed is what the test is about."""
+
+    with Quiet(("127.0.0.1", 0), Answers) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        serving = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        serving.start()
+        yield f"https://localhost:{server.server_port}", pem
+        server.shutdown()
+    serving.join()
+
+
+def test_service_of_an_authority_of_ones_own_is_reached(mutual_tls: tuple[str, Path]) -> None:
+    """With its file and a certificate of one's own, by both kinds; with one of them alone by none."""
+    address, pem = mutual_tls
+    assert both_ask(address, verify=pem, cert=pem) == []
+    assert both_ask(address, verify=ssl.create_default_context(cafile=pem), cert=(str(pem),)) == []
+    for settings in ({"verify": pem}, {"cert": pem}):
+        refused = both_ask(address, **settings)
+        assert [type(error) for error in refused] == [TransportError, TransportError]
 
 
 @pytest.mark.parametrize(
