@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.ids import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.http.asgi_app import Edge
@@ -158,10 +159,12 @@ def test_documents_are_served(sandbox: Sandbox, api: Api) -> None:
     }  # fmt: skip
     made = document["components"]["schemas"]["WebhookCreate"]["properties"]["events"]
     assert made["uniqueItems"] is True
-    problem = api.get("/v1/nowhere").json()
-    page = httpx.get(problem["type"], trust_env=False)
-    assert page.status_code == 200
-    assert "route_not_available" in page.text
+    address = api.get("/v1/nowhere").json()["type"]
+    assert address == f"{sandbox.base_url}/docs/errors/route-not-available"
+    for code in BY_CODE:
+        page = api.http.get(address.replace("route-not-available", code.replace("_", "-")))
+        assert page.status_code == 200
+        assert f"<h1>{code}</h1>" in page.text
     assert api.http.get("/docs/errors/no-such-thing").status_code == 404
 
 
