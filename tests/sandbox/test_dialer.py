@@ -244,6 +244,31 @@ def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Acco
         assert 8 <= local.hour < 21
 
 
+def test_hours_that_never_open_hold_nobody_for_ever(make: Callable[..., Account]) -> None:
+    """Leads and callbacks are dialed within a day of the hours being set right."""
+    account = make().dialing(answer_rate=0)
+    before = account.console.account()
+    first, second = numbers(2)
+    account.campaign([first])
+    account.campaign([second], status="paused")
+    ((lead, campaign),) = account.rows(
+        f"SELECT id, campaign_id FROM leads WHERE phone = '{second}'"
+    )
+    due = int(MONDAY + 3_600) * 1_000_000
+    with clockwork.up_to_now(account.world) as (db, _):
+        db.execute(
+            "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
+            (lead, campaign, due, due),
+        )
+    account.console.update_account({"calling_hours": {"start": "00:00", "end": "00:00"}})
+    account.advance(4 * 3_600)
+    assert account.dialed() == []
+    assert set(account.refused()) == {"dial_refused"}
+    account.console.update_account({"calling_hours": before["calling_hours"]})
+    account.advance(86_400)
+    assert set(account.dialed()) == {first, second}
+
+
 @pytest.mark.parametrize("share", [0, 1])
 def test_calls_of_an_ai_agent_have_their_event(make: Callable[..., Account], share: int) -> None:
     """Each answered call or none of them, with every field that the contract names."""

@@ -320,9 +320,9 @@ class _Playback:
     def _put_off(
         self, context: DialContext, lead_id: str, phone: str, opens_at: int | None
     ) -> None:
-        """Until the hours open; a number whose hours are not known leaves the order."""
+        """Until the hours open; where they never do, that is kept as a refusal."""
         if opens_at is None:
-            opens_at = context.sender.now_us + 7 * DAY_US
+            opens_at = _looked_at_again(phone, context.sender.now_us)
             refusal = Refusal("dial_refused", "The called party's hours cannot be told.")
             _refused(context, "campaign", CalledParty(phone), lead_id, refusal)
         self._change_lead(context.sender.client, lead_id, next_attempt_at=opens_at)
@@ -394,9 +394,11 @@ class _Playback:
                 client, lead_id, status="dnc", slot_at=None, next_attempt_at=None, updated_at=at_us
             )
             return
-        next_at: int | None = at_us + _wait_us(refusal)
+        next_at = at_us + _wait_us(refusal)
         if _outside_hours(refusal):
-            next_at = sending.next_opening(phone, call_life.permitted_hours(context.sender), at_us)
+            hours = call_life.permitted_hours(context.sender)
+            opens_at = sending.next_opening(phone, hours, at_us)
+            next_at = opens_at or _looked_at_again(phone, at_us)
         self._change_lead(client, lead_id, slot_at=None, next_attempt_at=next_at)
 
     def _call_back(self, context: DialContext, due: Due) -> None:
@@ -437,6 +439,9 @@ class _Playback:
         wait_us = 0 if _outside_hours(refusal) else max(_wait_us(refusal), _HOLD_US)
         hours = call_life.permitted_hours(context.sender)
         next_at = sending.next_opening(phone, hours, due.at_us + wait_us)
+        if next_at is None and sending.zones(phone):
+            # No hour is open by today's settings, which may change.
+            next_at = due.at_us + _HOLD_US
         late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
         if late or refusal.code == "on_dnc":
             # It stays pending, and nobody dials it.
@@ -455,6 +460,11 @@ def _campaign_allows(status: str | None, asked_by: str | None) -> None:
     """A paused campaign still calls whom a request promised a call, and nobody of its own."""
     if status in ("completed", "archived") or (status == "paused" and asked_by != "request"):
         raise Refusal("campaign_not_running", f"The campaign is {status}.")
+
+
+def _looked_at_again(phone: str, at_us: int) -> int:
+    """When to look again at a number without an open hour: settings may change, its zone will not."""
+    return at_us + (DAY_US if sending.zones(phone) else 7 * DAY_US)
 
 
 def _outside_hours(refusal: Refusal) -> bool:
