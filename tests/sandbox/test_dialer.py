@@ -668,6 +668,31 @@ def test_nobody_gets_two_calls_at_once(make: Callable[..., Account]) -> None:
     assert len(rows) > 150
 
 
+def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: Api) -> None:
+    """Whatever leads it has: the next call to it waits until the one before has ended."""
+    api, console, me = calling, free.console, free.client_id
+    dialer = {"enabled": True, "answer_rate": 1, "hours": None}
+    console.update_account({"dialer": dialer, "calling_hours": None})
+    campaigns = [console.create_campaign(me, "c", status="running")["id"] for _ in range(3)]
+    phones = numbers(20)
+    console.add_leads(
+        me, [{"campaign_id": c, "phone": phone} for phone in phones for c in campaigns[:2]]
+    )
+    console.advance_clock(40)
+    ok(api.post("/v1/leads", {"campaign_id": campaigns[2], "phone": phones[0], "dial_now": True}))
+    console.advance_clock(7_200)
+    calls: dict[str, list[Json]] = {}
+    for call in api.walk("/v1/calls", limit=100):
+        calls.setdefault(call["to_number"], []).append(call)
+    assert sum(map(len, calls.values())) > 30
+    assert len(calls[phones[0]]) > 1
+    for of_number in calls.values():
+        of_number.sort(key=lambda call: str(call["created_at"]))
+        for earlier, later in itertools.pairwise(of_number):
+            assert earlier["ended_at"] is not None
+            assert later["created_at"] >= earlier["ended_at"]
+
+
 def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Api) -> None:
     """The promise that a call led to is moved and cancelled like any other; nobody rings then."""
     api, console, me = calling, free.console, free.client_id

@@ -159,12 +159,13 @@ def lead_called(db: sqlite3.Connection, client: int, lead_id: str) -> CalledPart
     return CalledParty(*row)
 
 
-def is_on_the_line(db: sqlite3.Connection, client: int, lead_id: str, now_us: int) -> bool:
-    """Whether a call to a lead is under way; none takes longer than an hour and its ringing."""
+def is_on_the_line(db: sqlite3.Connection, client: int, phone: str, now_us: int) -> bool:
+    """Whether a call to a lead of this number is under way; none takes longer than an hour and its ringing."""
     row = db.execute(
-        "SELECT 1 FROM calls WHERE client = ? AND lead_id = ? AND created_at > ?"
-        " AND ended_at IS NULL",
-        (client, lead_id, now_us - _LONGEST_US),
+        "SELECT 1 FROM leads JOIN calls ON calls.client = leads.client AND calls.lead_id = leads.id"
+        " WHERE leads.client = ? AND leads.phone = ? AND calls.created_at > ?"
+        " AND calls.ended_at IS NULL",
+        (client, phone, now_us - _LONGEST_US),
     )
     return row.fetchone() is not None
 

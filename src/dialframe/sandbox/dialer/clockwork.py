@@ -40,7 +40,7 @@ _HOLD_US: Final = 60 * _MINUTE_US
 _CALLBACK_TRIES_US: Final = DAY_US
 #: Far beyond any clock.
 _NEVER_US: Final = 2**62
-#: A callback to somebody who is on the line already is tried again so much later.
+#: Somebody who is on the line already is tried again so much later.
 _BUSY_US: Final = 2 * _MINUTE_US
 #: A lead that goes first and is refused is tried again after so long, while its window lasts.
 _FIRST_AGAIN_US: Final = 10 * SECOND_US
@@ -135,17 +135,21 @@ def dial_first(
     """
     sender = context.sender
     called = call_life.lead_called(sender.db, sender.client, lead_id)
-    try:
-        sending.may_dial(sender, called.phone, "dial_now")
-    except Refusal as refusal:
-        if refusal.code != refused_before:
-            _refused(context, "dial_now", called, lead_id, refusal)
-        plan = {"until_us": until_us, "refused": refusal.code, "key": sender.credential_id}
-        again_us = sender.now_us + _FIRST_AGAIN_US
-        if again_us <= until_us and refusal.code != "on_dnc":
-            context.agenda.add(again_us, "first", sender.client, lead_id, plan)
-        return
-    call_life.place(context, called, "dial_now")
+    code = refused_before
+    if not call_life.is_on_the_line(sender.db, sender.client, called.phone, sender.now_us):
+        try:
+            sending.may_dial(sender, called.phone, "dial_now")
+        except Refusal as refusal:
+            code = refusal.code
+            if code != refused_before:
+                _refused(context, "dial_now", called, lead_id, refusal)
+        else:
+            call_life.place(context, called, "dial_now")
+            return
+    plan = {"until_us": until_us, "refused": code, "key": sender.credential_id}
+    again_us = sender.now_us + _FIRST_AGAIN_US
+    if again_us <= until_us and code != "on_dnc":
+        context.agenda.add(again_us, "first", sender.client, lead_id, plan)
 
 
 def context_at(sender: Sender) -> DialContext:
@@ -360,6 +364,10 @@ class _Playback:
             self._change_lead(client, lead_id, slot_at=None)
             return
         called = call_life.lead_called(self._db, client, lead_id)
+        if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
+            self._change_lead(client, lead_id, slot_at=None, next_attempt_at=due.at_us + _BUSY_US)
+            self._expect_tick(client, due.at_us)
+            return
         try:
             sending.may_dial(context.sender, called.phone, "campaign")
         except Refusal as refusal:
@@ -406,21 +414,22 @@ class _Playback:
         client, callback_id = due.client, due.about
         row = self._db.execute(
             "SELECT callbacks.lead_id, callbacks.scheduled_at, callbacks.status, campaigns.status,"
-            " callbacks.asked_by"
+            " callbacks.asked_by, leads.status"
             " FROM callbacks LEFT JOIN campaigns ON campaigns.client = callbacks.client"
             " AND campaigns.id = callbacks.campaign_id"
+            " LEFT JOIN leads ON leads.client = callbacks.client AND leads.id = callbacks.lead_id"
             " WHERE callbacks.client = ? AND callbacks.id = ?",
             (client, callback_id),
         ).fetchone()
-        lead_id, scheduled_at, status, campaign_status, asked_by = row
+        lead_id, scheduled_at, status, campaign_status, asked_by, lead_status = row
         if status != "pending" or lead_id is None:
             return
-        if call_life.is_on_the_line(self._db, client, lead_id, due.at_us):
+        called = call_life.lead_called(self._db, client, lead_id)
+        if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
             self._call_back_at(due, due.at_us + _BUSY_US)
             return
-        called = call_life.lead_called(self._db, client, lead_id)
         try:
-            _campaign_allows(campaign_status, asked_by)
+            _may_be_called_back(campaign_status, asked_by, lead_status)
             sending.may_dial(context.sender, called.phone, "callback")
         except Refusal as refusal:
             _refused(context, "callback", called, callback_id, refusal)
@@ -456,8 +465,8 @@ class _Playback:
         self._agenda.recall(at_us, "callback", due.client, due.about)
 
 
-def _campaign_allows(status: str | None, asked_by: str | None) -> None:
-    """A paused campaign still calls whom a request promised a call, and nobody of its own."""
+def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: str | None) -> None:
+    """A paused campaign still calls whom a request promised a call; a lead marked `dnc` nobody calls."""
     if status in ("completed", "archived") or (status == "paused" and asked_by != "request"):
         raise Refusal("campaign_not_running", f"The campaign is {status}.")
 
