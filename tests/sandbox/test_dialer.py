@@ -693,6 +693,20 @@ def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: 
             assert later["created_at"] >= earlier["ended_at"]
 
 
+def test_a_lead_marked_do_not_call_gets_no_callback(free: Sandbox, calling: Api) -> None:
+    """Though its number is on no list, and the callback was asked for."""
+    api, console, me = calling, free.console, free.client_id
+    console.update_account({"dialer": {"enabled": True, "hours": None}, "calling_hours": None})
+    campaign = console.create_campaign(me, "c", status="paused")["id"]
+    lead = {"campaign_id": campaign, "phone": numbers(1)[0], "status": "dnc"}
+    (lead_id,) = console.add_leads(me, [lead])
+    at = (moment(console.advance_clock(0)) + dt.timedelta(minutes=5)).isoformat()
+    ok(api.post("/v1/callbacks", {"lead_id": lead_id, "scheduled_at": at}), 201)
+    console.advance_clock(86_400)
+    assert console.outbox(me) == api.walk("/v1/calls") == []
+    assert [(one["kind"], one["code"]) for one in console.refusals(me)] == [("callback", "on_dnc")]
+
+
 def test_a_cancelled_callback_leaves_its_lead_alone(free: Sandbox, calling: Api) -> None:
     """The promise that a call led to is moved and cancelled like any other; nobody rings then."""
     api, console, me = calling, free.console, free.client_id

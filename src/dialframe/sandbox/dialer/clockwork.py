@@ -467,6 +467,8 @@ class _Playback:
 
 def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: str | None) -> None:
     """A paused campaign still calls whom a request promised a call; a lead marked `dnc` nobody calls."""
+    if lead_status == "dnc":
+        raise Refusal("on_dnc", "The lead is marked as not to be called.")
     if status in ("completed", "archived") or (status == "paused" and asked_by != "request"):
         raise Refusal("campaign_not_running", f"The campaign is {status}.")
 
