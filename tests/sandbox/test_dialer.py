@@ -321,6 +321,16 @@ def test_a_number_listed_since_its_import_is_not_dialed(make: Callable[..., Acco
     assert [phone for (phone,) in listed if phone in phones[:2]] == sorted(phones[:2])
 
 
+def test_what_is_no_number_is_not_dialed(make: Callable[..., Account]) -> None:
+    """Also where no hours are kept: nobody can tell whom it would reach, or in which country."""
+    account = make().dialing(hours=None)
+    account.console.update_account({"calling_hours": None, "blocked_countries": ["GB"]})
+    account.campaign(["abc", "+999123456789", *numbers(1)])
+    account.advance(600)
+    assert account.dialed() == numbers(1)
+    assert account.refused() == Counter({"dial_refused": 2})
+
+
 def test_caps_hold_for_the_dialer(make: Callable[..., Account]) -> None:
     """A daily cap of seven: seven calls of each UTC day."""
     account = make().dialing()

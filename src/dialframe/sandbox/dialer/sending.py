@@ -277,7 +277,8 @@ def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
     Raises:
         Refusal: `blocked_country`.
     """
-    if _country(phone) in sender.settings.unreachable:
+    number = _number(phone)
+    if number is not None and number.country in sender.settings.unreachable:
         problem = FieldError(pointer, "blocked_country")
         raise Refusal("blocked_country", "The country is blocked.", errors=(problem,))
 
@@ -285,13 +286,16 @@ def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
 def contact_allowed(
     sender: Sender, phone: str, code: Literal["dial_refused", "message_refused"]
 ) -> None:
-    """Refuse outside the calling hours, and without consent where the account asks for it.
+    """Refuse what is no number, outside the calling hours, and without consent where the account asks for it.
 
     A consent of any channel counts: what the contract's channels are called is not shown.
 
     Raises:
         Refusal: `code`, with the reason as the first field problem.
     """
+    if _number(phone) is None:
+        problem = FieldError("/to", "invalid_phone")
+        raise Refusal(code, "It is no number that can be reached.", errors=(problem,))
     settings = sender.settings
     hours = settings.calling_hours
     if hours is not None and not within_hours(phone, hours, sender.now_us):
@@ -438,7 +442,4 @@ def _within_spend(sender: Sender, cap: float, cost: float) -> None:
         raise Refusal("spend_cap_reached", "The spend cap is used up.", retry_after_s=wait_s)
 
 
-@lru_cache(maxsize=1 << 16)
-def _country(phone: str) -> str | None:
-    number = read(phone)
-    return None if number is None else number.country
+_number = lru_cache(maxsize=1 << 16)(read)
