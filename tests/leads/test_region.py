@@ -8,7 +8,7 @@ import pytest
 from dialframe import leads, phones
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import named_regions
-from dialframe.leads.columns.region import decide_region
+from dialframe.leads.columns.region import column_doubts, decide_region
 from leads.national_lists import COUNTRIES, bare_list, made_bare, national_list
 
 CODE = phonenumbers.country_code_for_region
@@ -301,3 +301,11 @@ def test_a_local_number_beside_numbers_with_their_zero_is_held(lead_file, region
         assert len(leads.clean(lead_file(f"Name,Phone\n{alone}"), region=region).clean) == len(
             held
         )
+
+
+def test_a_long_list_of_two_kinds_of_rows_in_turn_shows_both(lead_file):
+    """Every second number without its zero, however the rows are sampled."""
+    rows = "".join(f"Kim,{'030 ' if at % 2 else ''}{2345678 + 11 * at}\n" for at in range(3000))
+    columns = leads.map_columns(lead_file(f"Name,Phone\n{rows}"), region="DE")
+
+    assert column_doubts(lead_file(f"Name,Phone\n{rows}").frame, columns)["Phone"].keeps_zero

@@ -140,8 +140,8 @@ def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> li
 
 
 def sample_step(rows: int) -> int:
-    """Every how manieth row is in the sample on which decisions are taken."""
-    return max(1, -(-rows // _SAMPLE_ROWS))
+    """Every how manieth row is in the sample on which decisions are taken: odd, to see rows of two kinds in turn."""
+    return max(1, -(-rows // _SAMPLE_ROWS)) | 1
 
 
 def _may_stream(told: ReadOptions) -> bool:
