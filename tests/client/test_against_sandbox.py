@@ -32,9 +32,11 @@ from dialframe.errors import (
 HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
 
 
-def ten_leads(prefix: str) -> list[dict[str, str]]:
-    """Leads whose external ids are nobody else's."""
-    return [{"phone": f"+1212555{n:04d}", "external_id": f"{prefix}-{n}"} for n in range(100, 110)]
+def ten_leads(client: Client, prefix: str) -> list[dict[str, str]]:
+    """Leads whose external ids are nobody else's, with numbers that no list of this day's account has."""
+    numbers = [f"+1212555{n:04d}" for n in range(100, 200)]
+    free = [check.phone for check in client.dnc.check(numbers) if not check.listed]
+    return [{"phone": phone, "external_id": f"{prefix}-{n}"} for n, phone in enumerate(free[:10])]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +134,7 @@ def test_numbers_are_checked_in_their_order(client: Client, sandbox: sandboxes.S
 
 def test_import_answers_for_each_lead(client: Client, paused: str) -> None:
     """By index; the leads are there afterwards."""
-    leads = ten_leads("first")
+    leads = ten_leads(client, "first")
     answer = client.leads.import_(paused, [*leads, {"phone": "not a number"}])
 
     assert [result.index for result in answer.data] == list(range(11))
@@ -149,7 +151,9 @@ def test_lost_answer_of_an_import_is_fetched_with_its_key(
     sandbox.console.arm_fault("leads.import", drop="after-commit", times=4)
 
     with pytest.raises(TransportError, match="settle") as caught:
-        client.leads.import_(paused, ten_leads("lost"), options=Options(idempotency_key="batch-1"))
+        client.leads.import_(
+            paused, ten_leads(client, "lost"), options=Options(idempotency_key="batch-1")
+        )
     assert caught.value.sent
     (write,) = client.writes.pending()
     sandbox.console.clear_faults()
