@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialframe.cli import completion
-from dialframe.cli.rules_commands import read_book, split
+from dialframe.cli.rules_commands import Jurisdictions, Own, read_book, split
 from dialframe.cli.terminal import (
     FINDINGS,
     AsJson,
@@ -64,15 +63,7 @@ Scheduler = Annotated[str | None, typer.Option("--scheduler", metavar="threads|p
 class RuleOptions:
     """Which rules hold, and what the firm's own files say: for the audit and for the gate."""
 
-    rules: Annotated[
-        str | None,
-        typer.Option(
-            "--rules",
-            help="Jurisdictions or rule ids, commas between: us, us-fl, us-*, gb. All by default.",
-            show_default=False,
-            autocompletion=completion.rules,
-        ),
-    ] = None
+    rules: Jurisdictions = None
     practice: Annotated[
         Path | None,
         typer.Option(
@@ -107,10 +98,7 @@ class RuleOptions:
             "--declared", help="Declared emergencies and holidays (TOML).", show_default=False
         ),
     ] = None
-    own: Annotated[
-        Path | None,
-        typer.Option("--own", help="The firm's own changes and rules (TOML).", show_default=False),
-    ] = None
+    own: Own = None
     codes: Codes = None
     region: NumbersRegion = None
     state_field: Annotated[
