@@ -7,6 +7,7 @@ from typing import Final
 import pandas as pd
 
 from dialframe.compliance.checks.check_results import (
+    CALL_COLUMNS,
     NOT_EVALUABLE,
     UNCERTAIN,
     VIOLATION,
@@ -15,18 +16,8 @@ from dialframe.compliance.checks.check_results import (
     shaped,
 )
 from dialframe.compliance.rules.rule_model import Rule, SectorBanRule
-from dialframe.frames import Column
 
-COLUMNS: Final = (
-    Column("call_id", "text", "call id"),
-    Column("to_number", "text", "called number, E.164"),
-    Column("campaign_id", "text", "campaign of the call"),
-    Column("created_at", "instant", "the call was started, UTC"),
-    Column("grade", "text", "pass, violation, uncertain or not evaluable"),
-    Column("rule_id", "text", "the rules"),
-    Column("citation", "text", "their citations"),
-    Column("reason", "text", "why this grade"),
-)
+COLUMNS: Final = tuple(column for column in CALL_COLUMNS if column.name != "missing")
 
 
 def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
