@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import resources
 from typing import Any, Final
 
@@ -16,10 +17,6 @@ OUTCOMES: Final = {
 }
 #: Below this a decision is marked as one to look at.
 SURE: Final = 0.8
-#: What stands for a character that HTML reads as its own.
-_ESCAPED: Final = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
-)
 
 
 def render(report: Mapping[str, Any]) -> str:
@@ -244,7 +241,7 @@ def _confidence(share: float | None) -> str:
 
 def _safe(value: object) -> str:
     """Text that HTML shows as it stands."""
-    return str(value).translate(_ESCAPED)
+    return escape(str(value))
 
 
 def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, str]]:
