@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe.flows import pack
-from dialframe.privacy import PHONE, mask
+from dialframe.privacy import redact
 
 #: Columns by which a finding of one pack is known again in another.
 KEYS: Final = ["check", "call_id", "lead_id", "phone", "rule_id", "campaign_id", "at"]
@@ -84,7 +84,7 @@ def compare(before: Path, after: Path) -> pd.DataFrame:
         drop=True
     )
     for name in ("phone", "reason"):
-        told[name] = told[name].map(_masked, na_action="ignore").astype("str")
+        told[name] = told[name].map(redact, na_action="ignore").astype("str")
     return told
 
 
@@ -142,8 +142,3 @@ def _facts_of(path: Path) -> dict[str, Any]:
     """
     told = pack.manifest_of(path)["facts"]
     return dict(told) if isinstance(told, Mapping) else {}
-
-
-def _masked(text: str) -> str:
-    """Text with every number masked."""
-    return PHONE.sub(lambda match: mask(match.group()), text)
