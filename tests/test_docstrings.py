@@ -8,6 +8,7 @@ import importlib
 import inspect
 import shutil
 import textwrap
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -85,19 +86,20 @@ def examples(path: Path) -> Iterator[Example]:
 
 
 MODULES = sorted((SOURCE / "dialframe").rglob("*.py"))
-WITH_PROMPTS = [path for path in MODULES if any(">>> " in text for _, text in docstrings(path))]
-#: The examples of commands are run by the tests of the command line.
-EXAMPLES = [example for path in MODULES if path.parent.name != "cli" for example in examples(path)]
+MINIMUM_WITH_PROMPTS, MINIMUM_OF_EXAMPLES = 6, 10
 
 
-@pytest.mark.parametrize("path", WITH_PROMPTS, ids=lambda path: path.stem)
-def test_prompts_answer_as_written(path: Path) -> None:
-    """Every `>>>` of a module gives what stands below it."""
-    name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-    found = doctest.testmod(importlib.import_module(name))
-
-    assert found.attempted > 0
-    assert found.failed == 0
+def test_prompts_answer_as_written() -> None:
+    """Every `>>>` of a docstring gives what stands below it; the report of doctest names the line."""
+    prompts = [path for path in MODULES if any(">>> " in text for _, text in docstrings(path))]
+    assert len(prompts) >= MINIMUM_WITH_PROMPTS
+    wrong = {}
+    for path in prompts:
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+        result = doctest.testmod(importlib.import_module(name))
+        if result.failed or not result.attempted:
+            wrong[name] = result
+    assert wrong == {}
 
 
 @pytest.fixture(scope="module")
@@ -142,16 +144,32 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
             }
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_indented_examples_run(example: Example, names: dict[str, Any]) -> None:
+def test_indented_examples_run(names: dict[str, Any]) -> None:
     """Each runs as it stands where a reader would type it, or is named here with a reason."""
-    if any(example.text.startswith(start) for start in NOT_RUN):
-        return
-    package = ".".join(example.path.relative_to(SOURCE).parent.parts)
-    inside = {**vars(importlib.import_module(package)), **names}
-    exec(compile(example.text, str(example), "exec"), inside)  # noqa: S102 - our own text
-    if "account" in inside and example.owner == "the module":
-        getattr(inside["account"], "close", lambda: None)()
+    # The examples of commands are run by the tests of the command line.
+    every = [
+        example for path in MODULES if path.parent.name != "cli" for example in examples(path)
+    ]
+    assert len(every) >= MINIMUM_OF_EXAMPLES
+    failures = {}
+    for example in every:
+        if any(example.text.startswith(start) for start in NOT_RUN):
+            continue
+        package = ".".join(example.path.relative_to(SOURCE).parent.parts)
+        inside = {**vars(importlib.import_module(package)), **names}
+        failures |= failure(str(example), example.text, inside)
+        if "account" in inside and example.owner == "the module":
+            getattr(inside["account"], "close", lambda: None)()
+    assert failures == {}
+
+
+def failure(name: str, text: str, inside: dict[str, Any]) -> dict[str, str]:
+    """Run an example; its name and how it failed, or nothing."""
+    try:
+        exec(compile(text, name, "exec"), inside)  # noqa: S102 - our own text
+    except Exception:
+        return {name: traceback.format_exc(limit=-3)}
+    return {}
 
 
 #: Rooms whose public names are documented to the last argument.
@@ -213,32 +231,17 @@ def section(function: Callable[..., Any]) -> str:
     return textwrap.dedent("\n".join(lines[:end])).strip()
 
 
-#: Functions of the faces; those whose prompts are run above have them in the docstring's text.
-FUNCTIONS = {name: function for name, function in public_callables() if name.count(".") == 1}
-
-
-def test_every_public_function_has_an_example() -> None:
-    """Below `Example:`, or with a prompt."""
-    without = [
-        name
-        for name, function in FUNCTIONS.items()
-        if not section(function) and ">>> " not in (inspect.getdoc(function) or "")
-    ]
-    assert without == []
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, function in FUNCTIONS.items() if ">>>" not in section(function)]
-)
-def test_an_example_of_a_public_function_runs(name: str, names: dict[str, Any]) -> None:
-    """As it stands, with the frames of a small account; a server that would not end is not begun."""
-    text = section(FUNCTIONS[name])
-    room = importlib.import_module(f"dialframe.{name.partition('.')[0]}")
-    if "serve(" not in text:
-        exec(compile(text, name, "exec"), {**vars(room), **names})  # noqa: S102 - our own text
-
-
-def test_there_are_examples() -> None:
-    """Both kinds are found, so that neither test above is empty."""
-    assert len(WITH_PROMPTS) >= 6
-    assert len(EXAMPLES) >= 10
+def test_every_public_function_has_an_example_that_runs(names: dict[str, Any]) -> None:
+    """Below `Example:`, run with the frames of a small account, or with prompts, which are run above."""
+    failures = {}
+    for name, function in public_callables():
+        if name.count(".") != 1:
+            continue
+        text = section(function)
+        if not text and ">>> " not in (inspect.getdoc(function) or ""):
+            failures[name] = "there is no example"
+        # A server that would not end is not begun.
+        elif ">>>" not in text and "serve(" not in text:
+            room = importlib.import_module(f"dialframe.{name.partition('.')[0]}")
+            failures |= failure(name, text, {**vars(room), **names})
+    assert failures == {}
