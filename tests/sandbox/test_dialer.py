@@ -20,7 +20,9 @@ import pytest
 from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox import Console, Sandbox, start
-from dialframe.sandbox.dialer import clockwork
+from dialframe.sandbox.dialer import call_life, clockwork
+from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
+from dialframe.sandbox.dialer.sending import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
 from sandbox.calling import Api, Json, ok
@@ -312,13 +314,14 @@ def test_a_number_listed_since_its_import_is_not_dialed(make: Callable[..., Acco
     """Its lead ends as `dnc`; the others are dialed."""
     account = make().dialing()
     phones = numbers(6)
-    account.campaign(phones)
+    # A number is listed however its lead spells it.
+    account.campaign([f"{phones[0][:2]} {phones[0][2:5]}-{phones[0][5:]}", *phones[1:]])
     account.console.add_dnc(account.me, phones[:2])
     account.advance(86_400)
     assert set(account.dialed()) == set(phones[2:])
     assert account.refused() == Counter({"on_dnc": 2})
     listed = account.rows("SELECT phone FROM leads WHERE status = 'dnc' ORDER BY phone")
-    assert [phone for (phone,) in listed if phone in phones[:2]] == sorted(phones[:2])
+    assert len([phone for (phone,) in listed if phone not in phones[2:]]) == 2
 
 
 def test_what_is_no_number_is_not_dialed(make: Callable[..., Account]) -> None:
@@ -389,19 +392,20 @@ def test_campaigns_without_leads_take_no_part_of_the_pace(make: Callable[..., Ac
 
 
 def test_attempts_on_a_lead_keep_their_distance(make: Callable[..., Account]) -> None:
-    """Three within 24 hours at most, and never sooner than the campaign's gap."""
+    """Never sooner than the campaign's gap; three to a number in 24 hours, whatever leads have it."""
     account = make().dialing(max_attempts=30, answer_rate=0)
     account.campaign(numbers(20), retry_gap_minutes=90)
+    account.campaign(numbers(30)[20:], retry_gap_minutes=180)
+    account.campaign(numbers(30)[20:], retry_gap_minutes=180)
     account.advance(WEEK_S)
-    at: dict[object, list[dt.datetime]] = {}
-    for phone, created_at in account.rows("SELECT to_number, created_at FROM calls ORDER BY 2"):
-        at.setdefault(phone, []).append(instant(created_at))
-    assert max(map(len, at.values())) > 9
-    for times in (times for times in at.values() if len(times) > 3):
-        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
-        assert min(gaps) >= dt.timedelta(minutes=90)
-        spans = [later - earlier for earlier, later in zip(times, times[3:], strict=False)]
-        assert min(spans) > dt.timedelta(hours=24)
+    for who, apart, least in (("lead_id", 1, 90), ("to_number", 3, 24 * 60)):
+        at: dict[object, list[dt.datetime]] = {}
+        for name, created_at in account.rows(f"SELECT {who}, created_at FROM calls ORDER BY 2"):
+            at.setdefault(name, []).append(instant(created_at))
+        assert max(map(len, at.values())) > 9
+        for times in at.values():
+            for earlier, later in zip(times, times[apart:], strict=False):
+                assert later - earlier >= dt.timedelta(minutes=least)
 
 
 def test_answer_rate_is_kept(make: Callable[..., Account]) -> None:
@@ -639,6 +643,31 @@ def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) ->
     assert api.post("/v1/calls", body).status_code == 201
 
 
+def test_a_click_to_call_lasts_half_an_hour_at_most(make: Callable[..., Account]) -> None:
+    """However long the called party would talk."""
+    account = make().dialing(answer_rate=1)
+    sender = Sender(None, 1, account.world.access.settings, "", 0, frozenset())  # type: ignore[arg-type]
+    context = DialContext(sender, None, 3)  # type: ignore[arg-type]
+    lasted = set()
+    for number in range(3_000):
+        party = CalledParty(f"+1212555{number:04d}")
+        plan = call_life._plan(context, party, "click", party.phone)
+        assert plan.answered_at is not None
+        lasted.add(plan.ended_at - plan.answered_at)
+    assert max(lasted) == 30 * 60 * 1_000_000
+
+
+def test_a_lead_marked_do_not_call_is_not_clicked_either(free: Sandbox, calling: Api) -> None:
+    """Though its number is on no list."""
+    console, me = free.console, free.client_id
+    console.add_agent(me, "100", "a@example.com")
+    console.add_caller_id(me, "+12125550180")
+    (lead,) = console.add_leads(me, [{"phone": numbers(1)[0], "status": "dnc"}])
+    body = {"to": numbers(1)[0], "agent_extension": "100", "lead_id": lead}
+    assert calling.post("/v1/calls", body).json()["code"] == "on_dnc"
+    assert console.outbox(me) == []
+
+
 def test_real_time_drives_it_too(free: Sandbox) -> None:
     """Without an advance, leads are dialed at once, one after another."""
     console, me = free.console, free.client_id
@@ -683,6 +712,9 @@ def test_a_number_of_two_campaigns_rings_once_at_a_time(free: Sandbox, calling: 
     api, console, me = calling, free.console, free.client_id
     dialer = {"enabled": True, "answer_rate": 1, "hours": None}
     console.update_account({"dialer": dialer, "calling_hours": None})
+    console.add_agent(me, "100", "a@example.com")
+    console.add_caller_id(me, "+12125550180")
+    ok(api.post("/v1/calls", {"to": numbers(2)[1], "agent_extension": "100"}), 201)
     campaigns = [console.create_campaign(me, "c", status="running")["id"] for _ in range(3)]
     phones = numbers(20)
     console.add_leads(

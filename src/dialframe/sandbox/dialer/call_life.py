@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
 from dialframe.sandbox.dialer import sending
@@ -34,6 +34,8 @@ ORDER: Final[tuple[Step, ...]] = (
 #: A click-to-call while the dialer is off: answered after ten seconds, ended a minute later.
 CLICK_RINGS_US: Final = 10 * SECOND_US
 CLICK_TALKS_US: Final = 60 * SECOND_US
+#: Longer than that no click-to-call lasts.
+CLICK_LASTS_US: Final = 30 * 60 * SECOND_US
 
 #: Caller ID of an account that has registered none: a fictional number.
 NO_CALLER_ID: Final = "+12025550180"
@@ -156,18 +158,28 @@ def lead_called(db: sqlite3.Connection, client: int, lead_id: str) -> CalledPart
         " WHERE client = ? AND id = ?",
         (client, lead_id),
     ).fetchone()
-    return CalledParty(*row)
+    return CalledParty(sending.e164(row[0]), *row[1:])
 
 
 def is_on_the_line(db: sqlite3.Connection, client: int, phone: str, now_us: int) -> bool:
-    """Whether a call to a lead of this number is under way; none takes longer than an hour and its ringing."""
+    """Whether a call to this number is under way; none takes longer than an hour and its ringing."""
     row = db.execute(
-        "SELECT 1 FROM leads JOIN calls ON calls.client = leads.client AND calls.lead_id = leads.id"
-        " WHERE leads.client = ? AND leads.phone = ? AND calls.created_at > ?"
-        " AND calls.ended_at IS NULL",
+        "SELECT 1 FROM calls WHERE client = ? AND to_number = ? AND created_at > ?"
+        " AND ended_at IS NULL",
         (client, phone, now_us - _LONGEST_US),
     )
     return row.fetchone() is not None
+
+
+def rested_at(context: DialContext, phone: str) -> int:
+    """When a number has had fewer calls in 24 hours than the account allows, whatever leads have it."""
+    sender = context.sender
+    row = sender.db.execute(
+        "SELECT created_at FROM calls WHERE client = ? AND to_number = ?"
+        " ORDER BY created_at DESC LIMIT 1 OFFSET ?",
+        (sender.client, phone, context.dialer.max_attempts_per_day - 1),
+    ).fetchone()
+    return 0 if row is None else int(row[0]) + _DAY_US + SECOND_US
 
 
 def place(
@@ -261,7 +273,17 @@ def _plan(
         local=from_number[:5] == called.phone[:5],
         answer_rate=context.dialer.answer_rate,
     )
-    return behavior.plan_call(context.seed, dial)
+    plan = behavior.plan_call(context.seed, dial)
+    return _cut_off(plan) if occasion == "click" else plan
+
+
+def _cut_off(plan: CallPlan) -> CallPlan:
+    """The service ends a click-to-call after 30 minutes (contract, Endpoints: Calls)."""
+    over_us = 0 if plan.answered_at is None else plan.ended_at - plan.answered_at - CLICK_LASTS_US
+    if over_us <= 0:
+        return plan
+    logged_at = None if plan.logged_at is None else plan.logged_at - over_us
+    return replace(plan, ended_at=plan.ended_at - over_us, logged_at=logged_at)
 
 
 def _caller_id(sender: Sender, phone: str) -> str:
@@ -413,17 +435,9 @@ def _campaign_limits(context: DialContext, campaign_id: str | None) -> tuple[int
 
 def _next_attempt(context: DialContext, plan: Json, gap_minutes: float | None) -> int | None:
     """When the lead may be dialed again, in the hours there; None where those are never."""
-    sender, dialer = context.sender, context.dialer
+    sender = context.sender
     gap_us = plan["gap_us"] if gap_minutes is None else int(gap_minutes * 60 * SECOND_US)
-    next_at: int = plan["ended_at"] + gap_us
-    if plan["attempt"] >= dialer.max_attempts_per_day:
-        recent = sender.db.execute(
-            "SELECT created_at FROM calls WHERE client = ? AND lead_id = ?"
-            " ORDER BY created_at DESC LIMIT 1 OFFSET ?",
-            (sender.client, plan["lead_id"], dialer.max_attempts_per_day - 1),
-        ).fetchone()
-        if recent is not None:
-            next_at = max(next_at, recent[0] + _DAY_US + SECOND_US)
+    next_at = max(plan["ended_at"] + gap_us, rested_at(context, plan["phone"]))
     return sending.next_opening(plan["phone"], permitted_hours(sender), next_at)
 
 

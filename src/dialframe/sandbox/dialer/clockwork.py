@@ -364,8 +364,11 @@ class _Playback:
             self._change_lead(client, lead_id, slot_at=None)
             return
         called = call_life.lead_called(self._db, client, lead_id)
+        free_at = call_life.rested_at(context, called.phone)
         if call_life.is_on_the_line(self._db, client, called.phone, due.at_us):
-            self._change_lead(client, lead_id, slot_at=None, next_attempt_at=due.at_us + _BUSY_US)
+            free_at = max(free_at, due.at_us + _BUSY_US)
+        if free_at > due.at_us:
+            self._change_lead(client, lead_id, slot_at=None, next_attempt_at=free_at)
             self._expect_tick(client, due.at_us)
             return
         try:

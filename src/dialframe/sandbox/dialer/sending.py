@@ -63,6 +63,12 @@ def read(text: str) -> Number | None:
     )
 
 
+def e164(phone: str) -> str:
+    """The E.164 form of a lead's number, by which lists, consents and calls know it; else the text."""
+    number = _number(phone)
+    return phone if number is None else number.e164
+
+
 @lru_cache(maxsize=1 << 16)
 def zones(e164: str) -> tuple[str, ...]:
     """Every time zone that the called party may be in; none where that is not known."""
@@ -240,8 +246,10 @@ def may_start_calls(caller: Caller) -> None:
 
 
 def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
-    """Whether a number is on the client's Do-Not-Call list."""
-    row = db.execute("SELECT 1 FROM dnc WHERE client = ? AND phone = ?", (client, phone))
+    """Whether a number is on the client's Do-Not-Call list, in either of the ways to write it."""
+    row = db.execute(
+        "SELECT 1 FROM dnc WHERE client = ? AND phone IN (?, ?)", (client, phone, e164(phone))
+    )
     return row.fetchone() is not None
 
 

@@ -64,12 +64,16 @@ def start(context: Context[CallStart]) -> Reply:
     wanted = context.request
     if wanted.campaign_id is not None:
         CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
+    lead_status = None
     if wanted.lead_id is not None:
-        LEAD.find(context.db, context.client, wanted.lead_id)
+        lead_status = LEAD.find(context.db, context.client, wanted.lead_id)["status"]
     extension = _ready_agent(context)
     caller_id = _caller_id(context)
     sending.country_reachable(context.sender, wanted.to, "/to")
     sending.not_on_dnc(context.sender, wanted.to, "/to")
+    if lead_status == "dnc":
+        problem = FieldError("/lead_id", "on_dnc")
+        raise Refusal("on_dnc", "The lead is marked as not to be called.", errors=(problem,))
     sending.contact_allowed(context.sender, wanted.to, "dial_refused")
     sending.affordable(context.sender, "call")
     called = CalledParty(wanted.to, wanted.campaign_id)

@@ -133,7 +133,8 @@ class DialerSettings(BaseModel):
             own parameters give.
         ai_share: Share of the answered calls that an AI agent handles; click-to-call never.
         max_attempts: Attempts on a lead of a campaign that does not say otherwise.
-        max_attempts_per_day: Attempts on a lead within 24 hours.
+        max_attempts_per_day: Calls to a number within 24 hours after which no campaign dials it, whatever
+            leads have it.
         retry_gap_minutes: Shortest time between two attempts on a lead; null for a gap that depends
             on what became of the last one.
         hours: The called party's hours that campaigns keep to, besides the account's calling hours.

@@ -121,6 +121,7 @@ INDEXES: Final[tuple[str, ...]] = (
     "leads_phone ON leads (client, phone)",
     "calls_page ON calls (client, created_at, id)",
     "calls_campaign ON calls (client, campaign_id, created_at, id)",
+    "calls_number ON calls (client, to_number, created_at)",
     "calls_lead ON calls (client, lead_id, created_at, id)",
     "leads_due ON leads (client, campaign_id, due_at, id) WHERE due_at IS NOT NULL",
     "leads_slot ON leads (slot_at) WHERE slot_at IS NOT NULL",
