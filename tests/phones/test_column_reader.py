@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from dialframe.phones import COLUMNS, column_reader, normalize, numbers
-from dialframe.phones.column_reader import ENOUGH, MANY
+from dialframe.phones.column_reader import BLOCK, MANY, VERY_MANY
 from dialframe.phones.column_reader import pays as really_pays
 from phones.samples import REGIONS, written
 
@@ -113,13 +113,16 @@ def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
 
 
 def test_the_blocks_of_a_long_list_are_counted_together(monkeypatch):
-    """Each is too short to compile for; all of them are not."""
+    """Each is too short to load or compile for; all of them are not, and single numbers never are."""
     monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
-    monkeypatch.setattr(column_reader, "is_kept", lambda *_: False)
-    read = column_reader._ReadWithout()
-    monkeypatch.setattr(column_reader, "_read_without", read)
-    answers = []
-    for read.rows in (0, ENOUGH - 1, ENOUGH):
-        answers.append((really_pays(MANY), really_pays(MANY - 1)))
+    answers = {}
+    for kept, most in ((True, MANY), (False, VERY_MANY)):
+        monkeypatch.setattr(column_reader, "is_kept", lambda *_, kept=kept: kept)
+        monkeypatch.setattr(column_reader, "_read_without", column_reader._ReadWithout())
+        blocks = most // BLOCK
+        answers[kept] = [
+            [really_pays(BLOCK) for _ in range(blocks)].index(True),
+            really_pays(BLOCK - 1),
+        ]
 
-    assert answers == [(False, False), (False, False), (True, False)]
+    assert answers == {True: [MANY // BLOCK - 1, False], False: [VERY_MANY // BLOCK - 1, False]}
