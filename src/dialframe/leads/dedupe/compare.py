@@ -159,15 +159,21 @@ class InMemory:
 
     def __init__(self) -> None:
         self._parts: list[tuple[np.ndarray, np.ndarray | pa.Array, np.ndarray]] = []
+        self._again: Again | None = None
 
     def add(self, records: np.ndarray, keys: np.ndarray | pa.Array, lines: np.ndarray) -> None:
         """The next records with their keys and physical lines."""
         self._parts.append((records, keys, lines))
 
     def found(self) -> Iterator[Again]:
-        """Records whose key an earlier one has, in order."""
-        if not self._parts:
-            return
+        """Records whose key an earlier one has, in order; the keys are gone from then on."""
+        if self._parts:
+            self._again = self._compared()
+            self._parts.clear()
+        if self._again is not None:
+            yield self._again
+
+    def _compared(self) -> Again:
         records = np.concatenate([one for one, _, _ in self._parts])
         lines = np.concatenate([one for _, _, one in self._parts])
         keys = [one for _, one, _ in self._parts]
@@ -181,11 +187,12 @@ class InMemory:
         firsts[codes[::-1]] = np.arange(len(codes))[::-1]
         kept = firsts[codes]
         again = np.flatnonzero(kept != np.arange(len(codes)))
-        yield Again(records[again], records[kept[again]], lines[kept[again]])
+        return Again(records[again], records[kept[again]], lines[kept[again]])
 
     def close(self) -> None:
         """Give back what was held."""
         self._parts.clear()
+        self._again = None
 
 
 class Barring(Protocol):

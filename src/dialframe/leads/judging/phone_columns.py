@@ -473,8 +473,8 @@ def _of_two_countries(phones: Phones, readable: pa.Array, regions: Regions) -> n
         code = str(country_code_for_region(region))
         # Taken whole, the cell is as long as its number without `+` and calling code.
         whole = texts.sizes(phones.e164) - texts.sizes(readable) <= 1 + len(code)
-        begins = pc.match_substring_regex(readable, rf"^\W*{code}").to_numpy(zero_copy_only=False)
-        rows = np.flatnonzero(begins & whole & (texts.sizes(phones.e164) > 0) & each(region))
+        begins = pc.starts_with(phones.e164, f"+{code}{code}").to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(begins & whole & each(region))
         digits = [re.sub(r"\D", "", cell) for cell in texts.take(readable, rows).to_pylist()]
         e164 = texts.take(phones.e164, rows).to_pylist()
         doubtful = [
