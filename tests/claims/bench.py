@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from claims.worlds import Switches, World, made
+from claims.worlds import AS_OF, Switches, World, made
 from dialframe import analytics
 from dialframe.analytics import Claim, Result
 
@@ -191,6 +191,7 @@ ROWS: Final[tuple[Row, ...]] = (
         (Switches(), CONFOUNDED, replace(CONFOUNDED, bound=True)),
         replace(CONFOUNDED, sick=0.5, leads=3000), lambda w: w.truth["sick"],
         right=lambda c, w: c.subject in w.sick, kind="alarm",
+        limit=lambda part: Switches(sick=0.1, sick_keeps=1 - part, sick_from=0),
     ),
     Row(
         "scorecard, 60 sources", lambda w: analytics.scorecard(w.calls, w.leads),
@@ -207,9 +208,10 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row(
         "changes", lambda w: analytics.changes(
-            w.calls, w.leads, alpha=0.05, as_of="2026-02-20", recent="14d", min_calls=60
+            w.calls, w.leads, alpha=0.05, as_of=AS_OF, recent="14d", min_calls=60
         ),
         (Switches(), Switches(shifts=True, ladders=True, frailty=0.8, hour=1.5, source_spread=0.4)),
         Switches(season=3.0), kind="alarm",
+        limit=lambda points: Switches(lately=1 + points / BASE),
     ),
 )  # fmt: skip

@@ -115,6 +115,20 @@ def test_the_stated_size_has_the_stated_power(
     assert 0.9 <= np.mean(distances) <= 1.2
 
 
+def test_a_loss_of_the_stated_size_is_seen() -> None:
+    """Of caller IDs too, whose chance of a false alarm is shared."""
+    small = Switches(leads=800, callers=5)
+    null = analytics.caller_ids(made(0, small).calls, made(0, small).leads, min_calls=100)
+    lost = null.claims[0].detectable or 0.0
+    ill = replace(small, sick=0.2, sick_keeps=1 - lost, sick_from=0)
+    worlds = [made(seed, ill) for seed in range(5)]
+    seen = [
+        w.sick <= {c.subject for c in analytics.caller_ids(w.calls, w.leads, min_calls=100).claims}
+        for w in worlds
+    ]
+    assert sum(seen) >= 4
+
+
 def test_recycle_advises_nothing_where_the_gap_does_nothing() -> None:
     """Attempt numbers go with gaps on a ladder, and are held still."""
     worlds = (made(s, Switches(ladders=True, frailty=1.0, attempt=0.85)) for s in range(10))

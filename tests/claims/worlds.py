@@ -21,6 +21,9 @@ START_US: Final = 1_767_571_200_000_000  # Monday 2026-01-05, midnight UTC
 #: Area codes of one zone each that keeps no summer time, with hours behind UTC.
 AREAS: Final = ((602, 7), (480, 7), (623, 7), (808, 10), (787, 4))
 EVENING: Final = (17, 20)
+#: Day from which on the first campaign changes, where it does: two weeks before `AS_OF`.
+LATELY_DAY: Final = 32
+AS_OF: Final = "2026-02-20"
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,12 @@ class Switches:
         gap: Multiplier of attempts a day or more after the last one.
         attempt: Multiplier of each further attempt.
         local: Multiplier of caller IDs of the called number's area code.
-        sick: Share of caller IDs that are answered half as often from the middle of the time on.
+        sick: Share of caller IDs that lose their answers.
+        sick_keeps: Part of their answers that these keep.
+        sick_from: Part of the time after which they do.
         source_effect: Multiplier of the first source.
         campaign_effect: Multiplier of the first campaign.
+        lately: Multiplier of the first campaign from `LATELY_DAY` on.
         source_spread: Standard deviation of the log rates of sources (not under study).
         campaign_spread: The same of campaigns.
         season: Fall of the log rate from the first week to the last.
@@ -68,8 +74,11 @@ class Switches:
     attempt: float = 1.0
     local: float = 1.0
     sick: float = 0.0
+    sick_keeps: float = 0.5
+    sick_from: float = 0.45
     source_effect: float = 1.0
     campaign_effect: float = 1.0
+    lately: float = 1.0
     source_spread: float = 0.0
     campaign_spread: float = 0.0
     season: float = 0.0
@@ -151,7 +160,7 @@ def made(seed: int, s: Switches) -> World:
     owner = np.arange(s.callers) % s.campaigns
     ill = np.zeros(s.callers, dtype=bool)
     ill[rng.permutation(s.callers)[: round(s.sick * s.callers)]] = True
-    middle = span * 24 * 0.45
+    middle = span * 24 * s.sick_from
     for k in range(1, 9):
         if not len(active):
             break
@@ -185,7 +194,8 @@ def made(seed: int, s: Switches) -> World:
         p = p * np.where(evening, s.hour, 1) * np.where(weekday == 5, s.weekday, 1)
         p = p * np.where(waited >= 24, s.wait, 1) * s.attempt ** (k - 1)
         p = p * (np.where(gap_h >= 24, s.gap, 1) if k > 1 else 1)
-        p = p * np.where(near, s.local, 1) * np.where(sick_now, 0.5, 1)
+        p = p * np.where(near, s.local, 1) * np.where(sick_now, s.sick_keeps, 1)
+        p = p * np.where((campaign[active] == 0) & (at >= LATELY_DAY * 24), s.lately, 1)
         p = p * np.exp(-s.season * (at / 24 / span - 0.5))
         p = np.where(dead[active], 0.0, np.minimum(p, 0.9))
         person = rng.random(len(active)) < p
@@ -306,7 +316,7 @@ def _truth(s, col, campaign, source):  # type: ignore[no-untyped-def]
         "gap": difference(later, np.nan_to_num(col["gap"]) >= 24, s.gap),
         "wait": difference(first, col["wait"] >= 24, s.wait),
         "local": difference(everything, col["near"], s.local),
-        "sick": -0.5 if s.sick else 0.0,
+        "sick": s.sick_keeps - 1 if s.sick else 0.0,
         "source": difference(everything, source[col["lead"]] == 0, s.source_effect),
         "campaign": difference(everything, campaign[col["lead"]] == 0, s.campaign_effect),
     }

@@ -34,7 +34,7 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.inference import detectable_effect, holm
+from dialframe.analytics.stats.inference import POWER, holm
 from dialframe.analytics.stats.rate_ratios import RateRatios, joined, rate_ratios
 from dialframe.instants import When
 
@@ -47,6 +47,9 @@ _SIMULATED: Final = 999
 #: (Besag and Clifford, Biometrika 78 (1991) 301: draw until enough are as extreme).
 _FEW_DRAWS: Final = 99
 _ORDINARY: Final = 0.1
+#: Part of the draws whose tail is continued beyond the largest.
+_TAIL: Final = 0.05
+_HALVINGS: Final = 8
 _MOST_BINS: Final = 100
 _ROUNDS: Final = 12
 #: Part of the judged numbers that has to be healthy for the others to be compared with it.
@@ -162,7 +165,7 @@ class _Alarms(NamedTuple):
     adjusted: Floats
     alert: Mask
     start: Ints
-    detectable: Floats
+    detectable: float
 
 
 def _alarmed(
@@ -172,7 +175,7 @@ def _alarmed(
     alert, human = np.zeros(len(judged), dtype=bool), found.flag("human")
     for turn in range(_ROUNDS):
         chance, doubt = others.chance(sick)
-        p, start, detectable = _judge(found, mine, judged, chance, doubt)
+        p, start = _judge(found, mine, judged, chance, doubt)
         adjusted = holm(p)
         following = judged & (np.nan_to_num(adjusted, nan=1.0) < alpha)
         # Suspects are left out of the first baseline alone: a number that is not alarmed with the
@@ -181,7 +184,9 @@ def _alarmed(
             break
         alert = following & (alert if turn > 1 else True)
         sick = _sick_stretches(mine, alert, human, chance, len(found))
-    return _Alarms(chance, p, adjusted, alert, start, detectable)
+    return _Alarms(
+        chance, p, adjusted, alert, start, _seen_drop(mine, judged, chance, doubt, alpha)
+    )
 
 
 def sick_calls(found: Attempts, min_calls: int = 200) -> Mask:
@@ -273,18 +278,17 @@ class _Others:
 
 def _judge(
     found: Attempts, mine: list[Ints], judged: Mask, chance: Floats, doubt: Floats
-) -> tuple[Floats, Ints, Floats]:
-    """Of each number: p, the call at which its stretch starts, the drop that would have been seen."""
+) -> tuple[Floats, Ints]:
+    """Of each number: p, and the call at which its stretch starts."""
     count, human = len(judged), found.flag("human")
-    p, start, detectable = np.full(count, np.nan), np.full(count, -1), np.full(count, np.nan)
+    p, start = np.full(count, np.nan), np.full(count, -1)
     rng = np.random.Generator(np.random.PCG64(SEED))
     for number in np.flatnonzero(judged):
         rows = mine[number]
         if chance[rows].sum() > 0:
             p[number], place = _changed(human[rows], chance[rows], doubt[number], rng)
             start[number] = rows[place]
-            detectable[number] = _seen_drop(float(chance[rows].sum()), float(doubt[number]))
-    return p, start, detectable
+    return p, start
 
 
 def _sick_stretches(
@@ -307,35 +311,69 @@ def _sick_stretches(
 _STRETCH: Final = 2.0
 
 
-def _seen_drop(meant: float, doubt: float) -> float:
-    """The part of its answers that a number must lose, all the time, to be seen at the level 0.01."""
-    if meant <= 0:
+def _seen_drop(
+    mine: list[Ints], judged: Mask, chance: Floats, doubt: Floats, alpha: float
+) -> float:
+    """The part of its answers that the middle number must lose, from its first call on, to be seen.
+
+    Found by the same simulation as p: at the threshold that Holm's first step asks for, the loss
+    at which four of five draws go beyond it. NaN where no number is judged or none could be seen.
+    """
+    numbers = [int(i) for i in np.flatnonzero(judged) if chance[mine[i]].sum() > 0]
+    if not numbers:
         return float("nan")
-    error = float(np.sqrt(1 / meant + doubt))
-    return float(1 - np.exp(-detectable_effect(error, 0.01)))
+    numbers.sort(key=lambda i: float(chance[mine[i]].sum()))
+    middle = numbers[len(numbers) // 2]
+    meant = _binned(chance[mine[middle]])
+    rng = np.random.Generator(np.random.PCG64(SEED))
+    peaks = _peak(_gains(meant, float(doubt[middle]), rng, _SIMULATED))
+    high, slope = _tail(peaks)
+    threshold = high + slope * np.log(_TAIL * len(numbers) / alpha)
+    low, lost = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        part = (low + lost) / 2
+        again = np.random.Generator(np.random.PCG64(SEED + 1))
+        drawn = _peak(_gains(meant, float(doubt[middle]), again, _FEW_DRAWS * 2, 1 - part))
+        low, lost = (part, lost) if (drawn > threshold).mean() < POWER else (low, part)
+    return lost if lost < 1 else float("nan")
 
 
 def _changed(
     human: Mask, chance: Floats, doubt: float, rng: np.random.Generator
 ) -> tuple[float, int]:
     """How likely so long a stretch of missing people is by chance, and where it starts."""
-    bins = min(_MOST_BINS, max(1, len(human) // 5))
-    edge = np.linspace(0, len(human), bins + 1).astype(int)
+    meant, edge = _binned(chance), _edges(len(human))
     seen_people = np.add.reduceat(human.astype(float), edge[:-1])
-    meant = np.maximum(np.add.reduceat(chance, edge[:-1]), 1e-9)
     # Log-likelihood of half as many people, bin by bin; Poisson is close where people are few.
     gain = seen_people * np.log(_HALF) + (1 - _HALF) * meant
     peak, start = _page(gain[None, :])
     peaks, tail = np.zeros(0), 0.0
     for draws in (_FEW_DRAWS, _SIMULATED - _FEW_DRAWS):
-        # The baseline is itself counted: a gamma with the variance of its doubt.
-        off = rng.gamma(1 / doubt, doubt, (draws, 1)) if doubt > 1e-6 else 1.0
-        drawn = rng.poisson(meant * off, (draws, bins)) * np.log(_HALF) + (1 - _HALF) * meant
-        peaks = np.append(peaks, _peak(drawn))
+        peaks = np.append(peaks, _peak(_gains(meant, doubt, rng, draws)))
         tail = (1 + int((peaks >= peak[0]).sum())) / (len(peaks) + 1)
         if tail > _ORDINARY:
             break
     return _extreme(peaks, float(peak[0]), tail), int(edge[start[0]])
+
+
+def _edges(size: int) -> Ints:
+    """Where the bins of so many calls begin, and the end of the last one."""
+    bins = min(_MOST_BINS, max(1, size // 5))
+    return np.linspace(0, size, bins + 1).astype(np.int64)
+
+
+def _binned(chance: Floats) -> Floats:
+    return np.maximum(np.add.reduceat(chance, _edges(len(chance))[:-1]), 1e-9)
+
+
+def _gains(
+    meant: Floats, doubt: float, rng: np.random.Generator, draws: int, keeps: float = 1.0
+) -> Floats:
+    """Log-likelihoods by bin of draws in which a number keeps a part of its people."""
+    # The baseline is itself counted: a gamma with the variance of its doubt.
+    off = rng.gamma(1 / doubt, doubt, (draws, 1)) if doubt > 1e-6 else 1.0
+    people = rng.poisson(meant * off * keeps, (draws, len(meant)))
+    return np.asarray(people * np.log(_HALF) + (1 - _HALF) * meant)
 
 
 def _peak(gain: Floats) -> Floats:
@@ -359,11 +397,17 @@ def _page(gain: Floats) -> tuple[Floats, Ints]:
 
 def _extreme(peaks: Floats, peak: float, tail: float) -> float:
     """The simulated tail; beyond the largest draws, its exponential continuation."""
-    high = float(np.quantile(peaks, 0.95))
-    above = peaks[peaks > high] - high
-    if tail > 0.01 or not len(above):
+    high, slope = _tail(peaks)
+    if tail > 0.01 or not slope:
         return tail
-    return float(min(tail, 0.05 * np.exp(-(peak - high) / above.mean())))
+    return float(min(tail, _TAIL * np.exp(-(peak - high) / slope)))
+
+
+def _tail(peaks: Floats) -> tuple[float, float]:
+    """Where the highest draws begin, and how far they go beyond that on average."""
+    high = float(np.quantile(peaks, 1 - _TAIL))
+    above = peaks[peaks > high] - high
+    return high, float(above.mean()) if len(above) else 0.0
 
 
 def _numbers(
@@ -427,11 +471,10 @@ def _weekly(
     )
 
 
-def _alarms(frame: pd.DataFrame, detectable: Floats) -> tuple[Claim, ...]:
+def _alarms(frame: pd.DataFrame, detectable: float) -> tuple[Claim, ...]:
     alerted = frame[frame["alert"].to_numpy(bool)]
     judged = int(frame["judged"].sum())
-    drops = detectable[~np.isnan(detectable)]
-    drop = float(np.median(drops)) if len(drops) else None
+    drop = None if np.isnan(detectable) else detectable
     claims = []
     for row in alerted.to_dict("records"):
         kept = float(row["ratio_after"])
@@ -446,8 +489,8 @@ def _alarms(frame: pd.DataFrame, detectable: Floats) -> tuple[Claim, ...]:
         return tuple(claims)
     if not judged:
         return (Claim("none", "caller ID", text="No caller ID has enough calls to be judged"),)
-    lost = "" if drop is None else (
-        f"; a number that lost {share(drop)} of its answers would have been seen four times out of "
+    lost = ", but no loss could have been seen" if drop is None else (
+        f"; a number that lost {share(drop)} of its answers throughout would have been seen four times out of "
         "five"
     )  # fmt: skip
     return (Claim(
