@@ -170,7 +170,7 @@ _MOST_DIGITS: Final = 25
 _LONGEST_EXTENSION: Final = 7
 #: Words and digits of a cell that may hold several numbers, and digits of the shortest of them.
 _MOST_WORDS: Final = 10
-_TWO_NUMBERS_DIGITS: Final = 14
+TWO_NUMBERS_DIGITS: Final = 14
 _LEAST_PART_DIGITS: Final = 7
 #: A mobile number of so many digits is no local number.
 _MOBILE_DIGITS: Final = 9
@@ -344,6 +344,10 @@ def _read_with_words(text: str, region: str | None, warnings: tuple[str, ...]) -
 def _read_plain(text: str, region: str | None, warnings: tuple[str, ...]) -> PhoneReading:
     if _MASKED.search(text):
         return PhoneReading(reason="phone_too_short")
+    # phonenumbers takes what stands behind a semicolon for a parameter.
+    several = _several(text, region) if ";" in text else None
+    if several is not None and several.other:
+        return several
     reading = read_number(text, region)
     if reading.valid and _WORDS.search(text):
         # Letters can be digits (1-800-FLOWERS), so a remark would make another number of it.
@@ -423,10 +427,10 @@ def _several(text: str, region: str | None) -> PhoneReading | None:
 
 
 def _by_blanks(text: str, region: str | None) -> PhoneReading | None:
-    """Numbers that only a blank parts, where they fall into whole numbers in one way alone."""
-    words = text.split()
+    """Numbers that only blanks part, or a dash between blanks, where they are whole numbers in one way alone."""
+    words = [word for word in text.split() if word != "-"]
     digits = sum(char.isdecimal() for char in text)
-    if not 2 <= len(words) <= _MOST_WORDS or digits < _TWO_NUMBERS_DIGITS:
+    if not 2 <= len(words) <= _MOST_WORDS or digits < TWO_NUMBERS_DIGITS:
         return None
     if not _ONE_NUMBER.fullmatch(text):
         return None

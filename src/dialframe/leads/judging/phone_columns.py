@@ -25,6 +25,7 @@ from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_cells import (
     RESERVED,
+    TWO_NUMBERS_DIGITS,
     PhoneReading,
     is_fax,
     may_lack_area,
@@ -419,7 +420,7 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
     unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELED) & invalid)
-    unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_abroad(readable, invalid)
+    unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_of_more(readable, invalid)
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
 
@@ -502,13 +503,17 @@ def numbers(e164: pa.Array) -> np.ndarray:
     return out
 
 
-def _is_abroad(readable: pa.Array, invalid: np.ndarray) -> np.ndarray:
-    """Cells that begin with 00: read again as a number abroad, they may be one."""
-    abroad = np.zeros(len(invalid), np.bool_)
+#: Cells that begin with 00, which read again as a number abroad may be one, or that have digits for two numbers.
+_OF_MORE: Final = rf"^\(?00|^(?:\D*\d){{{TWO_NUMBERS_DIGITS}}}"
+
+
+def _is_of_more(readable: pa.Array, invalid: np.ndarray) -> np.ndarray:
+    """Cells of digits alone in which the reader may find what one number is not."""
+    more = np.zeros(len(invalid), np.bool_)
     rows = np.flatnonzero(invalid)
-    found = pc.match_substring_regex(texts.take(readable, rows), r"^\(?00")
-    abroad[rows] = found.to_numpy(zero_copy_only=False)
-    return abroad
+    found = pc.match_substring_regex(texts.take(readable, rows), _OF_MORE)
+    more[rows] = found.to_numpy(zero_copy_only=False)
+    return more
 
 
 def _cut(data: np.ndarray, starts: np.ndarray, shape: np.ndarray, cuts: np.ndarray) -> pa.Array:
