@@ -9,9 +9,10 @@ The other ten are used where answers show that they may be. A request that goes 
 before it still fill the bucket for `w` seconds does no harm by being up to `w` seconds late: the
 service has then no room that the mirror counts and that it lost by being full. So only requests
 with `w < J` can put the mirror wrong, each by what it is late beyond `w`, and an answer says at
-the latest how late that was. While such requests are unanswered J is kept back; when all are
-answered, only the largest lateness among them. A second without requests begins this anew. Answers to
-interactive requests are not counted: a single call should cost one turn of the file.
+the latest how late that was. Each that is unanswered costs one request of the ten at most, however late
+it arrives: so one is kept back for each of them, and for the others the largest lateness among them.
+A second without requests begins this anew. Answers to interactive requests are not counted: a single
+call should cost one turn of the file.
 
 A bucket is kept as one number, the time at which it will be full again (the generic cell rate
 algorithm): a request may go when that time is at most `(b - 1) / rate` ahead. There is one for each
@@ -461,8 +462,8 @@ class RateLimiter:
 
 
 def _free_at(tokens: Tokens, level: Level, now_s: float, lane: Lane) -> float:
-    late_s = JITTER_ALLOWED_S if tokens.unanswered else tokens.late_s
-    burst = level.burst + max(level.kept_back - level.rate_per_s * late_s, 0.0)
+    lost = tokens.unanswered + level.rate_per_s * tokens.late_s
+    burst = level.burst + max(level.kept_back - lost, 0.0)
     ahead_s = max(burst - LEFT[lane] - 1, 0.0) * _interval_s(tokens, level, now_s)
     return max(tokens.open_at_s, tokens.full_at_s - ahead_s)
 
