@@ -10,6 +10,8 @@ from dialframe.leads.reading.encoding import decode
 LISTS = {
     "cp1253": "Ονοματεπώνυμο;Τηλέφωνο;Πόλη\nΓιώργος Παπαδόπουλος;2101234567;Αθήνα\nΜαρία Νικολάου;2310123456;Θεσσαλονίκη\n",
     "cp1254": "Adı Soyadı;Telefon;Şehir\nAyşe Yılmaz;0212 555 0142;İstanbul\nMehmet Doğan;0312 555 0143;Çankırı\nIşıl Güneş;0232 555 0144;Muğla\n",
+    "iso8859_7": "Όνομα;Κινητό;Πόλη\nΕλένη Άννινου;6912345671;Αθήνα\nΝίκος Ψαρρός;6912345672;Αθήνα\n",
+    "cp1256": "الاسم;الهاتف;المدينة\nفاطمة حسن;01001234561;القاهرة\nأحمد إبراهيم;01001234562;الإسكندرية\n",
     "cp1255": "שם;טלפון;עיר\nדוד כהן;03-5550142;תל אביב\nרחל לוי;02-5550143;ירושלים\n",
     "cp1257": "Vardas;Telefonas;Miestas\nJonas Žukauskas;8 612 34567;Šiauliai\nRūta Kazlauskienė;8 612 34568;Panevėžys\nGiedrė Mažeikytė;8 612 34569;Plungė, Telšių apskritis\n",
     "euc_kr": "이름;전화번호;주소\n김민수;02-555-0142;서울특별시 강남구\n박지영;051-555-0143;부산광역시 해운대구\n",
@@ -27,6 +29,13 @@ def test_a_list_comes_out_as_it_was_written(code_page):
     text = LISTS[code_page]
 
     assert decode(text.encode(code_page)).text == text
+
+
+def test_a_letter_of_two_languages_counts_for_the_whole_list():
+    """Estonian `õ`, where the west has it in `õe` alone."""
+    text = "Nimi;Telefon;Linn\nJüri Õunapuu;51234560;Põlva\nTõnu Põder;51234562;Põlva\nŽanna Mägi;51234563;Võru\n"
+
+    assert decode(text.encode("cp1257")).text == text
 
 
 def test_a_number_sign_behind_a_capital_is_no_central_european_letter():

@@ -54,6 +54,8 @@ GREEK_COMMON: Final = frozenset("αοιετσνηυρπκμλςάέήίόύώ")
 GREEK_FINAL: Final = "ς"
 #: Hebrew letters that end words only.
 HEBREW_FINALS: Final = frozenset("ךםןףץ")
+#: Arabic letters that end words only.
+ARABIC_FINALS: Final = frozenset("ةى")
 #: Syllables that Korean names, addresses and headers are full of.
 KOREAN_COMMON: Final = frozenset(
     "가나다라마바사아자차카타하이김박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노곽성주우구"
@@ -64,7 +66,7 @@ KOREAN_COMMON: Final = frozenset(
 CYRILLIC_COMMON: Final = frozenset("оеаинтсрвлкмдпуя")
 
 #: Signs that western and central European text uses.
-SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›§°·•ªº¿¡©®™¬´\u00a0№")
+SIGNS: Final = frozenset("‘’‚“”„–—…«»‹›§°·•ªº¿¡©®™¬´\u00a0№،؛؟")
 #: Signs that stand beside an amount.
 CURRENCIES: Final = frozenset("€£¥")
 #: Signs that follow a figure or a metre.

@@ -34,7 +34,7 @@ _RARE_IDEOGRAPH: Final = 0.2
 _JIS_LEVEL_2_LEAD: Final = 0x98
 _BIG5_LEVEL_2_LEAD: Final = 0xC9
 
-#: Letters that stand before one other letter only: `õ` otherwise is the `ő` of another code page.
+#: Letters that stand before one other letter only in the west: `õ` otherwise is the `ő` of another code page.
 _FOLLOWED: Final = {"õ": "e"}
 
 #: Signs that Unicode holds for letters: `Nº`, `1ª`.
@@ -82,7 +82,9 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         if _breaks_case(before, char, after):
             return _CASE_BREAK
         lower = char.lower()
-        if lower in _FOLLOWED and after.lower() != _FOLLOWED[lower]:
+        if languages is letters.LATIN_WEST and after.lower() != _FOLLOWED.get(
+            lower, after.lower()
+        ):
             return _OTHER_LANGUAGE
         own = (
             1.0
@@ -128,12 +130,22 @@ def _greek(text: str) -> float:
 
 
 def _hebrew(text: str) -> float:
+    return _consonants(text, "\u05d0", "\u05ea", letters.HEBREW_FINALS)
+
+
+def _arabic(text: str) -> float:
+    return _consonants(text, "\u0621", "\u0652", letters.ARABIC_FINALS)
+
+
+def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> float:
+    """A script without capitals, some letters of which end words only."""
+
     def weight(before: str, char: str, after: str) -> float:
-        if not "\u05d0" <= char <= "\u05ea":
+        if not first <= char <= last:
             return _sign(before, char, after)
         if _is_latin(before) or _is_latin(after):
             return 0.0
-        return _CASE_BREAK if char in letters.HEBREW_FINALS and after.isalpha() else 1.0
+        return _CASE_BREAK if char in finals and after.isalpha() else 1.0
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
 
@@ -256,7 +268,9 @@ _FAMILIES: Final[dict[str, Callable[[str], float]]] = {
     "mac_roman": _west,
     "cp1253": _greek,
     "cp1254": _turkish,
+    "iso8859_7": _greek,
     "cp1255": _hebrew,
+    "cp1256": _arabic,
     "cp1257": _baltic,
     "euc_kr": _korean,
     "cp850": _west,
