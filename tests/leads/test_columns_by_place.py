@@ -23,6 +23,15 @@ def test_columns_of_a_fixed_width(lead_file):
     assert file.dialect.starts == (0, 6, 18)
 
 
+def test_lines_that_have_the_same_number_of_blanks(lead_file):
+    """As where names and numbers are all of one length: one blank is no delimiter among many."""
+    lines = [f"Ann{at:<3} Lee    (212) 555-0{at} New York" for at in range(100, 110)]
+    file = lead_file("\n".join([f"{'Name':<14}{'Phone':<15}City", *lines]) + "\n")
+
+    assert file.header == ("Name", "Phone", "City")
+    assert file.frame["Phone"].tolist() == [f"(212) 555-0{at}" for at in range(100, 110)]
+
+
 def test_numbers_set_to_the_right():
     """One blank between is enough where every line falls into as many words."""
     assert column_starts(["  1   2.5 10", " 10  13.5  9", "100 250.0 11", "  7   1.0 12"]) == (

@@ -129,7 +129,7 @@ def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:
     dialect = _finish(
         quoted.get(best) or _with_quotes(Dialect(best), sample, quote), sample, quote
     )
-    if best in ("", " ") and scores[best] < _FIXED_BELOW:
+    if best == " " or (not best and scores[best] < _FIXED_BELOW):
         starts = column_starts(sample)
         dialect = Dialect(" ", None, starts=starts) if starts else dialect
     return Found(
@@ -319,7 +319,9 @@ def column_starts(lines: Sequence[str]) -> tuple[int, ...]:
     filled = [any(at < len(row) and row[at] != " " for row in rows) for at in range(width)]
     starts = _starts(filled, 1)
     if len(rows) < _FEW_LINES and any(len(row.split()) != len(starts) for row in rows):
-        starts = _starts(filled, 2)
+        # A column that is full has one blank before the next, whose name stands above its begin.
+        named = {0, *(gap.end() for gap in _GAP.finditer(rows[0]))}
+        starts = max(_starts(filled, 2), [at for at in starts if at in named], key=len)
     return tuple(starts) if len(starts) > 1 else ()
 
 
