@@ -43,5 +43,5 @@ def table(view: View) -> pd.DataFrame:
 
 CHECK: Final = Check(
     "artificial_voice", "Calls with an artificial voice, disclosed or agreed to", "call", words,
-    whole=NOT_SAID,
+    whole=NOT_SAID, grouped=True,
 )  # fmt: skip

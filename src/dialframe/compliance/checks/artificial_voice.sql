@@ -4,20 +4,39 @@
 -- says; a campaign whose mode at the service is an AI's speaks with one. Consent is a record before the
 -- call, not revoked and not run out.
 
-create or replace table voice_by_rule as
+create or replace table voice_calls as
 -- Empty without calls, case_rules, conduct, voice_rules.
+-- What the rules go by. Where there is any consent of the number, the call stands for itself.
+select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.answered_at is null as unanswered,
+  case when c.phone in (select phone from consents) then c.call end as with_consents
+from calls c left join conduct p on p.campaign_id = c.campaign_id
+where c.graded and c.missing_input is null
+  and c.case_id in (select case_id from case_rules join voice_rules using (rule));
+
+create or replace table artificial_voice_situations as
+-- Empty without voice_calls.
+select row_number() over () as situation, case_id, campaign_id, unanswered, with_consents, min(call) as first, count(*) as calls
+from voice_calls group by case_id, campaign_id, unanswered, with_consents;
+
+create or replace table artificial_voice_members as
+-- Empty without artificial_voice_situations.
+select c.call, g.situation from voice_calls c join artificial_voice_situations g
+  on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
+  and g.with_consents is not distinct from c.with_consents;
+
+create or replace table voice_by_rule as
+-- Empty without artificial_voice_situations.
 with asked as (
-  select c.call, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
+  select g.situation, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.disclosure, r.on_request, r.required,
-    coalesce(p.artificial_voice, f.artificial_voice) as speaks, coalesce(p.voice_announced, f.voice_announced) as announced,
-    r.required is null and c.answered_at is null and s.tells_answers as unanswered
-  from calls c cross join settings s join case_rules k using (case_id) join voice_rules r using (rule)
-  join conduct f on f.campaign_id = '' left join conduct p on p.campaign_id = c.campaign_id
-  where c.graded and c.missing_input is null
+    p.artificial_voice as speaks, p.voice_announced as announced,
+    r.required is null and g.unanswered and s.tells_answers as unanswered
+  from artificial_voice_situations g cross join settings s join calls c on c.call = g.first
+  join case_rules k on k.case_id = g.case_id join voice_rules r using (rule) join conduct p on p.campaign_id = g.campaign_id
 ), newest as (
-  select a.call, a.rule, arg_max({'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
+  select a.situation, a.rule, arg_max({'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
   from asked a join consents n on n.phone = a.phone and n.strength >= a.required and n.granted_at <= a.at_utc
-  where a.required is not null and a.speaks group by a.call, a.rule
+  where a.required is not null and a.speaks group by a.situation, a.rule
 ), judged as (
   select a.*, n.n.record as evidence,
     case when lifted then 'lifted' when speaks = false then 'no artificial voice' when unanswered then 'unanswered'
@@ -28,9 +47,9 @@ with asked as (
       when disclosure and announced is null then 'disclosure not said'
       when disclosure and not announced and on_request then 'on request'
       when disclosure and not announced then 'not disclosed' else 'kept' end as answer
-  from asked a left join newest n using (call, rule)
+  from asked a left join newest n using (situation, rule)
 )
-select call, rule, answer, evidence,
+select situation, rule, answer, evidence,
   case when answer in ('lifted', 'no artificial voice', 'unanswered', 'kept') then 0
     when answer in ('voice not said', 'disclosure not said', 'no table') or reach_missing <> '' then 2
     when answer = 'on request' or doubtful then 3 else 4 end as severity,
@@ -41,13 +60,16 @@ select call, rule, answer, evidence,
     when reach_missing <> '' then reach_missing end as missing
 from judged;
 
-create or replace table artificial_voice as
+create or replace table artificial_voice_verdicts as
 -- Empty without voice_by_rule.
-with worst as (select call, max(severity) as severity from voice_by_rule group by call)
-select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
+with worst as (select situation, max(severity) as severity from voice_by_rule group by situation)
+select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.answer, r.rule) as answer, arg_min(r.evidence, r.rule) as evidence
-from worst w join voice_by_rule r on r.call = w.call and r.severity = w.severity
-group by w.call, w.severity;
+from worst w join voice_by_rule r on r.situation = w.situation and r.severity = w.severity
+group by w.situation, w.severity;
+
+create or replace view artificial_voice as
+select m.call, v.* exclude (situation) from artificial_voice_members m join artificial_voice_verdicts v using (situation);
 
 create or replace table artificial_voice_default as
 select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

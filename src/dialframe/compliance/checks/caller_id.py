@@ -37,5 +37,5 @@ def table(view: View) -> pd.DataFrame:
 
 CHECK: Final = Check(
     "caller_id", "Calls that show a number as the rules ask for", "call", words,
-    whole=(NO_CALLER_IDS,),
+    whole=(NO_CALLER_IDS,), grouped=True,
 )  # fmt: skip

@@ -4,18 +4,35 @@
 -- such as "anonymous", says that no number was shown. Whether a number is the firm's own the practice
 -- file says (`caller_ids`); whether it can be called at all libphonenumber's numbering plans say.
 
+create or replace table caller_id_calls as
+-- Empty without calls, case_rules, caller_id_rules.
+-- What the rules go by.
+select c.call, c.case_id, c.from_number is not null as is_recorded, c.from_number = c.to_number as called_own, n.own, n.form
+from calls c left join caller_numbers n on n.from_number = c.from_number
+where c.graded and c.missing_input is null
+  and c.case_id in (select case_id from case_rules join caller_id_rules using (rule));
+
+create or replace table caller_id_situations as
+-- Empty without caller_id_calls.
+select row_number() over () as situation, case_id, is_recorded, called_own, own, form, min(call) as first, count(*) as calls
+from caller_id_calls group by case_id, is_recorded, called_own, own, form;
+
+create or replace table caller_id_members as
+-- Empty without caller_id_situations.
+select c.call, g.situation from caller_id_calls c join caller_id_situations g
+  on g.case_id = c.case_id and g.is_recorded = c.is_recorded and g.called_own is not distinct from c.called_own
+  and g.own is not distinct from c.own and g.form is not distinct from c.form;
+
 create or replace table caller_id_by_rule as
--- Empty without caller_id_rules, calls, case_rules.
+-- Empty without caller_id_situations.
 with asked as (
-  select c.call, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
-    r.* exclude (rule), c.from_number, c.from_number = c.to_number as called_own, n.own as is_own, n.form
-  from calls c join case_rules k using (case_id) join caller_id_rules r using (rule)
-  left join caller_numbers n on n.from_number = c.from_number
-  where c.graded and c.missing_input is null
+  select g.situation, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
+    r.* exclude (rule), g.is_recorded, g.called_own, g.own as is_own, g.form
+  from caller_id_situations g join case_rules k using (case_id) join caller_id_rules r using (rule)
 ), judged as (
   select *,
     case when lifted then 'lifted'
-      when from_number is null then 'not recorded'
+      when not is_recorded then 'not recorded'
       when form = 'withheld' then case when shown then 'withheld' else 'kept' end
       when not_called_party and called_own then 'called party'
       when valid and form = 'impossible' then 'impossible'
@@ -25,7 +42,7 @@ with asked as (
       else 'kept' end as answer
   from asked
 )
-select call, rule, answer, from_number,
+select situation, rule, answer,
   case when answer in ('lifted', 'kept') then 0 when answer in ('not recorded', 'own not said') then 2
     when reach_missing <> '' then 2 when answer = 'unknown' or doubtful then 3 else 4 end as severity,
   case when answer in ('lifted', 'kept') then null when answer = 'not recorded' then 'from_number'
@@ -33,13 +50,16 @@ select call, rule, answer, from_number,
     when reach_missing <> '' then reach_missing end as missing
 from judged;
 
-create or replace table caller_id as
+create or replace table caller_id_verdicts as
 -- Empty without caller_id_by_rule.
-with worst as (select call, max(severity) as severity from caller_id_by_rule group by call)
-select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
-  arg_min(r.answer, r.rule) as answer, any_value(r.from_number) as from_number
-from worst w join caller_id_by_rule r on r.call = w.call and r.severity = w.severity
-group by w.call, w.severity;
+with worst as (select situation, max(severity) as severity from caller_id_by_rule group by situation)
+select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
+  arg_min(r.answer, r.rule) as answer
+from worst w join caller_id_by_rule r on r.situation = w.situation and r.severity = w.severity
+group by w.situation, w.severity;
+
+create or replace view caller_id as
+select m.call, v.* exclude (situation) from caller_id_members m join caller_id_verdicts v using (situation);
 
 create or replace table caller_id_default as
 select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;

@@ -136,6 +136,9 @@ class Check:
         columns: Columns of its frame.
         attempts_only: Whether calls that never reached the network are left out.
         whole: Missing inputs that the whole audit lacks: such calls are counted, not listed.
+        grouped: Whether its query grades *situations*, each for all calls of a case of which every
+            rule says the same: `_situations` with their first call and number of calls, `_verdicts`
+            with their grade, and `_members`, which call is in which.
     """
 
     name: str
@@ -145,6 +148,7 @@ class Check:
     by_call: bool = True
     attempts_only: bool = False
     whole: tuple[str, ...] = ()
+    grouped: bool = False
 
     def settle(self, view: View) -> None:
         """Run the query, and settle what passes nothing for certain."""
@@ -160,6 +164,23 @@ class Check:
             create or replace table {self.name} as
             -- Empty without {self.name}.
             select * replace (case when {weak} then 3 else severity end as severity), severity as by_query from {self.name};"""
+        taken = """t.missing, t.severity as by_query, t.rules as query_rules,
+              case when t.severity = 0 and k.case_id is not null then k.rules else t.rules end as rules,
+              case when t.severity = 0 and k.case_id is not null then 3
+                when t.severity = 4 and t.rules <> [] and list_has_all(k.rules, t.rules) then 3
+                when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
+                then 1 else t.severity end as severity"""
+        beside = f"""left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}'
+            left join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}';"""
+        if self.grouped:
+            return f"""
+            create or replace table {self.name}_grades as
+            -- Empty without {self.name}_situations.
+            select c.*, {taken}
+            from {self.name}_situations c join {self.name}_verdicts t using (situation) {beside}
+            create or replace view {self.name}_graded as
+            select m.call, g.case_id, g.missing, g.by_query, g.query_rules, g.rules, g.severity
+            from {self.name}_members m join {self.name}_grades g using (situation);"""
         return f"""
             insert into {self.name} by name
             -- Empty without calls, weak_cases, {self.name}_default.
@@ -169,16 +190,8 @@ class Check:
             where c.graded {self._only} and c.call not in (select call from {self.name});
             create or replace table {self.name}_graded as
             -- Empty without {self.name}.
-            select t.call, c.case_id, t.missing,
-              t.severity as by_query, t.rules as query_rules,
-              case when t.severity = 0 and k.case_id is not null then k.rules else t.rules end as rules,
-              case when t.severity = 0 and k.case_id is not null then 3
-                when t.severity = 4 and t.rules <> [] and list_has_all(k.rules, t.rules) then 3
-                when n.case_id is not null and (t.severity = 0 or (t.severity = 2 and t.rules = []))
-                then 1 else t.severity end as severity
-            from {self.name} t join calls c using (call)
-            left join not_asked n on n.case_id = c.case_id and n.check_name = '{self.name}'
-            left join weak_cases k on k.case_id = c.case_id and k.check_name = '{self.name}';"""
+            select t.call, c.case_id, {taken}
+            from {self.name} t join calls c using (call) {beside}"""
 
     def lists(self, severity: int, missing: str | None) -> bool:
         """Whether rows of a grade are findings, each for itself."""
@@ -186,6 +199,9 @@ class Check:
 
     def sums(self) -> str:
         """The query of what was looked at, by `case_id, severity, missing, rules`, with `calls` and `first`."""
+        if self.grouped:
+            return f"""
+            select '{self.name}' as name, case_id, severity, missing, query_rules as rules, calls, first from {self.name}_grades"""
         if self.by_call:
             return f"""
             select '{self.name}' as name, case_id, severity, missing, query_rules as rules, count(*) as calls, min(call) as first
@@ -193,6 +209,13 @@ class Check:
         return f"""
             select '{self.name}' as name, null::bigint as case_id, severity, missing, rules, count(*) as calls, 0 as first
             from {self.name} group by all"""
+
+    @property
+    def kept(self) -> str:
+        """The table that has a row if anything was looked at."""
+        if self.by_call:
+            return f"{self.name}_{'grades' if self.grouped else 'graded'}"
+        return self.name
 
     @property
     def _only(self) -> str:
@@ -240,7 +263,7 @@ class Tally:
 def tallied(checks: Sequence[Check], view: View) -> dict[str, Tally]:
     """Counts of checks that were run, by their names: what was looked at, and what a case decides for the rest."""
     rows = view.db.rows
-    held = [c for c in checks if rows[f"{c.name}_graded" if c.by_call else c.name]]
+    held = [c for c in checks if rows[c.kept]]
     defaults = [c.name for c in checks if c.by_call and rows[f"{c.name}_default"]]
     looked = _rows_of(view, [c.sums() for c in held])
     decided = _rows_of(

@@ -40,5 +40,5 @@ def table(view: View) -> pd.DataFrame:
 
 CHECK: Final = Check(
     "recording_consent", "Recorded calls with the consent of everybody on the line", "call", words,
-    whole=NOT_SAID,
+    whole=NOT_SAID, grouped=True,
 )  # fmt: skip

@@ -5,16 +5,33 @@
 -- alone. Where an announcement is no consent by the rule, an announced recording is uncertain: no record
 -- shows that the called person agreed. A call that nobody answered has nobody to record.
 
-create or replace table recording_by_rule as
+create or replace table recording_calls as
 -- Empty without calls, case_rules, conduct, recording_rules.
+-- What the rules go by.
+select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.recorded, c.answered_at is null as unanswered
+from calls c left join conduct p on p.campaign_id = c.campaign_id
+where c.graded and c.missing_input is null
+  and c.case_id in (select case_id from case_rules join recording_rules using (rule));
+
+create or replace table recording_consent_situations as
+-- Empty without recording_calls.
+select row_number() over () as situation, case_id, campaign_id, recorded, unanswered, min(call) as first, count(*) as calls
+from recording_calls group by case_id, campaign_id, recorded, unanswered;
+
+create or replace table recording_consent_members as
+-- Empty without recording_consent_situations.
+select c.call, g.situation from recording_calls c join recording_consent_situations g
+  on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
+  and g.recorded is not distinct from c.recorded;
+
+create or replace table recording_by_rule as
+-- Empty without recording_consent_situations.
 with asked as (
-  select c.call, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
-    coalesce(c.recorded, p.recorded, f.recorded) as is_recorded,
-    coalesce(p.recording_announced, f.recording_announced) as announced,
-    c.answered_at is null and c.recorded is null and s.tells_answers as unanswered
-  from calls c cross join settings s join case_rules k using (case_id) join recording_rules r using (rule)
-  join conduct f on f.campaign_id = '' left join conduct p on p.campaign_id = c.campaign_id
-  where c.graded and c.missing_input is null
+  select g.situation, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
+    coalesce(g.recorded, p.recorded) as is_recorded, p.recording_announced as announced,
+    g.unanswered and g.recorded is null and s.tells_answers as unanswered
+  from recording_consent_situations g cross join settings s join case_rules k using (case_id)
+  join recording_rules r using (rule) join conduct p on p.campaign_id = g.campaign_id
 ), judged as (
   select *,
     case when lifted then 'lifted' when not all_parties then 'one party' when is_recorded = false then 'not recorded'
@@ -23,7 +40,7 @@ with asked as (
       when announced then 'announced alone' else 'not announced' end as answer
   from asked
 )
-select call, rule, answer,
+select situation, rule, answer,
   case when answer in ('lifted', 'one party', 'not recorded', 'unanswered', 'announced') then 0
     when answer in ('recording not said', 'announcement not said') or reach_missing <> '' then 2
     when answer = 'announced alone' or doubtful then 3 else 4 end as severity,
@@ -33,13 +50,16 @@ select call, rule, answer,
     when reach_missing <> '' then reach_missing end as missing
 from judged;
 
-create or replace table recording_consent as
+create or replace table recording_consent_verdicts as
 -- Empty without recording_by_rule.
-with worst as (select call, max(severity) as severity from recording_by_rule group by call)
-select w.call, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
+with worst as (select situation, max(severity) as severity from recording_by_rule group by situation)
+select w.situation, w.severity, list(r.rule order by r.rule) as rules, arg_min(r.missing, r.rule) as missing,
   arg_min(r.answer, r.rule) as answer
-from worst w join recording_by_rule r on r.call = w.call and r.severity = w.severity
-group by w.call, w.severity;
+from worst w join recording_by_rule r on r.situation = w.situation and r.severity = w.severity
+group by w.situation, w.severity;
+
+create or replace view recording_consent as
+select m.call, v.* exclude (situation) from recording_consent_members m join recording_consent_verdicts v using (situation);
 
 create or replace table recording_consent_default as
 select null::bigint as case_id, 0 as severity, []::integer[] as rules, null::varchar as missing where false;
