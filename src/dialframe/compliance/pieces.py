@@ -190,7 +190,8 @@ def _unmapped(view: View) -> pd.DataFrame:
 def _records(run: Engine) -> tuple[int, int, int]:
     """Calls with a screen at import alone, calls near a callback that was due, checks that count."""
     screened, due, used = run.con.execute("""
-        select (select count(*) from scrub_at_call where screen_at is not null and (check_at is null or screen_at > check_at)),
+        select (select count(*) from last_screens s join scrub_doubtful d using (call)
+            where s.screen_at is not null and (d.check_at is null or s.screen_at > d.check_at)),
           (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
             asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
             join calling_hours_graded g on g.call = c.call

@@ -108,4 +108,5 @@ CHECK: Final = Check(
     "Calls with a Do-Not-Call check on record that was recent enough",
     "call",
     words,
+    grouped=True,
 )
