@@ -207,9 +207,9 @@ def _by_rule(run: Engine) -> pd.DataFrame:
     view = run.view
     queries = {
         "calling_hours": """
-            select r.rule_id, m.severity, count(*) as calls from (
-              select h.call, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
-            ) m join (select distinct rule_id from rules) r using (rule_id) group by all
+            select m.rule_id, m.severity, sum(g.calls) as calls from (
+              select h.situation, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
+            ) m join calling_hours_situations g using (situation) group by all
             union all
             select r.rule_id, 0, count(*) from calls c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id)
             where c.graded and c.missing_input is null and c.call not in (select call from hours_doubtful) group by all""",

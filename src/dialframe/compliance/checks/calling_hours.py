@@ -72,8 +72,9 @@ def words(rows: pd.DataFrame, view: View) -> pd.DataFrame:
 
 
 CHECK: Final = Check(
-    "calling_hours", "Calls inside the permitted hours and days of the called party", "call", words
-)
+    "calling_hours", "Calls inside the permitted hours and days of the called party", "call", words,
+    grouped=True,
+)  # fmt: skip
 
 
 def _key(values: Any) -> tuple[Any, ...]:

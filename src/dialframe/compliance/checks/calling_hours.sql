@@ -26,6 +26,10 @@ group by h.case_id, s.weekday
 having bool_and(h.everywhere) and count(s.span) = count(*)
   and not bool_or(h.rule in (select rule from fixed_clocks));
 
+create or replace table window_spans as
+-- Empty without windows.
+select rule, weekday, unnest(spans, recursive := true) from windows;
+
 create or replace table hours_special_days as
 -- Empty without hours_rules, special_days.
 select distinct h.case_id, d.day from hours_rules h join special_days d using (rule);
@@ -48,9 +52,8 @@ create or replace table hours_by_zone as
 -- Empty without hours_doubtful, hours_rules, offsets, place_zones.
 -- One row per doubtful call, rule and zone: what the clock said there, and whether the rule let it pass.
 with clocks as (
-  select d.call, h.rule, h.missing, h.doubtful, z.ord, z.zone, h.effective_from, h.effective_to,
-    d.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)) as local_at,
-    (d.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)))::date as local_day
+  select d.call, h.rule, z.ord, h.effective_from, h.effective_to,
+    d.at_utc + to_microseconds(coalesce(f.offset_us, o.offset_us)) as local_at, local_at::date as local_day
   from hours_doubtful d join hours_rules h using (case_id) join place_zones z using (place)
   join offsets o on o.zone = z.zone and d.at_utc >= o.since and d.at_utc < o.until
   left join fixed_clocks f on f.rule = h.rule
@@ -59,68 +62,93 @@ with clocks as (
     (k.effective_from is null or k.local_day >= k.effective_from)
       and (k.effective_to is null or k.local_day <= k.effective_to) as binds,
     coalesce(d.closed, false) as closed, d.name as holiday,
-    w.spans
-  from clocks k
-  left join special_days d on d.rule = k.rule and d.day = k.local_day
-  left join windows w on w.rule = k.rule and w.weekday = case when d.closed is false then 7 else isodow(k.local_day) - 1 end
-), found as (
-  select *, not binds or (not closed and len(list_filter(spans, lambda s: of_day_us >= s.opens and of_day_us < s.closes)) > 0) as inside,
-    -- How far the clock is from the next edge of a window, around midnight too.
-    coalesce(list_min(list_transform(spans, lambda s: least(
-      abs(of_day_us - s.opens), 86400000000 - abs(of_day_us - s.opens),
-      abs(of_day_us - s.closes), 86400000000 - abs(of_day_us - s.closes)))), 86400000000) as to_edge_us
-  from asked
+    case when d.closed is false then 7 else isodow(k.local_day) - 1 end as weekday
+  from clocks k left join special_days d on d.rule = k.rule and d.day = k.local_day
 )
-select call, rule, ord, zone, missing, doubtful, binds, inside, of_day_us, holiday,
-  case when inside then to_edge_us else -to_edge_us - 1 end as margin_us
-from found;
+select a.call, a.rule, a.ord, a.binds, a.of_day_us, a.holiday, a.weekday,
+  not a.binds or (not a.closed and w.rule is not null) as inside
+from asked a left join window_spans w on w.rule = a.rule and w.weekday = a.weekday
+  and a.of_day_us >= w.opens and a.of_day_us < w.closes;
+
+create or replace table hours_looked_at as
+-- Empty without calls or hours_doubtful.
+-- What decides the grade of a call: its case, what each rule says in each zone (`answers` stands for
+-- all of that), and the input without which the call cannot be placed.
+with answered as (
+  select call, bit_xor(hash(rule, ord, binds, inside, holiday)) as answers from hours_by_zone group by call
+)
+select d.call, d.case_id, d.place, a.answers, null::varchar as missing_input
+from hours_doubtful d left join answered a using (call)
+union all
+select call, null, place, null, missing_input from calls where graded and missing_input is not null;
+
+create or replace table calling_hours_situations as
+-- Empty without hours_looked_at.
+select row_number() over () as situation, case_id, place, answers, missing_input, min(call) as first, count(*) as calls
+from hours_looked_at group by case_id, place, answers, missing_input;
+
+create or replace table calling_hours_members as
+-- Empty without calling_hours_situations.
+select l.call, g.situation from hours_looked_at l join calling_hours_situations g
+  on g.case_id is not distinct from l.case_id and g.place is not distinct from l.place
+  and g.answers is not distinct from l.answers and g.missing_input is not distinct from l.missing_input;
 
 create or replace table hours_by_rule as
 -- Empty without hours_by_zone.
-select call, rule, any_value(missing) as missing,
-  case when bool_and(inside) then 0
-    when any_value(missing) <> '' then 2
-    when any_value(doubtful) or bool_or(inside) then 3
+select g.situation, b.rule, any_value(h.missing) as missing,
+  case when bool_and(b.inside) then 0
+    when any_value(h.missing) <> '' then 2
+    when any_value(h.doubtful) or bool_or(b.inside) then 3
     else 4 end as severity,
-  list(zone order by ord) filter (inside) as zones_inside,
-  list(zone order by ord) filter (not inside) as zones_outside,
-  list(distinct holiday) filter (not inside and holiday is not null and holiday <> '') as holidays,
-  any_value(doubtful) as doubtful
-from hours_by_zone group by call, rule having bool_or(binds);
+  list(z.zone order by b.ord) filter (b.inside) as zones_inside,
+  list(z.zone order by b.ord) filter (not b.inside) as zones_outside,
+  list(distinct b.holiday) filter (not b.inside and b.holiday is not null and b.holiday <> '') as holidays,
+  any_value(h.doubtful) as doubtful
+from calling_hours_situations g join hours_by_zone b on b.call = g.first
+join hours_rules h on h.case_id = g.case_id and h.rule = b.rule
+join place_zones z on z.place = g.place and z.ord = b.ord
+group by g.situation, b.rule having bool_or(b.binds);
 
-create or replace table calling_hours as
--- Empty without calls or hours_doubtful.
+create or replace table calling_hours_verdicts as
+-- Empty without calling_hours_situations.
 with worst as (
-  select call, max(severity) as severity from hours_by_rule group by call
+  select situation, max(severity) as severity from hours_by_rule group by situation
 ), told as (
-  select w.call, w.severity, list(r.rule order by r.rule) as rules,
+  select w.situation, w.severity, list(r.rule order by r.rule) as rules,
     arg_min(r.missing, r.rule) as missing, arg_min(r.zones_inside, r.rule) as zones_inside,
     arg_min(r.zones_outside, r.rule) as zones_outside, bool_or(r.doubtful) as doubtful,
     list_distinct(flatten(list(r.holidays))) as holidays
-  from worst w join hours_by_rule r on r.call = w.call and r.severity = w.severity group by w.call, w.severity
-), clock as (
-  select call, arg_min(of_day_us, (margin_us, rule, ord)) filter (binds) as of_day_us from hours_by_zone group by call
+  from worst w join hours_by_rule r on r.situation = w.situation and r.severity = w.severity group by w.situation, w.severity
 )
-select c.call,
-  case when c.missing_input is not null then 2 when t.call is not null then t.severity
+select c.situation,
+  case when c.missing_input is not null then 2 when t.situation is not null then t.severity
     when z.place is null then 2 when x.case_id is not null then 0 else 2 end as severity,
   coalesce(t.rules, []) as rules,
   case when c.missing_input is not null then c.missing_input
-    when t.severity = 2 then t.missing when t.call is not null then null
+    when t.severity = 2 then t.missing when t.situation is not null then null
     when z.place is null then p.missing when x.case_id is not null then null
     else 'a rule in force on the day' end as missing,
-  t.zones_inside, t.zones_outside, coalesce(t.doubtful, false) as doubtful, t.holidays,
-  k.of_day_us // 60000000 as local_minute
-from (
-  select call, place, case_id, missing_input from calls where graded and missing_input is not null
-  union all select call, place, case_id, null from hours_doubtful
-) c
-left join told t using (call) left join clock k using (call)
+  t.zones_inside, t.zones_outside, coalesce(t.doubtful, false) as doubtful, t.holidays
+from calling_hours_situations c left join told t using (situation)
 left join places p using (place) left join (select distinct place from place_zones) z using (place)
 left join (
   select distinct case_id from case_rules k join rules r using (rule)
   where k.lifted and r.asked and r.check_name = 'calling_hours'
 ) x using (case_id);
+
+create or replace view calling_hours as
+-- With the minute of the day where the clock is nearest to the wrong side of an edge, around midnight too.
+with near as (
+  select b.call, b.rule, b.ord, b.of_day_us, b.inside, coalesce(list_min(list_transform(w.spans, lambda s: least(
+      abs(b.of_day_us - s.opens), 86400000000 - abs(b.of_day_us - s.opens),
+      abs(b.of_day_us - s.closes), 86400000000 - abs(b.of_day_us - s.closes)))), 86400000000) as to_edge_us
+  from hours_by_zone b left join windows w on w.rule = b.rule and w.weekday = b.weekday where b.binds
+), clock as (
+  select call, arg_min(of_day_us, (case when inside then to_edge_us else -to_edge_us - 1 end, rule, ord)) as of_day_us
+  from near group by call
+)
+select m.call, v.* exclude (situation), k.of_day_us // 60000000 as local_minute
+from calling_hours_members m join calling_hours_verdicts v using (situation) left join clock k using (call);
 
 create or replace table calling_hours_default as
 -- Empty without hours_rules.
