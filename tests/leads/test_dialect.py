@@ -169,3 +169,14 @@ def test_any_text_has_a_dialect(text):
     found = detect(split_lines(text).texts)
 
     assert 0 <= found.confidence <= 1
+
+
+@pytest.mark.parametrize("delimiter", ",;\t|")
+def test_records_that_are_quoted_as_one_cell(lead_file, delimiter):
+    """As a list is written that was opened as one column; a column of quoted sentences stays one."""
+    rows = [["Name", "Phone", "City"], ["Ann Lee", "(212) 555-0142", '""New"" York']]
+    file = lead_file("".join(f'"{delimiter.join(row)}"\n' for row in rows))
+
+    assert file.header == ("Name", "Phone", "City")
+    assert file.frame.iloc[0].tolist()[:2] == ["Ann Lee", "(212) 555-0142"]
+    assert lead_file('"Phone, please"\n"212-555-0142, or so"\n').frame.shape == (1, 1)

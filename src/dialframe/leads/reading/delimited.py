@@ -21,6 +21,7 @@ from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView
 #: How the header of a file that this package wrote goes on behind its own columns.
 OWN: Final = re.compile(r'_file"?(?P<delimiter>[,;\t|])"?_line"?(?P=delimiter)"?_row')
 OWN_SEARCHED_CHARS: Final = 2**16
+_HEAD_LINES: Final = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,10 @@ def survey(
     """
     if OWN.search(content.head(), 0, OWN_SEARCHED_CHARS):
         return None
-    found = dialects.detect(LineView(content), delimiter, quote)
+    lines = LineView(content)
+    if dialects.unwrapped(lines[:_HEAD_LINES]) is not None:
+        return None
+    found = dialects.detect(lines, delimiter, quote)
     if not is_plain(found.dialect, found.shape) or found.shape.width > MOST_COLUMNS:
         return None
     first = int(found.sep_line)

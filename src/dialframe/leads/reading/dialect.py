@@ -58,6 +58,10 @@ _LONG_SIGN: Final = re.compile(r"[^\w\s\"'.,()@+\-/]{2,3}")
 _NEVER: Final = frozenset("\"'._-@/()+&\\`’‘“”[]{}<>?\u00a0\u3000\u200b\ufeff\x00")
 _SEP_LINE: Final = re.compile(r'"?sep=(?P<delimiter>[^"\r\n]{1,3})"?\s*', re.IGNORECASE)
 
+#: A line that is one quoted cell, and delimiters that may be inside.
+_WRAPPED: Final = re.compile(r'\s*"(?:[^"]|"")*"\s*')
+_USUAL: Final = (",", ";", "\t", "|")
+
 _HEAD_LINES: Final = 300
 _PLACES: Final = 6
 _PLACE_LINES: Final = 50
@@ -116,6 +120,26 @@ def detect(lines: Sequence[str], delimiter: str | None = None, quote: str | None
         dialect = _with_quotes(Dialect(told), sample, quote)
         return Found(dialect, _shape(sample, dialect), 1.0, sep_line=bool(named))
     return _best(sample, quote, sep_line=bool(named))
+
+
+def unwrapped(lines: Sequence[str]) -> list[str] | None:
+    """Lines each of which is a record in one cell, as a list that was saved as one column has them.
+
+    Args:
+        lines: Physical lines of the whole file.
+
+    Returns:
+        The records without the quotes around them, or None where the lines are no such thing.
+    """
+    first = next((line for line in lines[:_HEADER_LINES] if line.strip()), "")
+    if _WRAPPED.fullmatch(first) is None or len(lines) < 2:
+        return None
+    inner = first.strip()[1:-1].replace('""', '"')
+    if not any(_has_header([scan(inner, Dialect(one)).cells]) for one in _USUAL):
+        return None
+    if not all(_WRAPPED.fullmatch(line) or not line.strip() for line in lines):
+        return None
+    return [line.strip()[1:-1].replace('""', '"') for line in lines]
 
 
 def _best(sample: list[str], quote: str | None, *, sep_line: bool) -> Found:

@@ -315,13 +315,15 @@ def _text(
 def _delimited(
     text: str, lines: Lines, delimiter: str | None, quote: str | None, header: HeaderChoice
 ) -> _Table:
-    own = OWN.search(text, 0, OWN_SEARCHED_CHARS)
+    own, whole = OWN.search(text, 0, OWN_SEARCHED_CHARS), lines
     if own is not None:
         found = dialects.Found(Dialect(own["delimiter"]), Shape(1), 1.0)
     else:
+        lines = replace(lines, texts=dialects.unwrapped(lines.texts) or lines.texts)
         found = dialects.detect(lines.texts, delimiter, quote)
     check_width(found.shape.width)
     records = parse(lines, found.dialect, found.shape, start=int(found.sep_line))
+    records = replace(records, lines=whole)
     layout = lay_out(records, header, own=own is not None)
     decisions = Decisions(
         "tsv" if found.dialect.delimiter == "\t" else "csv",
