@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -11,8 +12,11 @@ from typing import Any
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["store.racing", "dialframe.cli.command_tree", "dialframe.flows.lead_import"]
-)
+    [
+        "store.racing", "sandbox.test_dialer", "dialframe.cli.command_tree",
+        "dialframe.flows.lead_import", "dialframe.sandbox.http.asgi_app", "dialframe.sandbox.launch",
+    ]
+)  # fmt: skip
 
 
 class Forked:
@@ -40,6 +44,10 @@ class Forked:
         """SIGKILL: no handler, no farewell."""
         self._process.kill()
         self._process.join()
+
+    def signal(self, how: signal.Signals) -> None:
+        """Send it a signal that it may answer."""
+        os.kill(self._process.pid or 0, how)
 
     def alive(self) -> bool:
         """Whether it is at work."""

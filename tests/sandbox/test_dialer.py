@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -25,6 +24,7 @@ from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
 from dialframe.sandbox.dialer.sending import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
+from forked import Forked
 from sandbox.calling import Api, Json, ok
 
 #: A Monday, 14:00 UTC: working hours in all of the United States but Hawaii.
@@ -462,7 +462,7 @@ def dial_for_days(folder: str) -> None:
     world.close()
 
 
-def test_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kills_change_nothing(tmp_path: Path) -> None:
     """A day of calls through kills is that of an account that nobody killed; `DIALFRAME_DIAL_KILLS=50` for more."""
     wanted = int(os.environ.get("DIALFRAME_DIAL_KILLS", "20"))
     tables = (
@@ -477,24 +477,19 @@ def test_kills_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     told = []
     draw = random.Random(1)
-    # The server that forks finds this module, so that no child has to load it.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    starting = multiprocessing.get_context("forkserver")
-    starting.set_forkserver_preload(["sandbox.test_dialer"])
     for name, kills in (("whole", 0), ("killed", wanted)):
         account = Account(tmp_path / name, seed=5).dialing()
         account.campaign(numbers(200))
         account.world.close()
         died = 0
         for turn in itertools.count():
-            process = starting.Process(target=dial_for_days, args=(str(tmp_path / name),))
-            process.start()
+            process = Forked(dial_for_days, str(tmp_path / name))
             if turn < kills:
-                process.join(draw.uniform(0.01, 0.05))
-                process.kill()
-            process.join()
-            died += process.exitcode == -signal.SIGKILL
-            if process.exitcode == 0:
+                time.sleep(draw.uniform(0.01, 0.05))
+                process.signal(signal.SIGKILL)
+            status, _ = process.end()
+            died += status == -signal.SIGKILL
+            if status == 0:
                 break
         account = Account(tmp_path / name, seed=5)
         told.append([account.rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in tables])

@@ -21,7 +21,8 @@ import httpx
 import pytest
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox import start
+from dialframe.sandbox import serve, start
+from forked import Forked
 from sandbox.calling import Api, Json, ok, phone
 
 PROGRAM = """
@@ -32,28 +33,24 @@ serve(port=0, size=sys.argv[1], data=sys.argv[2] or None,
 """
 
 
-@contextmanager
-def process(
-    size: str = "empty", data: Path | str = ""
-) -> Iterator[tuple[subprocess.Popen[str], Json]]:
-    """A sandbox as a process, with its first line."""
-    source = str(Path(__file__).parents[2] / "src")
-    running = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, size, str(data)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": source},
+def _serve(size: str, data: str) -> None:
+    serve(
+        port=0,
+        size=size,
+        data=data or None,
+        on_ready=lambda facts: print(json.dumps(facts), flush=True),  # noqa: T201 - its first line
     )
-    assert running.stdout is not None
-    assert running.stderr is not None
+
+
+@contextmanager
+def process(size: str = "empty", data: Path | str = "") -> Iterator[tuple[Forked, Json]]:
+    """A sandbox as a process, with its first line."""
+    running = Forked(_serve, size, str(data))
     try:
         yield running, json.loads(running.stdout.readline())
     finally:
         running.kill()
-        running.wait()
         running.stdout.close()
-        running.stderr.close()
 
 
 def test_in_process(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,7 +27,8 @@ from typing import Any
 
 import httpx
 
-import dialframe
+from dialframe.cli import main
+from forked import Forked
 
 MIB = 1_048_576
 LAG_S = 15  # "Access changes take effect within 15 seconds"
@@ -592,24 +592,22 @@ def fresh_key() -> str:
 
 # --- the service as a process -----------------------------------------------------------------
 
-_PROGRAM = "import sys; from dialframe.cli import main; main()"
+
+def _serve(options: list[str], log: str, env: dict[str, str]) -> None:
+    """The command, in a process of its own; what it says on standard error goes to a file."""
+    os.environ.update(env)
+    tempfile.tempdir = None
+    os.dup2(os.open(log, os.O_WRONLY), 2)
+    sys.argv = ["dialframe", "sandbox", "serve", "--port", "0", "--json", *options]
+    main()
 
 
 class Service:
     """A running sandbox: its process, its first line, a pool of connections."""
 
     def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
-        source = str(Path(dialframe.__file__).parent.parent)
-        path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        command = [sys.executable, "-c", _PROGRAM, "sandbox", "serve", "--port", "0", "--json"]
-        self.process = subprocess.Popen(
-            [*command, *options],
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path, **(env or {})},
-        )
+        self._log = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed in close()
+        self.process = Forked(_serve, list(options), self._log.name, env or {})
         self.http = httpx.Client(trust_env=False, timeout=60)
         try:
             self.ready: Json = json.loads(self._first_line())
@@ -620,36 +618,31 @@ class Service:
         self.console = Console(self)
 
     def _first_line(self) -> str:
-        stdout = self.process.stdout
-        assert stdout is not None
-        readable, _, _ = select.select([stdout], [], [], 300)
-        line = stdout.readline() if readable else ""
+        readable, _, _ = select.select([self.process.stdout], [], [], 300)
+        line = self.process.stdout.readline() if readable else ""
         assert line, f"the service said nothing: {self.log()[-3000:]}"
         return line
 
     def log(self) -> str:
         """What the service wrote to standard error."""
-        self._log.seek(0)
-        return self._log.read().decode("utf-8", "replace")
+        return Path(self._log.name).read_text(encoding="utf-8", errors="replace")
 
     def first_client(self) -> Party:
         """The client that the first line tells of."""
         return Party(self, self.ready["api_key"], self.ready["client_id"])
 
-    def stop(self, how: signal.Signals) -> tuple[int, float]:
-        """Signal the process; give its exit status and the seconds that it took."""
+    def stop(self, how: signal.Signals) -> tuple[int, float, list[str]]:
+        """Signal the process; its exit status, the seconds that it took and what it still printed."""
         began = time.monotonic()
-        self.process.send_signal(how)
-        status = self.process.wait(timeout=20)
-        return status, time.monotonic() - began
+        self.process.signal(how)
+        status, lines = self.process.end(timeout_s=20)
+        return status, time.monotonic() - began, lines
 
     def close(self) -> None:
         """End the process and let go of everything."""
         self.http.close()
-        if self.process.poll() is None:
+        if not self.process.stdout.closed:
             self.process.kill()
-            self.process.wait(timeout=20)
-        if self.process.stdout is not None:
             self.process.stdout.close()
         self._log.close()
 
