@@ -43,6 +43,8 @@ RESTARTS_IN_ALL = 12
 STEP_BACK = timedelta(days=1)
 #: Seconds until a page that could not be read is asked for once more.
 SECOND_LOOK_S: Final = 1.0
+#: Pages of a list that are fetched while the store is busy, such as with sealing.
+PAGES_AHEAD: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,9 @@ class _Fetcher:
         self._part = part
         self._walk = walk
         self._work = work
-        self._arrivals: Queue[tuple[Page, Walk] | BaseException | None] = Queue(maxsize=1)
+        self._arrivals: Queue[tuple[Page, Walk] | BaseException | None] = Queue(
+            maxsize=PAGES_AHEAD
+        )
         self._given_up = Event()
         # In the caller's context: its lane of the rate limit, its correlation id.
         self._thread = in_thread(self._run, "dialframe-pages")

@@ -51,8 +51,8 @@ class Sizes:
         patches: Followed versions in all parts from which one of them may be written anew.
     """
 
-    seal_rows: int = 20_000
-    close_rows: int = 2_000
+    seal_rows: int = 6_000
+    close_rows: int = 6_000
     part_rows: int = 262_144
     small_parts: int = 8
     patches: int = 1_000
