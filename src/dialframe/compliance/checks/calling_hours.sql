@@ -61,21 +61,22 @@ with clocks as (
   select k.*, epoch_us(k.local_at) - epoch_us(k.local_day::timestamp) as of_day_us,
     (k.effective_from is null or k.local_day >= k.effective_from)
       and (k.effective_to is null or k.local_day <= k.effective_to) as binds,
-    coalesce(d.closed, false) as closed, d.name as holiday,
+    coalesce(d.closed, false) as closed, d.name as holiday, coalesce(d.day - date '1900-01-01', 0) as holiday_no,
     case when d.closed is false then 7 else isodow(k.local_day) - 1 end as weekday
   from clocks k left join special_days d on d.rule = k.rule and d.day = k.local_day
 )
-select a.call, a.rule, a.ord, a.binds, a.of_day_us, a.holiday, a.weekday,
+select a.call, a.rule, a.ord, a.binds, a.of_day_us, a.holiday, a.holiday_no, a.weekday,
   not a.binds or (not a.closed and w.rule is not null) as inside
 from asked a left join window_spans w on w.rule = a.rule and w.weekday = a.weekday
   and a.of_day_us >= w.opens and a.of_day_us < w.closes;
 
 create or replace table hours_looked_at as
 -- Empty without calls or hours_doubtful.
--- What decides the grade of a call: its case, what each rule says in each zone (`answers` stands for
--- all of that), and the input without which the call cannot be placed.
+-- What decides the grade of a call: its case, what each rule says in each zone and on which holiday, each
+-- as one number (`answers`), and the input without which the call cannot be placed.
 with answered as (
-  select call, bit_xor(hash(rule, ord, binds, inside, holiday)) as answers from hours_by_zone group by call
+  select call, list((((rule * 1000 + ord) * 100000 + holiday_no) * 2 + binds::int) * 2 + inside::int) as answers
+  from hours_by_zone group by call
 )
 select d.call, d.case_id, d.place, a.answers, null::varchar as missing_input
 from hours_doubtful d left join answered a using (call)

@@ -78,10 +78,14 @@ from held;
 
 create or replace table scrub_looked_at as
 -- Empty without calls or scrub_doubtful.
--- What decides the grade of a call: its case, the state of each need (`answers` stands for them all),
+-- What decides the grade of a call: its case, the state of each need, both as one number (`answers`),
 -- whether there is any check, and the input without which the call cannot be placed.
 with answered as (
-  select call, bit_xor(hash(need, state)) as answers from scrub_by_need group by call
+  select call, list(need * 16 + case state when 'checked in time' then 1 when 'list may be older' then 2
+      when 'screened at import' then 3 when 'stale' then 4 when 'list not declared' then 5
+      when 'before the list was covered' then 6 when 'screened at import, list not declared' then 7
+      when 'only after' then 8 else 9 end) as answers
+  from scrub_by_need group by call
 )
 select d.call, d.case_id, a.answers, d.check_at is not null as checked, x.next_at is not null as checked_after, null::varchar as missing_input
 from scrub_doubtful d join next_checks x using (call) left join answered a using (call)
