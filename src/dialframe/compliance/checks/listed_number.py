@@ -289,5 +289,6 @@ def _doubt(row: Any) -> str:
 
 
 CHECK: Final = Check(
-    "listed_number", "Calls to numbers on a Do-Not-Call list, or after a request", "call", words
-)
+    "listed_number", "Calls to numbers on a Do-Not-Call list, or after a request", "call", words,
+    grouped=True,
+)  # fmt: skip

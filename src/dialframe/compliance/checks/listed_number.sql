@@ -76,28 +76,44 @@ union all
 select l.call, k.at_utc, k.listed, k.ref
 from (select * from listed_asked where check_at = at_utc) l asof left join checks k on k.phone = l.phone and k.at_utc < l.at_utc;
 
+create or replace table checks_after as
+-- Empty without listed_asked.
+-- The oldest check at or after the call; where the check of the age of checks found it, it is taken from there.
+select call, at_utc as next_at, listed as next_listed, ref as next_ref from listed_asked where check_at = at_utc
+union all
+select call, n.next_at, n.next_listed, n.next_ref from next_checks n join listed_asked l using (call)
+where l.check_at is distinct from l.at_utc
+union all
+select l.call, k.at_utc, k.listed, k.ref
+from (
+  select * from listed_asked where check_at is distinct from at_utc and call not in (select call from scrub_doubtful)
+) l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
+
 create or replace table records_after as
 -- Empty without listed_asked.
 -- The oldest check, or mark of a lead, at or after the call. An import after the call clears nothing.
-with marks as (
-  select phone, at_utc, listed, ref, 'check' as source from checks
+with marked as (
+  select call, phone, at_utc from listed_asked where phone in (select phone from flags)
+), marks as (
+  select phone, at_utc, listed, ref, 'check' as source from checks where phone in (select phone from flags)
   union all select phone, at_utc, true, ref, 'lead status' from flags
 ), once as (
   select phone, at_utc, bool_or(listed) as listed, arg_max(ref, listed::int) as ref, arg_max(source, listed::int) as source
   from marks group by phone, at_utc
 )
 select l.call, k.at_utc as following_at, k.listed as following_listed, k.ref as following_ref, k.source as following_source
-from listed_asked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc;
-
-create or replace table checks_after as
--- Empty without listed_asked.
-select l.call, k.at_utc as next_at, k.listed as next_listed
-from listed_asked l asof left join checks k on k.phone = l.phone and k.at_utc >= l.at_utc;
+from marked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc
+union all
+select call, next_at, next_listed, next_ref, case when next_at is not null then 'check' end
+from checks_after where call not in (select call from marked);
 
 create or replace table screens_before as
 -- Empty without listed_asked.
-select l.call, k.at_utc as screen_at, k.ref as screen_ref
-from listed_asked l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
+select call, screen_at, screen_ref from last_screens where call in (select call from listed_asked)
+union all
+select l.call, k.at_utc, k.ref
+from (select call, phone, at_utc from listed_asked where call not in (select call from scrub_doubtful)) l
+asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table listed_runs as
 -- Empty without checks.
@@ -160,8 +176,7 @@ create or replace table refused_before as
 select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as ref, arg_min(f.code, f.at_utc) as code
 from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
 
-create or replace table listed_evidence as
--- Empty without listed_asked.
+create or replace view listed_evidence as
 -- Everything on record around each of these calls, side by side.
 select l.call, l.at_utc, l.phone, l.case_id, b.check_at, b.listed as check_listed, b.ref as check_ref,
   l.check_at as at_check_at, l.listed as at_check_listed,
@@ -181,8 +196,8 @@ left join first_requests f on f.phone = l.phone left join flags g on g.phone = l
 left join listed_runs u on u.phone = l.phone and u.at_utc = b.check_at and b.listed
 left join listing_law w on w.case_id = l.case_id left join own_list_law o on o.case_id = l.case_id;
 
-create or replace table listed_decided as
--- Empty without listed_evidence.
+create or replace view listed_decided as
+-- What the evidence says, one question after another.
 select *,
   coalesce(check_listed, false) as by_check,
   coalesce(at_utc > flag_at, false) as by_flag,
@@ -197,46 +212,82 @@ select *,
     and (listing_rules is null or (declared and at_check_at >= since)), false) as clean_before,
   coalesce(not next_listed and next_at - at_utc <= coalesce(max_age, default_age)
     and (listing_rules is null or (declared and next_at >= since)), false) as clean_soon,
-  coalesce(not next_listed, false) as clean_later
+  coalesce(not next_listed, false) as clean_later,
+  coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) as newly_listed,
+  coalesce(screen_declared and at_utc - screen_at <= max_age, false) as screened,
+  at_check_at is not null or next_at is not null or screen_at is not null as recorded
 from listed_evidence;
 
-create or replace table listed_number as
--- Empty without calls or listed_decided.
-select call, 
-  case when (by_request and (has_law or plain)) or by_flag then 4
-    when by_check and not exempt and (declared or plain) and not coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) then 4
+create or replace table listed_looked_at as
+-- Empty without calls or listed_asked.
+-- The answers alone: they decide the grade.
+select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed, refused_at is not null as refused,
+  clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
+  coalesce(request_rules, []) as request_rules, '' as missing_input
+from listed_decided
+union all by name
+select call, null as case_id, false as by_check, false as by_flag, false as by_request, false as asked, false as may_be_listed,
+  false as newly_listed, false as refused, false as clean, false as clean_later, false as screened, false as recorded,
+  null as following_source, [] as request_rules, missing_input
+from calls where graded and missing_input is not null;
+
+create or replace table listed_number_situations as
+-- Empty without listed_looked_at.
+select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from listed_looked_at group by all;
+
+create or replace table listed_number_members as
+-- Empty without listed_number_situations.
+select l.call, g.situation from listed_looked_at l join listed_number_situations g
+  on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
+  and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.newly_listed = l.newly_listed and g.refused = l.refused
+  and g.clean = l.clean and g.clean_later = l.clean_later and g.screened = l.screened and g.recorded = l.recorded
+  and g.following_source is not distinct from l.following_source and g.request_rules = l.request_rules
+  and g.missing_input = l.missing_input;
+
+create or replace table listed_number_verdicts as
+-- Empty without listed_number_situations.
+with asked as (
+  select g.*, coalesce(w.rules, []) as listing_rules, coalesce(o.rules, []) as own_rules, coalesce(w.declared, false) as declared,
+    coalesce(w.exempt, false) as exempt, listing_rules <> [] as has_list, own_rules <> [] as has_own, t.plain_age is not null as plain
+  from listed_number_situations g cross join settings t
+  left join listing_law w using (case_id) left join own_list_law o using (case_id)
+)
+select situation,
+  case when missing_input <> '' then 2
+    when (by_request and (request_rules <> [] or plain)) or by_flag then 4
+    when by_check and not exempt and (declared or plain) and not newly_listed then 4
     when by_request or asked then 3
     when exempt then 0
     when (by_check or may_be_listed) and (has_list or has_own or plain) then 3
-    when refused_at is not null then 3
-    when (has_list or has_own) and (clean_before or clean_soon) then 0
+    when refused then 3
+    when (has_list or has_own) and clean then 0
     when has_list and declared and clean_later then 3
-    when has_list and screen_declared and screen_at is not null and at_utc - screen_at <= max_age then 3
+    when has_list and screened then 3
     else 2 end as severity,
   case when by_request or by_flag or by_check then concat_ws(' + ',
       case when by_check then 'check' end, case when by_request then 'request' end, case when by_flag then 'lead status' end)
     when asked then 'request'
     when exempt then 'exempt'
     when may_be_listed then following_source
-    when refused_at is not null then 'unmapped disposition'
-    when (has_list or has_own) and (clean_before or clean_soon) then 'check'
+    when refused then 'unmapped disposition'
+    when (has_list or has_own) and clean then 'check'
     when has_list and declared and clean_later then 'late check'
-    when has_list and screen_declared and screen_at is not null and at_utc - screen_at <= max_age then 'screened at import'
+    when has_list and screened then 'screened at import'
     else 'nothing' end as basis,
-  case when severity <> 2 then null
+  case when missing_input <> '' then missing_input
+    when severity <> 2 then null
     when not has_list and not has_own then 'a rule on Do-Not-Call lists for the place of the number'
-    when has_list and not declared and (at_check_at is not null or next_at is not null or screen_at is not null)
-      then 'a practice file that says which lists the service covers'
+    when has_list and not declared and recorded then 'a practice file that says which lists the service covers'
     else 'a recent Do-Not-Call check before the call, or soon after it,' end as missing,
   list_concat(
-    case when basis not in ('request', 'lead status', 'request + lead status') then coalesce(listing_rules, []) else [] end,
-    case when basis like '%request%' then coalesce(request_rules, [])
-      when basis like '%lead status%' or basis = 'unmapped disposition' then coalesce(own_rules, []) else [] end) as rules,
-  *exclude(call)
-from listed_decided
-union all by name
-select call, 2 as severity, 'nothing' as basis, missing_input as missing, []::integer[] as rules
-from calls where graded and missing_input is not null;
+    case when basis not in ('request', 'lead status', 'request + lead status') then listing_rules else [] end,
+    case when basis like '%request%' then request_rules
+      when basis like '%lead status%' or basis = 'unmapped disposition' then own_rules else [] end) as rules
+from asked;
+
+create or replace view listed_number as
+select m.call, v.severity, v.basis, v.missing, v.rules, e.* exclude (call)
+from listed_number_members m join listed_number_verdicts v using (situation) left join listed_decided e using (call);
 
 create or replace table listed_number_default as
 -- Empty without listing_law.
