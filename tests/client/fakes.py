@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import httpx
 
 from dialframe.client import (
+    SYSTEM,
     AsyncClient,
     AsyncHttpxTransport,
     AsyncListing,
@@ -230,6 +233,24 @@ class Blocking:
 
 #: Which client `connected` gives: the fixture `both` of the suite sets it.
 KIND = "threads"
+
+
+async def _hurried(seconds: float) -> None:
+    await asyncio.sleep(min(seconds, 0.01))
+
+
+#: The machine's clock, except that nobody waits long between two attempts.
+HURRIED = replace(
+    SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)), sleep_async=_hurried
+)
+
+
+def client_at(base_url: str, api_key: str, **settings: Any) -> Client:
+    """A client of a service at a real address, of the kind that is under test; nobody waits long."""
+    settings = {"limiter": None, "clock": HURRIED, **settings}
+    if KIND == "event loop":
+        return Blocking(AsyncClient(base_url, api_key, **settings))  # type: ignore[return-value]
+    return Client(base_url, api_key, **settings)
 
 
 def connected(

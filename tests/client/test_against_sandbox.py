@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-import time
+import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from client.fakes import PHONE
+from client.fakes import PHONE, client_at
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract import operations
@@ -28,15 +27,13 @@ from dialframe.errors import (
     TransportError,
 )
 
-#: The machine's clock, except that nobody waits long.
-HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
-
 
 def ten_leads(client: Client, prefix: str) -> list[dict[str, str]]:
     """Leads whose external ids are nobody else's, with numbers that no list of this day's account has."""
     numbers = [f"+1212555{n:04d}" for n in range(100, 200)]
     free = [check.phone for check in client.dnc.check(numbers) if not check.listed]
-    return [{"phone": phone, "external_id": f"{prefix}-{n}"} for n, phone in enumerate(free[:10])]
+    own = f"{prefix}-{uuid.uuid4()}"
+    return [{"phone": phone, "external_id": f"{own}-{n}"} for n, phone in enumerate(free[:10])]
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +48,7 @@ def sandbox() -> Iterator[sandboxes.Sandbox]:
 @pytest.fixture
 def client(sandbox: sandboxes.Sandbox, tmp_path: Path) -> Iterator[Client]:
     """The first client of the account."""
-    with Client(
-        sandbox.base_url, sandbox.api_key, limiter=None, journal=tmp_path, clock=HURRIED
-    ) as connected:
+    with client_at(sandbox.base_url, sandbox.api_key, journal=tmp_path) as connected:
         yield connected
     sandbox.console.clear_faults()
 
@@ -149,10 +144,11 @@ def test_lost_answer_of_an_import_is_fetched_with_its_key(
 ) -> None:
     """The write happened, its answer was cut off: the same key brings it, and nothing is written twice."""
     sandbox.console.arm_fault("leads.import", drop="after-commit", times=4)
+    key = str(uuid.uuid4())
 
     with pytest.raises(TransportError, match="settle") as caught:
         client.leads.import_(
-            paused, ten_leads(client, "lost"), options=Options(idempotency_key="batch-1")
+            paused, ten_leads(client, "lost"), options=Options(idempotency_key=key)
         )
     assert caught.value.sent
     (write,) = client.writes.pending()
@@ -216,11 +212,12 @@ def test_webhook_is_made_tested_and_deleted(client: Client) -> None:
     made = client.webhooks.create(url="http://127.0.0.1:9/hook", events=["call.completed"])
     tested = client.webhooks.test(made.id)
     event = client.events.get(tested.event_id)
-    rotated = client.webhooks.rotate_secret(made.id, options=Options(idempotency_key="rotation"))
+    once = Options(idempotency_key=str(uuid.uuid4()))
+    rotated = client.webhooks.rotate_secret(made.id, options=once)
     again = client.send_raw(
         operations.WEBHOOKS_ROTATE_SECRET,
         operations.WEBHOOKS_ROTATE_SECRET.request(webhook_id=made.id),
-        Options(idempotency_key="rotation"),
+        once,
     )
 
     assert (made.secret or "").startswith("whsec_")
@@ -277,14 +274,16 @@ def test_refusals_are_errors_that_say_what_next(
 def test_text_is_sent_once_under_one_reference(client: Client, sandbox: sandboxes.Sandbox) -> None:
     """What would have been sent is in the outbox, once, though the request was made twice."""
     sandbox.console.update_account({"calling_hours": None, "consent_required": False})
-    request = SmsSend(to=PHONE, body="hello", client_reference="ref-1")
-    first = client.send_raw(operations.SMS_SEND, request, Options(idempotency_key="text-1"))
-    second = client.send_raw(operations.SMS_SEND, request, Options(idempotency_key="text-1"))
+    reference = str(uuid.uuid4())
+    request = SmsSend(to=PHONE, body="hello", client_reference=reference)
+    once = Options(idempotency_key=reference)
+    first, second = (client.send_raw(operations.SMS_SEND, request, once) for _ in range(2))
 
-    texts = [item for item in sandbox.console.outbox(sandbox.client_id) if item["kind"] == "sms"]
+    texts = [item["client_reference"] for item in sandbox.console.outbox(sandbox.client_id)
+             if item["kind"] == "sms"]  # fmt: skip
     assert (first.replayed, second.replayed) == (False, True)
     assert second.value == first.value
-    assert [item["to"] for item in texts].count(PHONE) == 1
+    assert texts.count(reference) == 1
 
 
 def test_threads_that_share_a_key_are_never_refused(tmp_path: Path) -> None:

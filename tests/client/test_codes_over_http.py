@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from client.fakes import PHONE, an_id
+from client.fakes import PHONE, an_id, client_at
 from dialframe import sandbox as sandboxes
 from dialframe.client import SYSTEM, Client, Options
 from dialframe.contract import error_codes
@@ -89,8 +88,6 @@ TABLE: tuple[tuple[int, str, type[ApiError]], ...] = (
 REQUEST_ID = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
 SOON = SYSTEM.now() + timedelta(days=2)
 LONDON = "+442079460123"
-#: The machine's clock, except that nobody waits long.
-HURRIED = replace(SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)))
 #: Answered ahead of the idempotency key or for good: the write did not happen.
 FAILED_5XX = ("dnc_screen_unavailable",)
 
@@ -137,10 +134,7 @@ def bench(sandbox: sandboxes.Sandbox, tmp_path: Path) -> Iterator[Bench]:
     """A client that asks once, and an account that is afterwards as it was."""
     before = sandbox.console.account()
     campaign = sandbox.console.create_campaign(sandbox.client_id, "Autumn", status="paused")["id"]
-    with Client(
-        sandbox.base_url, sandbox.api_key, limiter=None, journal=tmp_path, clock=HURRIED,
-        max_attempts=1,
-    ) as client:  # fmt: skip
+    with client_at(sandbox.base_url, sandbox.api_key, journal=tmp_path, max_attempts=1) as client:
         yield Bench(sandbox, client, str(campaign), tmp_path)
     sandbox.console.update_account(before)
     sandbox.console.clear_faults()
@@ -226,10 +220,9 @@ def _under(settings: dict[str, object], act: Callable[[Bench], object]) -> Calla
 
 
 def _idempotency_conflict(bench: Bench) -> None:
-    with Client(
-        bench.sandbox.base_url, bench.sandbox.api_key, limiter=None, max_attempts=1,
-        journal=bench.folder / "another",
-    ) as other:  # fmt: skip
+    with client_at(
+        bench.sandbox.base_url, bench.sandbox.api_key, journal=bench.folder / "another"
+    ) as other:
         other.dnc.add("+12125550188", options=Options(idempotency_key=bench.campaign))
     bench.client.dnc.add("+12125550189", options=Options(idempotency_key=bench.campaign))
 

@@ -41,7 +41,7 @@ def test_suite_has_both_kinds_at_hand(tmp_path: Path, client_kind: str) -> None:
     client = fakes.connected(Service(answer({})), tmp_path)
 
     assert type(client).__name__ == {"threads": "Client", "event loop": "Blocking"}[client_kind]
-    assert len(BOTH) == 10
+    assert len(BOTH) == 12
 
 
 def test_both_kinds_have_the_same_operations(tmp_path: Path) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from client import fakes
-from client.fakes import Blocking
-from dialframe.client import SYSTEM, AsyncClient, Client
+from dialframe.client import Client
 from dialframe.client.answers import ANSWER_BYTES
 from dialframe.contract.models.call_models import Call
 from dialframe.errors import ContractError, DialframeError, ServiceUnavailable, TransportError
@@ -30,15 +28,6 @@ HASTY_S = 0.25
 #: What a call may take in all: attempts, waits, slack.
 BOUND_S = 4.0
 
-
-#: The machine's clock, except that nobody waits long between two attempts.
-async def _hurried(seconds: float) -> None:
-    await asyncio.sleep(min(seconds, 0.01))
-
-
-HURRIED = replace(
-    SYSTEM, sleep=lambda seconds: time.sleep(min(seconds, 0.01)), sleep_async=_hurried
-)
 
 CAMPAIGN = "cmp_00000000-0000-4000-8000-000000000001"
 PHONE = "+12125550142"
@@ -210,13 +199,10 @@ def connected(
     deadline_s: float | None = None,
 ) -> Client:
     """A client of a hostile service that tries twice, of the kind that is under test."""
-    settings: dict[str, Any] = {
-        "limiter": None, "journal": journal, "clock": HURRIED, "max_attempts": ATTEMPTS,
-        "timeout_s": timeout_s, "deadline_s": deadline_s,
-    }  # fmt: skip
-    if fakes.KIND == "event loop":
-        return Blocking(AsyncClient(service.base_url, "svc_test_a_b", **settings))  # type: ignore[return-value]
-    return Client(service.base_url, "svc_test_a_b", **settings)
+    return fakes.client_at(
+        service.base_url, "svc_test_a_b", journal=journal, max_attempts=ATTEMPTS,
+        timeout_s=timeout_s, deadline_s=deadline_s,
+    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True, params=["threads", "event loop"])
