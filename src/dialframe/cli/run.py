@@ -102,6 +102,8 @@ def main(parent: int) -> NoReturn:
     _give_caches_a_place()
     # Loading makes some 100,000 objects that all stay: looking through them for garbage is a tenth of the time.
     gc.set_threshold(LOADED, 10, 50)
+    # httpx reads rich, pygments and click for a command of its own, an eighth of a second before ours.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     try:
         if _is_server(sys.argv[1:]):
             _end_properly(parent)

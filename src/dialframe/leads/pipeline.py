@@ -71,6 +71,8 @@ from dialframe.phones import check_region
 _STEP: Final = "records cleaned"
 _NONE: Final = np.zeros(0, np.int64)
 _KEYS: Final = tuple(COUNT_KEYS.values())
+#: Records that are made what the service takes at once.
+_INPUT_ROWS: Final = 2_000
 #: What compares records: memory, parts on the disk, DuckDB out of core, or what suits their number.
 Engine = Literal["auto", "memory", "disk", "duckdb"]
 #: Records from which on the disk is used.
@@ -294,9 +296,12 @@ class Pipeline:
         custom = self.custom_fields(keep)
         several = any(one.extra_leads is not None for one in self._judged)
         before = ""
-        for key, table in self.tables():
-            if key == "clean":
-                cells = outcome_rows.aligned(table, self.orders["clean"]).to_pydict()
+        clean = (table for key, table in self.tables() if key == "clean")
+        for table in clean:
+            aligned = outcome_rows.aligned(table, self.orders["clean"])
+            # Cells as Python has them take ten times the memory.
+            for begin in range(0, len(aligned), _INPUT_ROWS):
+                cells = aligned.slice(begin, _INPUT_ROWS).to_pydict()
                 ids = cells["external_id"]
                 if several:
                     cells["external_id"] = once(ids, before)
