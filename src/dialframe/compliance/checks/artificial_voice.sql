@@ -5,13 +5,13 @@
 -- call, not revoked and not run out.
 
 create or replace table voice_calls as
--- Empty without calls, case_rules, conduct, voice_rules.
+-- Empty without calls, case_rules, voice_rules.
 -- What the rules go by. Where there is any consent of the number, the call stands for itself.
 select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.answered_at is null as unanswered,
   case when c.phone in (select phone from consents) then c.call end as with_consents
 from calls c left join conduct p on p.campaign_id = c.campaign_id
-where c.graded and c.missing_input is null
-  and c.case_id in (select case_id from case_rules join voice_rules using (rule));
+semi join (select case_id from case_rules join voice_rules using (rule)) r on r.case_id = c.case_id
+where c.graded and c.missing_input is null;
 
 create or replace table artificial_voice_situations as
 -- Empty without voice_calls.
@@ -19,13 +19,13 @@ select row_number() over () as situation, case_id, campaign_id, unanswered, with
 from voice_calls group by case_id, campaign_id, unanswered, with_consents;
 
 create or replace table artificial_voice_members as
--- Empty without artificial_voice_situations.
+-- Empty without artificial_voice_situations, voice_calls.
 select c.call, g.situation from voice_calls c join artificial_voice_situations g
   on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
   and g.with_consents is not distinct from c.with_consents;
 
 create or replace table voice_by_rule as
--- Empty without artificial_voice_situations.
+-- Empty without artificial_voice_situations, calls, case_rules, conduct, voice_rules.
 with asked as (
   select g.situation, c.phone, c.at_utc, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.disclosure, r.on_request, r.required,

@@ -9,8 +9,8 @@ create or replace table caller_id_calls as
 -- What the rules go by.
 select c.call, c.case_id, c.from_number is not null as is_recorded, c.from_number = c.to_number as called_own, n.own, n.form
 from calls c left join caller_numbers n on n.from_number = c.from_number
-where c.graded and c.missing_input is null
-  and c.case_id in (select case_id from case_rules join caller_id_rules using (rule));
+semi join (select case_id from case_rules join caller_id_rules using (rule)) r on r.case_id = c.case_id
+where c.graded and c.missing_input is null;
 
 create or replace table caller_id_situations as
 -- Empty without caller_id_calls.
@@ -18,13 +18,13 @@ select row_number() over () as situation, case_id, is_recorded, called_own, own,
 from caller_id_calls group by case_id, is_recorded, called_own, own, form;
 
 create or replace table caller_id_members as
--- Empty without caller_id_situations.
+-- Empty without caller_id_calls, caller_id_situations.
 select c.call, g.situation from caller_id_calls c join caller_id_situations g
   on g.case_id = c.case_id and g.is_recorded = c.is_recorded and g.called_own is not distinct from c.called_own
   and g.own is not distinct from c.own and g.form is not distinct from c.form;
 
 create or replace table caller_id_by_rule as
--- Empty without caller_id_situations.
+-- Empty without caller_id_rules, caller_id_situations, case_rules.
 with asked as (
   select g.situation, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted,
     r.* exclude (rule), g.is_recorded, g.called_own, g.own as is_own, g.form

@@ -89,13 +89,13 @@ select row_number() over () as situation, case_id, place, answers, missing_input
 from hours_looked_at group by case_id, place, answers, missing_input;
 
 create or replace table calling_hours_members as
--- Empty without calling_hours_situations.
+-- Empty without calling_hours_situations, hours_looked_at.
 select l.call, g.situation from hours_looked_at l join calling_hours_situations g
   on g.case_id is not distinct from l.case_id and g.place is not distinct from l.place
   and g.answers is not distinct from l.answers and g.missing_input is not distinct from l.missing_input;
 
 create or replace table hours_by_rule as
--- Empty without hours_by_zone.
+-- Empty without calling_hours_situations, hours_by_zone, hours_rules, place_zones.
 select g.situation, b.rule, any_value(h.missing) as missing,
   case when bool_and(b.inside) then 0
     when any_value(h.missing) <> '' then 2

@@ -90,7 +90,7 @@ from (
 ) l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
 
 create or replace table records_after as
--- Empty without listed_asked.
+-- Empty without checks_after or listed_asked.
 -- The oldest check, or mark of a lead, at or after the call. An import after the call clears nothing.
 with marked as (
   select call, phone, at_utc from listed_asked where phone in (select phone from flags)
@@ -108,7 +108,7 @@ select call, next_at, next_listed, next_ref, case when next_at is not null then 
 from checks_after where call not in (select call from marked);
 
 create or replace table screens_before as
--- Empty without listed_asked.
+-- Empty without last_screens or listed_asked.
 select call, screen_at, screen_ref from last_screens where call in (select call from listed_asked)
 union all
 select l.call, k.at_utc, k.ref
@@ -219,7 +219,7 @@ select *,
 from listed_evidence;
 
 create or replace table listed_looked_at as
--- Empty without calls or listed_asked.
+-- Empty without calls or listed_decided.
 -- The answers alone: they decide the grade.
 select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed, refused_at is not null as refused,
   clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
@@ -236,7 +236,7 @@ create or replace table listed_number_situations as
 select row_number() over () as situation, * exclude (call), min(call) as first, count(*) as calls from listed_looked_at group by all;
 
 create or replace table listed_number_members as
--- Empty without listed_number_situations.
+-- Empty without listed_looked_at, listed_number_situations.
 select l.call, g.situation from listed_looked_at l join listed_number_situations g
   on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
   and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.newly_listed = l.newly_listed and g.refused = l.refused

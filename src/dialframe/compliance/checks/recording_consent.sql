@@ -6,12 +6,12 @@
 -- shows that the called person agreed. A call that nobody answered has nobody to record.
 
 create or replace table recording_calls as
--- Empty without calls, case_rules, conduct, recording_rules.
+-- Empty without calls, case_rules, recording_rules.
 -- What the rules go by.
 select c.call, c.case_id, coalesce(p.campaign_id, '') as campaign_id, c.recorded, c.answered_at is null as unanswered
 from calls c left join conduct p on p.campaign_id = c.campaign_id
-where c.graded and c.missing_input is null
-  and c.case_id in (select case_id from case_rules join recording_rules using (rule));
+semi join (select case_id from case_rules join recording_rules using (rule)) r on r.case_id = c.case_id
+where c.graded and c.missing_input is null;
 
 create or replace table recording_consent_situations as
 -- Empty without recording_calls.
@@ -19,13 +19,13 @@ select row_number() over () as situation, case_id, campaign_id, recorded, unansw
 from recording_calls group by case_id, campaign_id, recorded, unanswered;
 
 create or replace table recording_consent_members as
--- Empty without recording_consent_situations.
+-- Empty without recording_calls, recording_consent_situations.
 select c.call, g.situation from recording_calls c join recording_consent_situations g
   on g.case_id = c.case_id and g.campaign_id = c.campaign_id and g.unanswered = c.unanswered
   and g.recorded is not distinct from c.recorded;
 
 create or replace table recording_by_rule as
--- Empty without recording_consent_situations.
+-- Empty without case_rules, conduct, recording_consent_situations, recording_rules.
 with asked as (
   select g.situation, k.rule, k.missing as reach_missing, k.doubtful or not k.everywhere as doubtful, k.lifted, r.by_announcement, r.all_parties,
     coalesce(g.recorded, p.recorded) as is_recorded, p.recording_announced as announced,

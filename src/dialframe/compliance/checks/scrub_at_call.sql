@@ -77,7 +77,7 @@ select call, need,
 from held;
 
 create or replace table scrub_looked_at as
--- Empty without calls or scrub_doubtful.
+-- Empty without calls or next_checks, scrub_doubtful.
 -- What decides the grade of a call: its case, the state of each need, both as one number (`answers`),
 -- whether there is any check, and the input without which the call cannot be placed.
 with answered as (
@@ -98,7 +98,7 @@ select row_number() over () as situation, case_id, answers, checked, checked_aft
 from scrub_looked_at group by case_id, answers, checked, checked_after, missing_input;
 
 create or replace table scrub_at_call_members as
--- Empty without scrub_at_call_situations.
+-- Empty without scrub_at_call_situations, scrub_looked_at.
 select l.call, g.situation from scrub_looked_at l join scrub_at_call_situations g
   on g.case_id is not distinct from l.case_id and g.answers is not distinct from l.answers and g.checked = l.checked
   and g.checked_after = l.checked_after and g.missing_input is not distinct from l.missing_input;
