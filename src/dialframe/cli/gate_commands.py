@@ -98,7 +98,7 @@ def check(
         dialframe gate check --file today.csv --region US --rules us,us-* --json
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, reporting, suppress
+    from dialframe.flows import firm_records, suppress
 
     with in_options():
         phones = list(numbers or ())
@@ -117,7 +117,7 @@ def check(
             answers = flow.may_call(
                 account, _e164(phones, options.region), at=moment, campaign=campaign, caller_id=caller_id,
                 now=partial(datetime.now, UTC), state_field=options.state_field,
-                taxonomy=reporting.own_codes(options.codes), scope=scope,
+                taxonomy=firm_records.own_codes(options.codes), scope=scope,
             )  # fmt: skip
     held = int((answers["verdict"] == "held").sum())
     if as_json:
@@ -156,11 +156,11 @@ def serve(
         dialframe gate serve --port 8791
     """
     from dialframe.flows import audit as flow
-    from dialframe.flows import gate_server, reporting
+    from dialframe.flows import firm_records, gate_server
 
     with in_options():
         scope = options.scope()
-        taxonomy = reporting.own_codes(options.codes)
+        taxonomy = firm_records.own_codes(options.codes)
         token = _token(token_env)
     with connect(base_url, store) as account, until_stopped():
 

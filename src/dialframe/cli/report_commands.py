@@ -81,7 +81,7 @@ class CallOptions:
             self.by,
             firm_records.instant("--since", self.since),
             firm_records.instant("--until", self.until),
-            reporting.own_codes(self.codes),
+            firm_records.own_codes(self.codes),
         )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dialframe import compliance, frames, instants, leads
 from dialframe.account import Account
-from dialframe.analytics import Taxonomy
+from dialframe.analytics import DEFAULT, Taxonomy
 from dialframe.compliance import Declared, Practice, RuleBook, rulebook
 from dialframe.compliance.practice import Conduct, dialing_of, read_practice, speaks_artificially
 from dialframe.compliance.rules.overrides import read_declared
@@ -308,6 +308,15 @@ def known_states(leads: pd.DataFrame, state_field: str) -> pd.Series:
     """State of each number where a lead's custom field names it; number to state, every lead's for itself."""
     named = frames.custom_field(leads, state_field).set_axis(pd.Index(leads["phone"]))
     return named[named.notna().to_numpy() & named.index.notna()]
+
+
+def own_codes(path: Path | None) -> Taxonomy:
+    """Every preset, with the codes of a mapping file of one's own where there is one.
+
+    Raises:
+        ConfigError: The file cannot be read, or says what cannot be meant.
+    """
+    return DEFAULT if path is None else DEFAULT.with_file(path)
 
 
 def request_codes(calls: pd.DataFrame, taxonomy: Taxonomy) -> Sequence[str]:

@@ -112,15 +112,6 @@ def funnel(
     )
 
 
-def own_codes(path: Path | None) -> Taxonomy:
-    """Every preset, with the codes of a mapping file of one's own where there is one.
-
-    Raises:
-        ConfigError: The file cannot be read, or says what cannot be meant.
-    """
-    return DEFAULT if path is None else DEFAULT.with_file(path)
-
-
 def readable(account: Account, result: Funnel) -> Funnel:
     """The same funnel with campaigns by the names that people know."""
     return result.named(account.campaigns())
