@@ -136,11 +136,16 @@ def _states(phones: pd.Series) -> pd.Series:
 def _weeks(at: pd.Series) -> pd.Series:
     """Monday (UTC) of the week of each call."""
     day = at.dt.floor("D")
-    return (day - pd.to_timedelta(day.dt.day_of_week, unit="D")).dt.strftime("%Y-%m-%d")
+    codes, days = pd.factorize(day - pd.to_timedelta(day.dt.day_of_week, unit="D"))
+    return pd.Series(
+        days.strftime("%Y-%m-%d").astype("str").take(codes, fill_value=None, allow_fill=True),
+        dtype="str",
+    )
 
 
 def _count(view: str, numbers: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
-    group = numbers["phone"].map(groups.to_dict()).astype("str").fillna(NONE)
+    named = groups.reindex(pd.Index(numbers["phone"])).to_numpy(dtype="object")
+    group = pd.Series(named, index=numbers.index, dtype="str").fillna(NONE)
     state = numbers["state"]
     table = pd.DataFrame(
         {
