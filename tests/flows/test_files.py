@@ -68,7 +68,7 @@ def test_no_table_of_a_pack_runs_anything(tmp_path: Path) -> None:
                 assert escape(cell) == cell or cell.startswith("'"), (path.name, cell)
                 if cell.startswith("'"):
                     escaped.add(path.name)
-    assert escaped >= {"findings.csv", "flags.csv", "attempts.csv", "unmapped.csv", "coverage.csv"}
+    assert escaped >= {"findings.csv", "calls.csv", "unmapped.csv", "coverage.csv"}
     again = pack.findings_of(tmp_path / "pack")
     for name in ("call_id", "lead_id", "campaign_id", "evidence"):
         assert again[name].dropna().tolist() == result.findings[name].dropna().tolist()

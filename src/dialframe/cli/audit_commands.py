@@ -251,7 +251,7 @@ def audit(
     if context.invoked_subcommand is not None:
         return
     from dialframe.flows import audit as flow
-    from dialframe.flows import firm_records, pack, pack_seal, reporting
+    from dialframe.flows import firm_records, pack, pack_seal
 
     moment = firm_records.instant("--as-of", as_of)
     scope = options.scope(
@@ -274,12 +274,12 @@ def audit(
                 account, now=partial(datetime.now, UTC), tables=tables, partitions=partitions,
                 scheduler=scheduler, room=None if out is None else flow.room_of(out),
                 packed=out is not None, pseudonyms=hidden, state_field=options.state_field,
-                taxonomy=reporting.own_codes(options.codes), scope=scope, as_of=moment,
+                taxonomy=firm_records.own_codes(options.codes), scope=scope, as_of=moment,
             )  # fmt: skip
         else:
             result = flow.audit(
                 account, now=partial(datetime.now, UTC), max_age=check, state_field=options.state_field,
-                taxonomy=reporting.own_codes(options.codes), scope=scope, as_of=moment, on_progress=listen,
+                taxonomy=firm_records.own_codes(options.codes), scope=scope, as_of=moment, on_progress=listen,
             )  # fmt: skip
     files: dict[str, Path] = {}
     if out is not None:
@@ -527,17 +527,17 @@ def _tell_findings(result: Audit) -> None:
     """The gravest findings, one paragraph each; violations alone where there are any."""
     from dialframe.reports import audit_page as told
 
-    masked = result.masked()
-    grade = masked["grade"].map(_ORDER)
-    order = (grade * 100 + told.in_order(masked["check"])).argsort(kind="stable")
-    ordered = masked.iloc[order]
+    found = result.findings
+    grade = found["grade"].map(_ORDER)
+    order = (grade * 100 + told.in_order(found["check"])).argsort(kind="stable")
+    ordered = found.iloc[order]
     shown = ordered[ordered["grade"] == "violation"].head(SHOWN)
     if shown.empty:
         shown = ordered[ordered["grade"] == "uncertain"].head(FEW)
     if shown.empty:
         return
     say(f"Findings, gravest first: {len(shown)} of {len(ordered):,}; numbers masked")
-    for row in shown.itertuples():
+    for row in result.masked(shown).itertuples():
         whom = row.phone if isinstance(row.phone, str) else row.campaign_id
         whom = whom if isinstance(whom, str) else ""
         say(f"  {row.grade}: {told.title_of(row.check)}")

@@ -48,6 +48,11 @@ from dialframe.errors import ConfigError
 from dialframe.frames import Column
 
 _NOTHING: Final = Declared()
+UNANSWERED: Final = (
+    Column("check", "text", "name of the check"),
+    Column("missing", "text", "the input without which it could not be evaluated"),
+    Column("number", "integer", "calls, numbers or whatever the check counts"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -286,7 +291,7 @@ def assembled(
     advised, of_codes, said = advisory.told(advice, book.codes())
     by_rule = [piece.by_rule, of_codes]
     more = {
-        "not_asked": piece.not_asked, "unmapped": piece.unmapped,
+        "not_asked": piece.not_asked, "unmapped": piece.unmapped, "unanswered": _unanswered(piece, told),
         "rules": Pending(lambda: _rules(book, by_rule)),
     }  # fmt: skip
     return Audit(
@@ -317,6 +322,17 @@ def assembled(
         data_version=question.data_version,
         gaps=_gaps(*piece.calls),
     )
+
+
+def _unanswered(piece: Piece, told: Sequence[Check]) -> pd.DataFrame:
+    """How many of each check are not evaluable, by the missing input."""
+    rows = [
+        {"check": check.name, "missing": missing, "number": number}
+        for check in told
+        for (severity, missing), (number, _) in piece.tallies[check.name].counts.items()
+        if GRADES[severity] == "not evaluable"
+    ]
+    return shaped(pd.DataFrame(rows), UNANSWERED)
 
 
 def _gaps(calls: int, stored: int) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from dialframe.compliance import advisory, pack, pieces
 from dialframe.compliance.auditing import Question, assembled, federal_age, listed_in
 from dialframe.compliance.checks import abandonment, retention
-from dialframe.compliance.checks.check_results import NOT_EVALUABLE, shaped, tallied
+from dialframe.compliance.checks.check_results import shaped, tallied
 from dialframe.compliance.engine import BY_NAME, Engine
 from dialframe.compliance.pieces import SUMMED, Piece, piece_of
 from dialframe.compliance.result import FINDINGS, Audit, Coverage, Parts, Pending
@@ -302,7 +302,7 @@ def examine(part: Part) -> tuple[Piece, Piece | None, bool]:
     if part.packed:
         place = part.target / "parts" / f"{part.number:04d}"
         place.mkdir(mode=0o700, parents=True)
-        pack.write_rows(run, place, pseudonyms=part.pseudonyms, without=SUMMED)
+        pack.write_rows(run, place, pseudonyms=part.pseudonyms, without=SUMMED, listed=part.worded)
     codes = question.book.codes()
     if not codes.rules:
         return piece, None, False
@@ -471,8 +471,7 @@ class InParts:
     def first(self, rows: int) -> pd.DataFrame:
         """The first findings of each check and grade, columns `result.FINDINGS`.
 
-        `attrs["grades"]` counts all findings of each grade; `attrs["missing"]` those that are not
-        evaluable by check and missing input: `check, missing, number`.
+        `attrs["grades"]` counts all findings of each grade.
         """
         found = [
             part.groupby(["check", "grade"], sort=False).head(rows) for part in self.batches()
@@ -482,17 +481,9 @@ class InParts:
         names = ", ".join(f"'{name}'" for name in self.checks) or "''"
         with _connection() as con:
             counts = con.execute(f"""
-                select "check", grade, missing, count(*) as number
-                from read_parquet({_quoted(self.findings / "*.parquet")}) where "check" in ({names})
-                group by all order by all""").fetchall()
-        shown.attrs["grades"] = {}
-        for _, grade, _, number in counts:
-            shown.attrs["grades"][grade] = shown.attrs["grades"].get(grade, 0) + number
-        shown.attrs["missing"] = [
-            (check, missing, number)
-            for check, grade, missing, number in counts
-            if grade == NOT_EVALUABLE
-        ]
+                select grade, count(*) from read_parquet({_quoted(self.findings / "*.parquet")})
+                where "check" in ({names}) group by grade""").fetchall()
+        shown.attrs["grades"] = dict(counts)
         return shown
 
 

@@ -277,8 +277,7 @@ def ordered_findings(checks: Iterable[Check], view: View) -> pd.DataFrame:
 
 def _findings(check: Check, view: View) -> pd.DataFrame:
     if check.by_call:
-        names = ", ".join(f"'{name}'" for name in ("-", *check.whole))
-        rows = check.rows(view, f"g.severity > 1 and coalesce(g.missing, '') not in ({names})")
+        rows = check.rows(view, f"g.severity > 1 and {check.listed(view, 'g.missing', 'g.call')}")
         rows = rows.assign(phone=rows["to_number"], at=rows["created_at"])
         number, text = rows["call"], [""] * len(rows)
     else:
@@ -291,7 +290,10 @@ def _findings(check: Check, view: View) -> pd.DataFrame:
 def _other_rows(check: Check, view: View) -> tuple[pd.DataFrame, Any, Any]:
     """Findings of the checks that count no calls, and what their order goes by."""
     if check.name == "scrub_coverage":
-        found = view.frame("select * from scrub_coverage where severity > 1 order by lead_place")
+        where = check.listed(view, "missing", "lead_place")
+        found = view.frame(
+            f"select * from scrub_coverage where severity > 1 and {where} order by lead_place"
+        )
         found = graded(found, view, check.words)
         as_of = view.frame("select as_of from settings")["as_of"].iloc[0]
         return (

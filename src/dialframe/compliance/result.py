@@ -106,6 +106,7 @@ FINDINGS: Final = (
     Column("campaign_id", "text", "campaign of the call"),
     Column("at", "instant", "start of the call, or the moment of the audit for a number, UTC"),
     Column("local_times", "text", "start of the call in each candidate zone"),
+    Column("zone_source", "text", "what the zones are taken from: area code, country, state"),
     Column("rule_id", "text", "rules that the finding rests on"),
     Column("citation", "text", "their citations"),
     Column("evidence", "text", "records that it rests on, with ids and times"),
@@ -305,9 +306,9 @@ class Audit:
             return []
         return [f"{row.title}: {row.sentence}" for row in told.itertuples()]
 
-    def masked(self) -> pd.DataFrame:
-        """The findings with every number masked, for showing."""
-        shown = self.findings.copy()
+    def masked(self, rows: pd.DataFrame | None = None) -> pd.DataFrame:
+        """The findings, or some rows of them, with every number masked, for showing."""
+        shown = (self.findings if rows is None else rows).copy()
         for name in ("evidence", "reason"):
             shown[name] = shown[name].map(redact, na_action="ignore").astype("str")
         shown["phone"] = shown["phone"].map(mask, na_action="ignore").astype("str")

@@ -186,6 +186,9 @@ def _fill(
         contents.write(result.engine.kept, staging, pseudonyms=pseudonyms)
     elif result.engine is not None:
         contents.write(result.engine, staging, pseudonyms=pseudonyms)
+    if pseudonyms is not None:
+        for path in (p for name in contents.LISTS for p in staging.rglob(name)):
+            _rewrite(path, hide)
     told = json.dumps(summary, indent=2, ensure_ascii=False, default=str) + "\n"
     _put(staging / "summary.json", hide(told).encode())
     for name, content in further.items():
@@ -204,6 +207,15 @@ def _stream(path: Path, batches: Iterable[pd.DataFrame], hide: Callable[[str], s
         if not rows:
             file.write(_csv(shaped(pd.DataFrame(), FINDINGS_COLUMNS), hide))
     return rows
+
+
+def _rewrite(path: Path, hide: Callable[[str], str]) -> None:
+    """A list again, a line at a time, without numbers; under its own name alone, whatever it is linked to."""
+    with path.open(encoding="utf-8", newline="") as given:
+        path.unlink()
+        with path.open("w", encoding="utf-8", newline="") as file:
+            path.chmod(0o600)
+            file.writelines(map(hide, given))
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -252,27 +264,13 @@ def _facts(
 
 def tables(result: Audit) -> dict[str, pd.DataFrame]:
     """Every table of a pack by the name of its file; of an audit in parts, those that are small."""
-    names = (
-        {"counts.csv": result.checks}
-        if isinstance(result.engine, InParts)
-        else {
-            "findings.csv": result.findings,
-            "flags.csv": flags(result),
-            "calling_hours.csv": result.hours,
-            "dnc_checks.csv": result.coverage.calls,
-            "coverage.csv": result.coverage.numbers,
-            "listed_calls.csv": result.listed,
-            "counts.csv": result.checks,
-        }
-    )
+    names = {"counts.csv": result.checks}
+    if not isinstance(result.engine, InParts):
+        names[FINDINGS] = result.findings
     parts = {
-        "attempts": "attempts.csv",
         "requests": "internal_dnc.csv",
         "abandonment": "abandonment.csv",
-        "consent": "consent.csv",
-        "records": "records.csv",
         "retention": "retention.csv",
-        "emergencies": "emergencies.csv",
         "advisory": "advisory.csv",
         "advisory_checks": "advisory_checks.csv",
         "rules": "rule_counts.csv",
@@ -284,16 +282,6 @@ def tables(result: Audit) -> dict[str, pd.DataFrame]:
     return names | {
         file: result.parts[name] for name, file in parts.items() if name in result.parts
     }
-
-
-def flags(result: Audit) -> pd.DataFrame:
-    """Findings with the inputs that they rest on: zones, local times, records, citation, book."""
-    zones = result.hours[["call_id", "zones", "zone_source", "zone_confidence"]]
-    zones = zones[zones["call_id"].notna()].drop_duplicates("call_id")
-    rows = result.findings.merge(zones, on="call_id", how="left")
-    return rows.assign(
-        rulebook_version=result.rulebook_version, rulebook_sha256=result.rulebook_sha256
-    )
 
 
 def verify(

@@ -17,6 +17,7 @@ from dialframe.files import write_bytes
 
 __all__ = [
     "NAME",
+    "PATTERNS",
     "csv_bytes",
     "escape",
     "escape_frame",
@@ -33,6 +34,8 @@ _DANGEROUS: Final = re.compile(f"'*{_START}")
 _ESCAPED: Final = re.compile(f"'+{_START}")
 #: A sign, digits in groups, perhaps a percent sign: E.164 and negative amounts among them.
 _NUMBER: Final = re.compile(r"[+-][0-9]+(?:[.,][0-9]+)*%?")
+#: How a cell that could be run begins, and what is a number nevertheless: for queries that write CSV.
+PATTERNS: Final = (_DANGEROUS.pattern, _NUMBER.pattern)
 
 
 def escape(cell: str) -> str:

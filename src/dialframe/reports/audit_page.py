@@ -169,21 +169,7 @@ def first(result: Audit) -> pd.DataFrame:
 
 def unanswered(result: Audit) -> pd.DataFrame:
     """What could not be evaluated, by the input that is missing: `check, missing, number, do`."""
-    rows = result.findings[result.findings["grade"] == "not evaluable"]
-    table = rows.groupby(["check", "missing"], dropna=False).size().rename("number").reset_index()
-    if "missing" in result.findings.attrs:
-        table = pd.DataFrame(result.findings.attrs["missing"], columns=list(table.columns))
-        table = table.astype({"check": "str", "missing": "str", "number": "int64"})
-    # An input that the whole audit lacks is counted in the check and has no row for each call.
-    left = result.checks.set_index("check")["not_evaluable"].sub(
-        table.groupby("check")["number"].sum(), fill_value=0
-    )
-    inputs = result.checks.set_index("check")["sentence"].str.partition(" because ")[2]
-    whole = pd.DataFrame(
-        [(name, _without_count(inputs[name]), int(n)) for name, n in left.items() if n > 0],
-        columns=["check", "missing", "number"],
-    )
-    table = pd.concat([table, whole], ignore_index=True) if len(whole) else table
+    table = result.parts["unanswered"].sort_values(["check", "missing"], kind="stable")
     table = table.iloc[in_order(table["check"]).argsort(kind="stable")].reset_index(drop=True)
     table["do"] = table["missing"].map(_help).astype("str")
     table["check"] = table["check"].map(name_of).astype("str")
@@ -282,10 +268,6 @@ def _help(missing: object) -> str:
     return next((how for words, how in _HELP if words in str(missing)), "")
 
 
-def _without_count(words: str) -> str:
-    return words.removesuffix(" is missing")
-
-
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
@@ -376,8 +358,8 @@ def _left_out(result: Audit) -> list[Sheet]:
 
 def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     """Findings of one grade, a table for each check, gravest first."""
-    masked = result.masked()
-    rows = masked[(masked["grade"] == grade).to_numpy()]
+    findings = result.findings
+    rows = findings[(findings["grade"] == grade).to_numpy()]
     if rows.empty:
         return (Section(title, f"None of the tests that could be made was graded {grade}."),)
     rows = rows.iloc[in_order(rows["check"]).argsort(kind="stable")]
@@ -385,7 +367,8 @@ def _graded(result: Audit, grade: str, title: str) -> tuple[Section, ...]:
     sheets = []
     for name, part in rows.groupby("check", sort=False):
         kept = [c for c in _PROOF if part[c].notna().any()]
-        sheets.append(Sheet(title_of(str(name)), part[kept], HEADINGS, rows=shown))
+        masked = result.masked(part.head(shown)).reindex(part.index)
+        sheets.append(Sheet(title_of(str(name)), masked[kept], HEADINGS, rows=shown))
     more = (
         " findings.csv of the pack has every row."
         if (rows["check"].value_counts() > shown).any()

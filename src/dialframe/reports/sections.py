@@ -165,7 +165,8 @@ def audit(result: Audit, by_campaign: pd.DataFrame) -> tuple[Section, ...]:
 
 def _verdict(result: Audit) -> Section:
     order = result.findings["grade"].map(_GRAVEST_FIRST).fillna(2).argsort(kind="stable")
-    findings = result.masked().iloc[order][_FINDING_COLUMNS]
+    rows = result.findings.iloc[order]
+    findings = result.masked(rows.head(_FINDINGS_SHOWN)).reindex(rows.index)[_FINDING_COLUMNS]
     findings = findings.assign(check=findings["check"].map(lambda each: WORDS.get(each, each)))
     return Section(
         title="Compliance audit",

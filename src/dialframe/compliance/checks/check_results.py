@@ -59,6 +59,8 @@ BASIC: Final[Mapping[str, str]] = {
 }
 #: What is missing where the firm has to say which lists the service's answers cover.
 UNDECLARED: Final = "a practice file that says which lists the service covers"
+#: Calls and leads, from the first that is stored, that are shown by themselves where nothing was declared.
+EXAMPLES: Final = 1_000
 
 #: Start of a call in each zone where the number may be, with offset and zone; seconds are cut.
 _LOCAL_TIMES: Final = """
@@ -196,6 +198,21 @@ class Check:
     def lists(self, severity: int, missing: str | None) -> bool:
         """Whether rows of a grade are findings, each for itself."""
         return severity > 1 and (missing or "") not in ("-", *self.whole)
+
+    def listed(self, view: View, missing: str, place: str) -> str:
+        """The condition on the missing input of rows that are findings, each for itself.
+
+        Where the firm declared no list at all, that is what is missing nearly everywhere: the rows
+        of the first calls or leads say so, and all are counted. Whatever the parts of an audit,
+        these are the same rows.
+        """
+        names = ", ".join(f"'{name}'" for name in ("-", *self.whole))
+        condition = f"coalesce({missing}, '') not in ({names})"
+        if view.law.practice.covers:
+            return condition
+        return (
+            f"{condition} and (coalesce({missing}, '') <> '{UNDECLARED}' or {place} < {EXAMPLES})"
+        )
 
     def sums(self) -> str:
         """The query of what was looked at, by `case_id, severity, missing, rules`, with `calls` and `first`."""

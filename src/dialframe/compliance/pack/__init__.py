@@ -23,10 +23,11 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dialframe.compliance.checks.check_results import Check
+from dialframe.compliance.checks.check_results import GRADES, Check
 from dialframe.compliance.checks.check_results import query as query_of
 from dialframe.compliance.engine import CHECKS, Engine
 from dialframe.compliance.tables import Database, clocks
+from dialframe.frames import csv_safety
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,9 +47,13 @@ TABLES: Final = (
 )  # fmt: skip
 #: Every rule behind the numbers of the tables, whole, the firm's own among them.
 HELD: Final = "in_this_audit.json"
+#: Every call with its grade by each check, and every number with its newest Do-Not-Call record.
+LISTS: Final = ("calls.csv", "coverage.csv")
 #: Columns that hold a number as an integer, and those that hold it as text.
 _KEYS: Final = ("phone",)
 _TEXTS: Final = ("to_number", "from_number", "number")
+_PARQUET: Final = "format parquet, compression zstd"
+_CSV: Final = "format csv, header"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,7 +110,12 @@ def write(audit: Engine | Kept, folder: Path, *, pseudonyms: bytes | None = None
 
 
 def write_rows(
-    engine: Engine, folder: Path, *, pseudonyms: bytes | None = None, without: Collection[str] = ()
+    engine: Engine,
+    folder: Path,
+    *,
+    pseudonyms: bytes | None = None,
+    without: Collection[str] = (),
+    listed: bool = True,
 ) -> None:
     """Lay the tables of an audit and what it found into `tables` and `results`.
 
@@ -114,6 +124,7 @@ def write_rows(
         folder: The folder that the two are made in.
         pseudonyms: Key with which every number becomes a pseudonym.
         without: Checks whose results are left out: those over the sums of all parts.
+        listed: Whether to write `LISTS`, whose numbers are whole.
 
     Raises:
         OSError: The disk is full or the folder cannot be written.
@@ -139,6 +150,54 @@ def write_rows(
             f"from ({result}) order by all",
             folder / "results" / f"{check.name}.parquet",
         )
+    if listed and "scrub_coverage" in engine.ran:
+        for name, query in zip(LISTS, (_every_call(engine), _EVERY_NUMBER), strict=True):
+            _copy(engine.con, query, folder / name, _CSV)
+
+
+def _every_call(engine: Engine) -> str:
+    """The query of the calls with their grade by each check; nothing where no rule of it reaches the call."""
+    grades, joins = [], []
+    for check in (each for each in CHECKS if each.by_call and each.name in engine.ran):
+        name = check.name
+        reached = "c.missing_input is null" + (" and c.attempt" if check.attempts_only else "")
+        by_case = f"""case when {reached} then
+          case when n_{name}.case_id is not null and coalesce(d_{name}.severity, 0) = 0 then 1 else d_{name}.severity end end"""
+        grades.append(
+            f"list_extract({list(GRADES)}, 1 + coalesce(g_{name}.severity, {by_case})) as {name}"
+        )
+        joins.append(f"""
+        left join {name}_graded g_{name} on g_{name}.call = c.call
+        left join (select case_id, max(severity) as severity from {name}_default group by case_id) d_{name} on d_{name}.case_id = c.case_id
+        left join (select distinct case_id from not_asked where check_name = '{name}') n_{name} on n_{name}.case_id = c.case_id""")
+    return f"""
+        select {_safe("c.call_id")} as call_id, {_safe("c.to_number")} as to_number,
+          {_safe("c.campaign_id")} as campaign_id, {_instant("c.at_utc")} as created_at, p.zones,
+          p.source as zone_source, p.confidence as zone_confidence, {", ".join(grades)}
+        from calls c left join places p using (place) {"".join(joins)}
+        where c.graded order by c.call"""
+
+
+def _instant(at: str) -> str:
+    return f"strftime({at}, '%Y-%m-%dT%H:%M:%S.%fZ')"
+
+
+def _safe(column: str) -> str:
+    """A text that no spreadsheet runs, as `csv_safety.escape` says."""
+    begins, number = (each.replace("'", "''") for each in csv_safety.PATTERNS)
+    return f"""case when regexp_matches({column}, '^{begins}') and not regexp_full_match({column}, '{number}')
+      then '''' || {column} else {column} end"""
+
+
+#: The query of the numbers that are callable or were called, with the newest record of each.
+_EVERY_NUMBER: Final = f"""
+    select {_safe("number")} as phone, {_safe("lead_id")} as lead_id, callable, called,
+      {_instant("case newest when 'check' then check_at else screen_at end")} as checked_at,
+      case when check_at is not null or screen_at is not null then newest end as source,
+      {_safe("case newest when 'check' then check_ref else screen_ref end")} as ref,
+      case newest when 'check' then listed else false end as listed,
+      date_diff('day', timestamp '2000-01-01', timestamp '2000-01-01' + max_age) as max_age_days, state
+    from coverage order by lead_place nulls last, call_place"""
 
 
 def _link(source: str, target: str) -> None:
@@ -205,8 +264,8 @@ def _pseudonyms(db: Database, key: bytes) -> None:
         where try_cast(substr(number, 2) as bigint) is not null group by 1""")
 
 
-def _copy(con: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
-    con.execute(f"copy ({query}) to '{path}' (format parquet, compression zstd)")
+def _copy(con: duckdb.DuckDBPyConnection, query: str, path: Path, form: str = _PARQUET) -> None:
+    con.execute(f"copy ({query}) to '{path}' ({form})")
     path.chmod(0o600)
 
 
