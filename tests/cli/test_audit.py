@@ -23,6 +23,7 @@ from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE
 from flows import der
 
+GRADES = ("pass", "violation", "uncertain", "not_evaluable")
 SECRET = b"a key of pseudonyms, long enough\n"
 
 
@@ -362,6 +363,17 @@ def test_coverage_and_the_next_numbers_are_in_the_pack(pack: Path) -> None:
     assert (to_check["numbers"], to_check["requests"]) == (len(due), -(-len(due) // 100))
 
 
+def test_every_call_of_the_pack_has_the_grades_that_are_counted(pack: Path) -> None:
+    """Passes, what nobody could say and what no rule reaches, call by call, come to the counts of each check."""
+    calls = pd.read_csv(pack / "calls.csv", dtype="str")
+    counted = pd.read_csv(pack / "counts.csv").set_index("check")
+    graded = [name for name in counted.index if name in calls]
+    assert len(graded) > 5
+    for name in graded:
+        of_check = {g.replace(" ", "_"): n for g, n in calls[name].value_counts().items()}
+        assert of_check == {g: n for g in (*GRADES, "not_asked") if (n := counted.loc[name, g])}, name
+
+
 def test_the_pack_holds_numbers_and_the_report_none(pack: Path) -> None:
     """Whole numbers are evidence; the page may be handed on."""
     assert PHONE.search((pack / "findings.csv").read_text())
@@ -473,6 +485,9 @@ def test_a_pack_in_parts_has_the_findings_of_one_and_is_run_again(
     assert (out / "counts.csv").read_bytes() == (pack / "counts.csv").read_bytes()
     assert told["calls"] == json.loads((pack / "summary.json").read_text())["calls"]
     assert len(list((out / "parts").iterdir())) == 3
+    for name in ("calls.csv", "coverage.csv"):
+        parts = [(each / name).read_text().splitlines()[1:] for each in (out / "parts").iterdir()]
+        assert sorted(sum(parts, [])) == sorted((pack / name).read_text().splitlines()[1:])
     assert "violation" in (out / "report.html").read_text()
     status, said = _again(out, elsewhere)
     assert status == 0, said
