@@ -182,7 +182,7 @@ def test_a_pack_of_another_day_is_run_again_where_there_is_duckdb_alone(
 ) -> None:
     """Every finding agrees; with another row in a table they differ, and a file that is not run again is held by its hash."""
     without = subprocess.run(
-        [elsewhere, "-c", "import dialframe"], capture_output=True, check=False
+        [elsewhere, "-Ic", "import dialframe"], capture_output=True, check=False
     )
     assert b"ModuleNotFoundError" in without.stderr
     status, said = _again(pack, elsewhere)
@@ -371,7 +371,9 @@ def test_every_call_of_the_pack_has_the_grades_that_are_counted(pack: Path) -> N
     assert len(graded) > 5
     for name in graded:
         of_check = {g.replace(" ", "_"): n for g, n in calls[name].value_counts().items()}
-        assert of_check == {g: n for g in (*GRADES, "not_asked") if (n := counted.loc[name, g])}, name
+        assert of_check == {g: n for g in (*GRADES, "not_asked") if (n := counted.loc[name, g])}, (
+            name
+        )
 
 
 def test_the_pack_holds_numbers_and_the_report_none(pack: Path) -> None:
