@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 
 from dialframe import files
 
-__all__ = ["ORIGIN", "ChainedLog", "Line", "Mark"]
+__all__ = ["ORIGIN", "ChainedLog", "Line", "Mark", "Witness"]
 
 #: What the first record of a new log is chained to.
 ORIGIN: Final = "0" * 64
@@ -25,6 +25,7 @@ ORIGIN: Final = "0" * 64
 _ENDS: Final = re.compile(rb"\n#(\d{1,18}) ([0-9a-f]{64})\n")
 _END: Final = re.compile(_ENDS.pattern + rb"\Z")
 _BEFORE: Final = re.compile(rb'\{"before":"([0-9a-f]{64})"')
+_NOTED: Final = re.compile(rb"(\d{20}) ([0-9a-f]{64})\n")
 _END_BYTES: Final = 128
 
 
@@ -170,6 +171,46 @@ class ChainedLog:
                 return file.read()
         except FileNotFoundError:
             return b""
+
+
+class Witness:
+    """How far another file has come, in a file beside it, so that one that is cut, lost or old is noticed.
+
+    It is written behind the other file, which may therefore be ahead of it by what was written last.
+
+    Args:
+        of: The other file.
+    """
+
+    def __init__(self, of: Path) -> None:
+        self.path = of.with_name(f"{of.name}.head")
+
+    def note(self, count: int, digest: str) -> None:
+        """Write down what the other file has: so many bytes or changes, of this digest.
+
+        Raises:
+            OSError: The disk is full or refuses.
+        """
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT, files.FILE_MODE)
+        try:
+            # Always as long, and in one piece: it is never half of two.
+            os.pwrite(descriptor, f"{count:020} {digest:>64}\n".encode(), 0)
+        finally:
+            os.close(descriptor)
+
+    def last(self) -> tuple[int, str] | None:
+        """Count and digest as they were noted last; None where nothing was.
+
+        Raises:
+            ValueError: It is not what was written.
+        """
+        try:
+            noted = _NOTED.fullmatch(self.path.read_bytes())
+        except FileNotFoundError:
+            return None
+        if noted is None:
+            raise ValueError(f"{self.path} is not what was written")
+        return int(noted[1]), noted[2].decode()
 
 
 def _chained(before: str, text: bytes) -> str:

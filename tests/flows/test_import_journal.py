@@ -38,9 +38,11 @@ def test_journal_reads_as_it_was_written(tmp_path: Path) -> None:
 def test_line_that_broke_off_never_was(tmp_path: Path, cut: int) -> None:
     """A torn last line is taken away, and what follows is appended to whole lines."""
     book = _begun(tmp_path / "j")
+    noted = (tmp_path / "j.head").read_bytes()
     book.append("send", AT, {"batch": 0, "key": "k"})
     whole = (tmp_path / "j").read_bytes()
     (tmp_path / "j").write_bytes(whole[:-cut])
+    (tmp_path / "j.head").write_bytes(noted)
     torn = Journal.open(tmp_path / "j")
 
     assert torn.standing(0).key is None
@@ -51,6 +53,7 @@ def test_line_that_broke_off_never_was(tmp_path: Path, cut: int) -> None:
 def test_plan_that_broke_off_is_begun_anew(tmp_path: Path) -> None:
     """Without its last line a plan is no plan."""
     _begun(tmp_path / "j")
+    (tmp_path / "j.head").unlink()
     lines = (tmp_path / "j").read_bytes().splitlines(keepends=True)
     (tmp_path / "j").write_bytes(b"".join(lines[:-1]))
 
@@ -76,3 +79,20 @@ def test_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
 
     with pytest.raises(StoreError, match="line 2"):
         Journal.open(tmp_path / "j")
+
+
+@pytest.mark.parametrize("harm", ["cut", "delete", "change"])
+def test_sent_lines_that_are_gone_are_no_crash(tmp_path: Path, harm: str) -> None:
+    """What was flushed and noted beside is missing or another: nothing is sent a second time."""
+    book = _begun(tmp_path / "j")
+    book.append("send", AT, {"batch": 0, "key": "k"})
+    whole = (tmp_path / "j").read_bytes()
+    (tmp_path / "j").unlink()
+    if harm != "delete":
+        content = whole.replace(b"0142", b"0143") if harm == "change" else whole[:-9]
+        (tmp_path / "j").write_bytes(content)
+
+    with pytest.raises(StoreError, match="missing or changed"):
+        Journal.open(tmp_path / "j")
+    (tmp_path / "j").write_bytes(whole)
+    assert Journal.open(tmp_path / "j") == book

@@ -262,6 +262,7 @@ def test_key_of_yesterday_is_not_asked_with(fake: Fake, go: Go, tmp_path: Path) 
         if line["kind"] == "send":
             line["at"] = "2026-01-01T00:00:00+00:00"
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    journal.with_name(f"{journal.name}.head").unlink()
     fake.trouble = lambda _: None
     status, facts, _ = go()
 

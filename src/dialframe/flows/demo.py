@@ -138,7 +138,8 @@ def _bring_in(
     """Clean, screen and import the lead file that comes with the package."""
     packaged = resources.files("dialframe.flows") / "data" / LEAD_FILE
     # Every demo has a service of its own: what an earlier one sent says nothing here.
-    (out / f"{Path(LEAD_FILE).stem}.import.jsonl").unlink(missing_ok=True)
+    for journal in out.glob(f"{Path(LEAD_FILE).stem}.import.jsonl*"):
+        journal.unlink()
     with resources.as_file(packaged) as path:
         brought = lead_import.bring_in(
             [path],

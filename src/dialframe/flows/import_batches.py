@@ -141,7 +141,7 @@ def check_journal(path: Path, campaign_id: str, source: str) -> Journal:
         what = "into another campaign" if known[1] == source else "of other leads or other choices"
         raise StoreError(
             f"{path} belongs to an import {what}; name another --out folder, or remove the file "
-            "if that import is settled"
+            "and its .head if that import is settled"
         )
     return book
 

@@ -1,14 +1,17 @@
 """The journal of an import, written before and after each request, and the ledger that is made of it, lead by lead.
 
-`sent = accepted + refused + unknown` holds for every ledger; what was not sent is in it by name.
+`sent = accepted + refused + unknown` holds for every ledger; what was not sent is in it by name. A file beside the
+journal (`.head`) has its length and digest, so that no line of it is lost or changed unnoticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +19,7 @@ from typing import Any, BinaryIO, Final, Literal, get_args
 
 import pandas as pd
 
+from dialframe.chained_log import Witness
 from dialframe.contract.models.lead_models import ImportStatus
 from dialframe.errors import StoreError
 
@@ -70,26 +74,36 @@ class Journal:
     _batches: dict[int, Span] = field(default_factory=dict, repr=False)
     _standings: dict[int, Standing] = field(default_factory=dict, repr=False)
     _end: int = 0
+    _digest: Any = field(default_factory=hashlib.sha256, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: Path) -> Journal:
         """Read a journal; a last line that a crash cut off is taken away.
 
         Raises:
-            StoreError: A line in the middle cannot be read.
+            StoreError: It is not what was written, or a line in the middle cannot be read.
         """
         book = cls(path)
-        if not path.exists():
-            return book
-        with path.open("r+b") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith(b"\n"):
-                    file.truncate(book._end)
-                    break
-                try:
-                    book._note(json.loads(line), len(line))
-                except (ValueError, TypeError, KeyError, AttributeError):
-                    raise _damaged(path, number) from None
+        try:
+            noted = Witness(path).last()
+        except ValueError as problem:
+            raise _damaged(str(problem)) from None
+        seen, torn = noted is None, False
+        if path.exists():
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    torn = not line.endswith(b"\n")
+                    if torn:
+                        break
+                    try:
+                        book._note(json.loads(line), line)
+                    except (ValueError, TypeError, KeyError, AttributeError):
+                        raise _damaged(f"{path}, line {number}") from None
+                    seen = seen or noted == (book._end, book._digest.hexdigest())
+        if not seen:
+            raise _damaged(f"{path}: lines that were written are missing or changed")
+        if torn:
+            os.truncate(path, book._end)
         return book
 
     def batch(self, number: int) -> list[Entry]:
@@ -120,15 +134,17 @@ class Journal:
             OSError: The disk is full, or the file cannot be written.
         """
         self.head, self.planned, self._end = None, False, 0
+        self._digest = hashlib.sha256()
         self.sizes.clear()
         self._batches.clear()
         self._standings.clear()
+        Witness(self.path).path.unlink(missing_ok=True)
         with self._opened(os.O_TRUNC) as file:
             self._put(file, {"kind": "import", "at": at.isoformat(), **facts})
             for batch in plan:
                 self._put(file, {"kind": "batch", **batch})
             self._put(file, {"kind": "planned"})
-            _flush(file)
+        self._witnessed()
 
     def append(self, kind: str, at: datetime, facts: Mapping[str, Any]) -> None:
         """Add one fact and flush it to the disk.
@@ -138,15 +154,23 @@ class Journal:
         """
         with self._opened(os.O_APPEND) as file:
             self._put(file, {"kind": kind, "at": at.isoformat(), **facts})
-            _flush(file)
+        self._witnessed()
 
-    def _opened(self, how: int) -> BinaryIO:
-        return os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb")
+    @contextmanager
+    def _opened(self, how: int) -> Iterator[BinaryIO]:
+        """The file to write to; flushed to the disk where all went well."""
+        with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | how, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _witnessed(self) -> None:
+        Witness(self.path).note(self._end, self._digest.hexdigest())
 
     def _put(self, file: BinaryIO, entry: Entry) -> None:
         line = json.dumps(entry).encode() + b"\n"
         file.write(line)
-        self._note(entry, len(line))
+        self._note(entry, line)
 
     def _read(self, span: Span) -> Entry:
         with self.path.open("rb") as file:
@@ -154,10 +178,11 @@ class Journal:
             entry: Entry = json.loads(file.read(span.size))
         return entry
 
-    def _note(self, entry: Entry, size: int) -> None:
+    def _note(self, entry: Entry, line: bytes) -> None:
         """Remember what a line says, and where it stands."""
-        span = Span(self._end, size)
-        self._end += size
+        span = Span(self._end, len(line))
+        self._end += len(line)
+        self._digest.update(line)
         match entry["kind"]:
             case "import":
                 self.head = entry
@@ -186,15 +211,10 @@ def _after(before: Standing, entry: Entry, span: Span) -> Standing:
     return replace(before, outcome=outcome, facts=span)
 
 
-def _flush(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _damaged(path: Path, number: int) -> StoreError:
+def _damaged(where: str) -> StoreError:
     return StoreError(
-        f"{path}, line {number}: the import journal is damaged; keep it, look with `leads.list` what "
-        "was imported, and import into another folder"
+        f"{where}: the import journal is damaged; keep it, look with `leads.list` what was imported, and "
+        "import into another folder (or remove the journal and its .head, if that import is settled)"
     )
 
 
