@@ -89,3 +89,17 @@ def test_long_lists_and_unknown_arguments_stay_small() -> None:
     assert told["phones"][-1] == "(90 more)"
     assert "5550100" not in json.dumps(told)
     assert len(json.dumps(told)) < 500
+
+
+def test_a_cut_lost_or_old_log_is_said(tmp_path: Path) -> None:
+    """Its chain says nothing of an end that is gone; the file beside it does."""
+    path = tmp_path / audit_log.FILE
+    for _ in range(3):
+        audit_log.write(tmp_path, entry())
+    whole = path.read_bytes()
+    assert audit_log.problems(tmp_path) == []
+    for content in (b"", whole[: whole.index(b"\n") + 1], whole[:-3]):
+        path.write_bytes(content)
+        assert "lines that were written are missing at its end" in audit_log.problems(tmp_path)
+    path.unlink()
+    assert audit_log.problems(tmp_path) == ["lines that were written are missing at its end"]

@@ -2,7 +2,8 @@
 
 A line holds who called what, what was answered, and the ids under which the service knows it. Numbers in it are
 masked, free text stands as its length, keys never; addresses that data is sent to stand whole. Each line carries
-a hash over itself and the line before, so that none can be changed or left out unnoticed.
+a hash over itself and the line before, so that none can be changed or left out unnoticed; a file beside the log
+(`.head`) has the last one, so that none can be cut off.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 from dialframe import files
 from dialframe.assistant.tool_answers import masked, shown
+from dialframe.chained_log import ORIGIN, Witness
 from dialframe.privacy import redact
 
 FILE: Final = "assistant.jsonl"
@@ -80,13 +82,33 @@ def write(folder: Path, entry: Entry) -> None:
         before = _last_hash(folder / FILE)
         text = json.dumps({**facts, "before": before}, ensure_ascii=False)
         data = text.encode("utf-8", "backslashreplace")
-        line = json.dumps({"hash": hashlib.sha256(data).hexdigest()})
+        digest = hashlib.sha256(data).hexdigest()
+        line = json.dumps({"hash": digest})
         file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE_MODE)
-        try:
+        with os.fdopen(file, "ab") as log:
             # The hash stands first, so that the rest of the line is what it was made of.
-            os.write(file, line[:-1].encode() + b", " + data[1:] + b"\n")
-        finally:
-            os.close(file)
+            log.write(line[:-1].encode() + b", " + data[1:] + b"\n")
+            log.flush()
+            Witness(folder / FILE).note(log.tell(), digest)
+
+
+def problems(folder: Path) -> list[str]:
+    """What is not as it was written in a folder's log, in words."""
+    path = folder / FILE
+    said = [f"line {number} is not what was written, or does not follow the one before"
+            for number in broken_lines(folder)]  # fmt: skip
+    try:
+        size, digest = Witness(path).last() or (0, ORIGIN)
+    except ValueError as error:
+        return [*said, str(error)]
+    if size > (path.stat().st_size if path.exists() else 0):
+        return [*said, "lines that were written are missing at its end"]
+    if size:
+        with path.open("rb") as log:
+            last = log.read(size).splitlines()[-1]
+        if f'{{"hash": "{digest}", '.encode() != last[: len(digest) + 13]:
+            said.append("its last line is not the one that was written last")
+    return said
 
 
 def broken_lines(folder: Path) -> list[int]:
