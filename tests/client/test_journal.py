@@ -15,8 +15,8 @@ import pytest
 
 from client.fakes import PHONE, START
 from dialframe.client import journal as journal_module
-from dialframe.client.journal import FILE_NAME, KEY_LIFE, Journal
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.journal import EVIDENCE, FILE_NAME, Journal
+from dialframe.client.request_plan import KEY_LIFE, PlannedRequest
 from dialframe.errors import ConfigError, StoreError
 
 REQUEST = PlannedRequest(
@@ -165,7 +165,7 @@ def test_file_that_is_no_journal_is_said(tmp_path: Path) -> None:
     """A damaged file is not overwritten."""
     (tmp_path / FILE_NAME).write_bytes(b"not a database" * 100)
 
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="is not what was written"):
         Journal(tmp_path, "a").begin(REQUEST, START)
     assert (tmp_path / FILE_NAME).read_bytes() == b"not a database" * 100
 
@@ -231,3 +231,57 @@ def test_a_wish_and_a_consent_stay_as_evidence_when_their_write_is_settled(tmp_p
     assert Journal(tmp_path, "another").evidence() == []
     journal.forget("+12025550123")
     assert journal.evidence() == []
+
+
+WISH = PlannedRequest(
+    operation="dnc.add", method="POST", path="/v1/dnc", query="",
+    headers={"Idempotency-Key": "wish"}, body=b'{"phone":"+12125550142"}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("harm", ["delete", "change", "old", "cut"])
+def test_a_harmed_journal_is_said_and_no_wish_is_lost(tmp_path: Path, harm: str) -> None:
+    """Nothing is sent and no open write is taken for settled; mending keeps what can be read."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    old = journal.file.read_bytes()
+    journal.begin(WISH, START)
+    journal.finish("wish", "answered", status=201, code=None, request_id="r")
+    content = journal.file.read_bytes()
+    if harm == "delete":
+        journal.file.unlink()
+    else:
+        changed = {
+            "change": content.replace(b"pending", b"pendinG"),
+            "old": old,
+            "cut": content[:5000],
+        }
+        journal.file.write_bytes(changed[harm])
+
+    for read in (journal.unsettled, lambda: journal.find("k1")):
+        with pytest.raises(StoreError, match="store repair"):
+            read()
+    assert [wish.key for wish in journal.evidence()] == ["wish"]
+    assert journal.problems()[0].startswith(FILE_NAME)
+
+    assert "1 wishes" in journal.mend()[0]
+    assert journal.problems() == []
+    assert [wish.fields["phone"] for wish in journal.evidence()] == [PHONE]
+    assert journal.begin(keyed("k2"), START) is None
+    journal.forget(PHONE)
+    assert PHONE[1:].encode() not in on_disk(tmp_path)
+    assert journal.problems() == journal.evidence() == []
+
+
+def test_a_second_copy_that_is_gone_is_written_anew(tmp_path: Path) -> None:
+    """As is one of a journal from before there was one."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(WISH, START)
+    (tmp_path / EVIDENCE).unlink()
+
+    assert [wish.key for wish in journal.evidence()] == ["wish"]
+    assert journal.problems() == ["evidence.log: it is not what was written"]
+    journal.begin(replace(WISH, headers={"Idempotency-Key": "second"}), START)
+    assert journal.problems() == []
+    journal.file.unlink()
+    assert [wish.key for wish in journal.evidence()] == ["second", "wish"]

@@ -28,9 +28,9 @@ from client.fakes import (
     connected,
     problem,
 )
-from dialframe.client import Client, Options
+from dialframe.client import Client, Options, journal
 from dialframe.client.exchange import state_after
-from dialframe.client.journal import State
+from dialframe.client.request_plan import State
 from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,
@@ -274,6 +274,7 @@ def test_write_of_another_version_is_not_guessed_at(tmp_path: Path) -> None:
     with pytest.raises(TransportError):
         send_sms(client, "k")
     with closing(sqlite3.connect(tmp_path / "writes.sqlite3")) as database, database:
+        database.create_function("row_hash", -1, journal._hash)
         database.execute("UPDATE writes SET operation = 'sms.broadcast'")
 
     with pytest.raises(ConfigError, match=r"sms\.broadcast: .*another version"):

@@ -10,11 +10,11 @@ from dialframe.client.connection import (
     parse_address,
     resolve_key,
 )
-from dialframe.client.journal import Journal, Write
+from dialframe.client.journal import Journal
 from dialframe.client.limiter import SHARED, Lane, RateLimiter
 from dialframe.client.listing import AsyncListing, Listing
 from dialframe.client.options import SYSTEM, Clock, Options, correlation
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_plan import PlannedRequest, Write
 from dialframe.client.resources import method_path
 from dialframe.client.resources.contact_methods import DncChecked
 from dialframe.client.resources.lead_methods import UNSET, Leads

@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 
 from dialframe.client import answers, request_plan
 from dialframe.client.answers import ANSWER_BYTES, Answered, ListPage, changed_since
-from dialframe.client.journal import Journal, State, Write, reach_of
+from dialframe.client.journal import Journal
 from dialframe.client.listing import ListPlan
 from dialframe.client.options import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.request_plan import PlannedRequest, checked
+from dialframe.client.request_plan import PlannedRequest, State, Write, checked, reach_of
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
 from dialframe.client.shapes import Mismatch, Novelties, novel_values, row_model
 from dialframe.client.steps import Note, OnDisk, Steps

@@ -1,10 +1,12 @@
-"""The write journal: every write on disk before its first byte leaves, and what it does to people.
+"""The write journal: every write on disk before its first byte leaves.
 
 A write whose answer never came may have happened. Its idempotency key shows whether it did, sent again with
 the same bytes within 24 hours; so both are on disk, synced, before anything is sent, and survive the
 process. The bytes go as soon as the write is settled, and after 24 hours in any case: they hold
 personal data. Answers are not kept: they may hold signing secrets. What a wish not to be called
-(`dnc.add`) or a consent (`consents.record`) said stays, as evidence of who and when, until it is forgotten.
+(`dnc.add`) or a consent (`consents.record`) said stays, as evidence of who and when, until it is forgotten;
+it is kept twice, the second time in a chained log. Rows are held by the sum of their hashes, which reads of many
+compare, and a file beside (`.head`) has that sum, so that no lost, old or changed file is taken for right.
 
 States: `pending` (sent or about to be, no answer that stays), `answered`, `outcome_unknown` (the
 service itself does not know), `failed` (refused, or never sent: it did not happen).
@@ -13,49 +15,38 @@ service itself does not know), `failed` (refused, or never sent: it did not happ
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final, Literal
-from urllib.parse import unquote
+from typing import Any, Final, get_args
 
 import platformdirs
 
-from dialframe.client.request_plan import PlannedRequest
-from dialframe.contract import limits
-from dialframe.contract.operations import BY_NAME
+from dialframe import files
+from dialframe.chained_log import ORIGIN, ChainedLog, Mark, Witness
+from dialframe.client.request_plan import (
+    KEY_LIFE,
+    Evidence,
+    PlannedRequest,
+    State,
+    Write,
+    fields_of,
+    refuse_reuse,
+    write_of,
+)
 from dialframe.errors import ConfigError, StoreError
-from dialframe.privacy import mask
 from dialframe.sqlite import connect
 
-State = Literal["pending", "answered", "outcome_unknown", "failed"]
-
 FILE_NAME: Final = "writes.sqlite3"
-#: How long a key is asked with again. The service forgets keys after 24 hours; the minute is for the way.
-KEY_LIFE: Final = timedelta(hours=limits.IDEMPOTENCY_RETENTION_HOURS) - timedelta(minutes=1)
+#: The second copy of wishes and consents.
+EVIDENCE: Final = "evidence.log"
 #: How long a settled write stays listed, without its bytes.
 KEPT: Final = timedelta(days=30)
-#: A write that reaches people is sent again only so long after it was meant, where it says nothing else.
-WINDOW: Final = timedelta(minutes=5)
 _BUSY_S: Final = 10.0
-
-#: What an operation does to people when it happens, and the field that says to whom.
-REACHES: Final[Mapping[str, tuple[str, str]]] = {
-    "calls.start": ("calls", "to"),
-    "leads.create": ("calls", "phone"),
-    "campaigns.resume": ("starts the calls of", "campaign_id"),
-    "sms.send": ("texts", "to"),
-    "whatsapp.send": ("texts", "to"),
-    "callbacks.create": ("has the platform call", "lead_id"),
-    "callbacks.reschedule": ("has the platform call the lead of", "callback_id"),
-    "appointments.create": ("may text", "phone"),
-    "appointments.cancel": ("may text the customer of", "appointment_id"),
-    "appointments.reschedule": ("may text the customer of", "appointment_id"),
-}
 
 # The body comes last: whatever is asked of the columns before it does not read it.
 _SCHEMA: Final = """
@@ -74,180 +65,25 @@ CREATE TABLE IF NOT EXISTS evidence (
     fields TEXT NOT NULL, PRIMARY KEY (account, key)
 )
 """
+#: How often rows changed, their number, the sum of their hashes, and how far the second copy had come with them.
+_HELD: Final = """
+CREATE TABLE IF NOT EXISTS held (
+    id INTEGER PRIMARY KEY CHECK (id = 1), changes INTEGER NOT NULL, rows INTEGER NOT NULL,
+    sum INTEGER NOT NULL, logged INTEGER NOT NULL
+)
+"""
+_COLUMNS: Final = {
+    "writes": (
+        "account", "key", "operation", "digest", "created_at", "state", "status", "code", "request_id",
+        "method", "path", "query", "headers", "body",
+    ),
+    "evidence": ("account", "key", "operation", "at", "fields"),
+}  # fmt: skip
+_LAYOUT: Final = 1
+#: Beyond every hash and sum; twice as much is still an integer of SQLite.
+_LIMIT: Final = 1 << 60
 #: Enough for tidying and for the list of open writes, so that neither reads the table through.
 _INDEX: Final = "CREATE INDEX IF NOT EXISTS writes_by_state ON writes (state, created_at, query)"
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What a request does to people.
-
-    Attributes:
-        what: In words, numbers masked.
-        to: Whom, masked, or the id of what leads to them.
-        late_at: When doing it begins to be late; None for what reaches nobody by itself.
-    """
-
-    what: str
-    to: str | None
-    late_at: datetime | None
-
-
-def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None:
-    """What a request does to people, meant at an instant; None without its bytes.
-
-    A lead that is dialed first has a window of its own (`dial_within_seconds`), a callback is due
-    at its `scheduled_at`; everything else that calls or texts has five minutes.
-    """
-    if request is None:
-        return None
-    fields = _fields(request)
-    verb, name = REACHES.get(request.operation, ("", ""))
-    if not verb or (request.operation == "leads.create" and not fields.get("dial_now")):
-        to = fields.get("phone") or fields.get("to")
-        whom = mask(to) if isinstance(to, str) else _id_in(request.path)
-        return Reach(f"{request.operation} {whom or ''}".strip(), whom, None)
-    value = str(fields.get(name) or _id_in(request.path) or "somebody")
-    whom = mask(value) if value.startswith("+") else value
-    window = WINDOW
-    if request.operation == "leads.create":
-        window = timedelta(
-            seconds=fields.get("dial_within_seconds") or limits.DIAL_WITHIN_DEFAULT_S
-        )
-    late_at, due = meant_at + window, ""
-    if "scheduled_at" in fields and request.operation.startswith("callbacks."):
-        scheduled_at = datetime.fromisoformat(fields["scheduled_at"])
-        late_at, due = max(late_at, scheduled_at), f" at {scheduled_at:%Y-%m-%d %H:%M} UTC"
-    return Reach(f"{verb} {whom}{due}", whom, late_at)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Evidence:
-    """A wish or a consent that was given to the service.
-
-    Attributes:
-        operation: `dnc.add` or `consents.record`.
-        key: Idempotency key of the write.
-        at: When it was first about to be sent, UTC.
-        fields: What the request said.
-    """
-
-    operation: str
-    key: str
-    at: datetime
-    fields: Mapping[str, Any]
-
-    def __repr__(self) -> str:
-        return f"Evidence({self.operation} of {self.at:%Y-%m-%d %H:%M} UTC, {mask(str(self.fields.get('phone')))})"
-
-
-def _fields(request: PlannedRequest) -> dict[str, Any]:
-    try:
-        body = json.loads(request.body or b"{}")
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _id_in(path: str) -> str | None:
-    """The id in a path such as `/v1/campaigns/cmp_.../resume`, or None."""
-    return next((unquote(part) for part in path.split("/") if "_" in part and "-" in part), None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
-    """One write as the journal has it.
-
-    Attributes:
-        key: Its idempotency key.
-        operation: Name of the operation.
-        created_at: When it was first about to be sent, UTC.
-        state: What is known of it.
-        status: HTTP status of the last answer, or None.
-        code: Code of the last refusal, or None.
-        request_id: `X-Request-ID` of the last answer, or None.
-        what: What it does, in words, numbers masked; the operation's name once its bytes are gone.
-        to: Whom it reaches, masked, or the id of what it changes; None where it names nobody.
-        tier: 1 for what is safe or reduces contact, 2 for what can reach people (contract, Tiers).
-        late_at: When sending it again begins to be late; None for what reaches nobody by itself.
-        digest: SHA-256 of method, path, query and body.
-        request: The request with its bytes; None once it is settled, or older than 24 hours.
-    """
-
-    key: str
-    operation: str
-    created_at: datetime
-    state: State
-    status: int | None
-    code: str | None
-    request_id: str | None
-    what: str
-    to: str | None
-    tier: int
-    late_at: datetime | None
-    digest: str = field(repr=False)
-    request: PlannedRequest | None = field(repr=False)
-
-    def expired(self, now: datetime) -> bool:
-        """Whether the service may have forgotten the key.
-
-        Args:
-            now: An instant with a zone.
-
-        Returns:
-            True from 24 hours after it was first about to be sent.
-        """
-        return now - self.created_at >= KEY_LIFE
-
-    def late(self, now: datetime) -> bool:
-        """Whether sending it again would reach people later than it was meant.
-
-        Args:
-            now: An instant with a zone.
-
-        Returns:
-            True after `late_at`; false for a write that reaches nobody, and for one whose outcome the
-            service itself does not know.
-        """
-        # The service itself keeps a key whose outcome it does not know, and never acts on it again.
-        return self.late_at is not None and now > self.late_at and self.state != "outcome_unknown"
-
-    def __str__(self) -> str:
-        return (
-            f"{self.operation} of {self.created_at:%Y-%m-%d %H:%M} UTC ({self.state}): {self.what}"
-        )
-
-
-def write_of(row: Mapping[str, Any]) -> Write:
-    """A row of the journal as a value."""
-    request = None
-    if row["query"] is not None:
-        request = PlannedRequest(
-            operation=row["operation"],
-            method=row["method"],
-            path=row["path"],
-            query=row["query"],
-            headers=json.loads(row["headers"]),
-            body=row["body"],
-        )
-    operation, created_at = row["operation"], datetime.fromisoformat(row["created_at"])
-    reach = reach_of(request, created_at)
-    known = BY_NAME.get(operation)
-    return Write(
-        key=row["key"],
-        operation=operation,
-        created_at=created_at,
-        what=operation if reach is None else reach.what,
-        to=None if reach is None else reach.to,
-        tier=1 if known is None else known.tier,
-        late_at=None if reach is None else reach.late_at,
-        state=row["state"],
-        status=row["status"],
-        code=row["code"],
-        request_id=row["request_id"],
-        digest=row["digest"],
-        request=request,
-    )
 
 
 class Journal:
@@ -341,16 +177,22 @@ class Journal:
         Raises:
             StoreError: The journal cannot be written.
         """
-        if not self.file.exists():
+        if not self.begun:
             return 0
         digits = phone.lstrip("+")
         with self._transaction() as database:
-            database.execute("DELETE FROM evidence WHERE instr(fields, ?)", (digits,))
-            return database.execute(
+            gone = database.execute(
+                "DELETE FROM evidence WHERE instr(fields, ?)", (digits,)
+            ).rowcount
+            changed = database.execute(
                 "UPDATE writes SET body = NULL, query = NULL WHERE query IS NOT NULL "
                 "AND (instr(CAST(body AS TEXT), ?) OR instr(query, ?))",
                 (digits, digits),
             ).rowcount
+            if gone:
+                self._log_anew(database)
+        self._aside.unlink(missing_ok=True)
+        return changed
 
     def find(self, key: str) -> Write | None:
         """Look a write up.
@@ -364,10 +206,10 @@ class Journal:
         Raises:
             StoreError: The journal cannot be read.
         """
-        if not self.file.exists():
+        if not self.begun:
             return None
-        with self._transaction() as database:
-            return self._find(database, key)
+        with self._transaction(whole=True) as database:
+            return self._find(database, key, "NOT INDEXED")
 
     def unsettled(self) -> list[Write]:
         """Writes of this account whose outcome is open.
@@ -378,11 +220,11 @@ class Journal:
         Raises:
             StoreError: The journal cannot be read.
         """
-        if not self.file.exists():
+        if not self.begun:
             return []
-        with self._transaction() as database:
+        with self._transaction(whole=True) as database:
             rows = database.execute(
-                "SELECT * FROM writes WHERE account = ? AND state IN ('pending', 'outcome_unknown') "
+                "SELECT * FROM writes NOT INDEXED WHERE account = ? AND state IN ('pending', 'outcome_unknown') "
                 "ORDER BY created_at, key",
                 (self._account,),
             )
@@ -394,23 +236,108 @@ class Journal:
         Raises:
             StoreError: The journal cannot be read.
         """
-        if not self.file.exists():
+        if not self.begun:
             return []
-        with self._transaction() as database:
-            rows = database.execute(
-                "SELECT * FROM evidence WHERE account = ? ORDER BY at, key", (self._account,)
-            )
-            return [
-                Evidence(
-                    operation=row["operation"], key=row["key"],
-                    at=datetime.fromisoformat(row["at"]), fields=json.loads(row["fields"]),
-                )
-                for row in rows
-            ]  # fmt: skip
+        try:
+            with self._transaction(whole=True) as database:
+                rows = _rows(database, "evidence")
+        except StoreError:
+            rows, whole = self._logged()
+            if not whole:
+                raise
+        return [
+            Evidence(operation=operation, key=key, at=datetime.fromisoformat(at), fields=json.loads(fields))
+            for account, key, operation, at, fields in sorted(rows, key=lambda row: (row[3], row[1]))
+            if account == self._account
+        ]  # fmt: skip
 
-    def _find(self, database: sqlite3.Connection, key: str) -> Write | None:
+    def problems(self) -> list[str]:
+        """What is not as it was written, in words; nothing is changed."""
+        if not self.begun:
+            return []
+        try:
+            with self._transaction(whole=True) as database:
+                rows, logged = _rows(database, "evidence"), _held(database)[3]
+        except StoreError as error:
+            return [f"{FILE_NAME}: {error}"]
+        kept, whole = self._logged()
+        if whole and (self._log.last() or _NOWHERE).number == logged and set(kept) == set(rows):
+            return []
+        return [f"{EVIDENCE}: it is not what was written"]
+
+    def mend(self) -> list[str]:
+        """Make the file anew from what of it can be read and from the second copy, or the copy from the file.
+
+        Returns:
+            What was done, in words.
+
+        Raises:
+            StoreError: The disk refuses.
+        """
+        problems = self.problems()
+        if not problems:
+            return []
+        if problems[0].startswith(EVIDENCE):
+            with self._transaction(whole=True) as database:
+                self._log_anew(database)
+            return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
+        evidence, whole = self._logged()
+        writes = [row for row in _salvaged(self.file, "writes") if row[5] in get_args(State)]
+        known = {row[:2] for row in evidence}
+        if not whole:
+            evidence += [row for row in _salvaged(self.file, "evidence") if row[:2] not in known]
+        if self.file.exists():
+            self.file.replace(self._aside)
+        for left in (self.file.with_name(f"{FILE_NAME}-journal"), self._witness.path):
+            left.unlink(missing_ok=True)
+        with self._transaction() as database:
+            for name, rows in (("writes", writes), ("evidence", evidence)):
+                marks = ", ".join("?" * len(_COLUMNS[name]))
+                database.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", rows)
+            self._log_anew(database)
+        said = f"{FILE_NAME}: made anew with the {len(writes)} writes of it that can be read"
+        return [f"{said}, and {len(evidence)} wishes and consents"]
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was ever written."""
+        return self.file.exists() or self._witness.path.exists()
+
+    @property
+    def _witness(self) -> Witness:
+        return Witness(self.file)
+
+    @property
+    def _log(self) -> ChainedLog:
+        return ChainedLog(self.file.with_name(EVIDENCE))
+
+    @property
+    def _aside(self) -> Path:
+        return self.file.with_name(f"{FILE_NAME}.aside")
+
+    def _logged(self) -> tuple[list[Sequence[Any]], bool]:
+        """Wishes and consents of the second copy, and whether it is what was written."""
+        rows: list[Sequence[Any]] = []
+        lines = list(self._log.lines())
+        for line in lines:
+            with suppress(ValueError, KeyError):
+                content = json.loads(line.text) if line.whole else {}
+                rows += [tuple(row) for row in content["rows"]]
+        return rows, self._log.last() is not None and all(line.whole for line in lines)
+
+    def _log_anew(self, database: sqlite3.Connection) -> None:
+        """Begin the second copy anew with what the file has; it gets its name before the commit."""
+        before = Mark(max(_held(database)[3], (self._log.last() or _NOWHERE).number), ORIGIN)
+        text = json.dumps(
+            {"before": ORIGIN, "rows": _rows(database, "evidence")}, separators=(",", ":")
+        )
+        mark, staged = self._log.stage([text.encode()], before)
+        files.publish({self._log.path: staged})
+        database.execute("UPDATE held SET logged = ?", (mark.number,))
+
+    def _find(self, database: sqlite3.Connection, key: str, how: str = "") -> Write | None:
         row = database.execute(
-            "SELECT * FROM writes WHERE account = ? AND key = ?", (self._account, key)
+            f"SELECT * FROM writes {how} WHERE account = ? AND key = ?", (self._account, key)
         ).fetchone()
         return None if row is None else write_of(row)
 
@@ -422,19 +349,29 @@ class Journal:
         *,
         state: State = "pending",
     ) -> None:
+        # Replacing in one statement would not ask the trigger of what goes.
         database.execute(
-            "INSERT OR REPLACE INTO writes "
+            "DELETE FROM writes WHERE account = ? AND key = ?", (self._account, request.key)
+        )
+        database.execute(
+            "INSERT INTO writes "
             "VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, ?)",
             (self._account, request.key, request.operation, request.digest, stamp(created_at),
              state, request.method, request.path, request.query, json.dumps(dict(request.headers)),
              request.body),
         )  # fmt: skip
         if request.operation in _EVIDENCE:
-            database.execute(
-                "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)",
-                (self._account, request.key, request.operation, stamp(created_at),
-                 json.dumps(_fields(request))),
-            )  # fmt: skip
+            row = (self._account, request.key, request.operation, stamp(created_at),
+                   json.dumps(fields_of(request)))  # fmt: skip
+            insert = "INSERT OR IGNORE INTO evidence VALUES (?, ?, ?, ?, ?)"
+            if not database.execute(insert, row).rowcount:
+                return
+            last = self._log.last()
+            if last is None or last.number != _held(database)[3]:
+                self._log_anew(database)
+            else:
+                mark = self._log.append(json.dumps({"rows": [row]}).encode(), last)
+                database.execute("UPDATE held SET logged = ?", (mark.number,))
 
     def _set(
         self,
@@ -468,26 +405,121 @@ class Journal:
         )
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, whole: bool = False) -> Iterator[sqlite3.Connection]:
+        """A transaction; where all is read, all is compared with its hashes first."""
         try:
+            try:
+                noted = self._witness.last()
+            except ValueError as problem:
+                raise self._damaged(str(problem)) from None
+            if noted is not None and not self.file.exists():
+                raise self._damaged("it is missing")
             with closing(connect(self.file, busy_s=_BUSY_S)) as database:
                 database.row_factory = sqlite3.Row
+                database.create_function("row_hash", -1, _hash, deterministic=True)
                 database.execute("BEGIN IMMEDIATE")
                 with database:
-                    database.execute(_SCHEMA)
-                    database.execute(_INDEX)
-                    database.execute(_KEPT)
+                    _prepare(database)
+                    before = _held(database)
+                    # Another process may have noted more since the first look, and never less.
+                    if noted is not None and not _follows(before, noted):
+                        raise self._damaged("it is not the one that was written last")
+                    if whole and before[1:3] != _counted(database):
+                        raise self._damaged("rows of it were changed or are missing")
                     yield database
+                    after = _held(database)
+            if after != before or noted is None:
+                self._witness.note(after[0], f"{after[2]:064x}")
         except (OSError, sqlite3.Error) as error:
-            if is_full(error):
-                raise StoreError(
-                    f"the disk of the write journal {self.file} is full: make room there, or pass "
-                    "journal=... on another disk; without the journal no write is sent"
-                ) from None
-            raise StoreError(
-                f"the write journal {self.file} cannot be used ({error}): make its folder "
-                "writable, or pass journal=... another one; without it no write is sent"
-            ) from None
+            damaged = isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in (
+                sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
+            )  # fmt: skip
+            raise (self._damaged(str(error)) if damaged else self._unusable(error)) from None
+
+    def _damaged(self, why: str) -> StoreError:
+        return StoreError(
+            f"the write journal {self.file} is not what was written ({why}), so no write is sent: look at "
+            "the service what became of the last writes, then run dialframe store repair, which keeps what "
+            "of it can be read"
+        )
+
+    def _unusable(self, error: Exception) -> StoreError:
+        if is_full(error):
+            return StoreError(
+                f"the disk of the write journal {self.file} is full: make room there, or pass "
+                "journal=... on another disk; without the journal no write is sent"
+            )
+        return StoreError(
+            f"the write journal {self.file} cannot be used ({error}): make its folder "
+            "writable, or pass journal=... another one; without it no write is sent"
+        )
+
+
+_NOWHERE: Final = Mark(0, ORIGIN)
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    """Make what is missing; rows of a journal from before they had hashes are counted once."""
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version >= _LAYOUT:
+        return
+    for statement in (_SCHEMA, _INDEX, _KEPT, _HELD):
+        database.execute(statement)
+    for table, columns in _COLUMNS.items():
+        for event, signs in (("INSERT", "+"), ("DELETE", "-"), ("UPDATE", "-+")):
+            total = "sum" + "".join(
+                f" {sign} row_hash({', '.join(f'{row}.{name}' for name in columns)})"
+                for sign, row in (("-", "OLD"), ("+", "NEW")) if sign in signs
+            )  # fmt: skip
+            more = {"+": 1, "-": -1, "-+": 0}[signs]
+            database.execute(
+                f"CREATE TRIGGER IF NOT EXISTS {table}_{event.lower()} AFTER {event} ON {table} BEGIN "
+                f"UPDATE held SET changes = changes + 1, rows = rows + {more}, "
+                f"sum = ({total} + {_LIMIT}) % {_LIMIT}; END"
+            )
+    if database.execute("SELECT 1 FROM held").fetchone() is None:
+        database.execute("INSERT INTO held VALUES (1, 0, ?, ?, 0)", _counted(database))
+    database.execute(f"PRAGMA user_version = {_LAYOUT}")
+
+
+def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
+    row = database.execute("SELECT changes, rows, sum, logged FROM held").fetchone()
+    if list(map(type, row)) != [int] * 4:
+        raise sqlite3.DatabaseError("its sums are not what was written")
+    return tuple(row)
+
+
+def _follows(held: tuple[int, int, int, int], noted: tuple[int, str]) -> bool:
+    """Whether a file is the one that was noted, or a later one."""
+    changes, _, total, _ = held
+    return changes > noted[0] or (changes == noted[0] and f"{total:064x}" == noted[1])
+
+
+def _rows(database: sqlite3.Connection, table: str) -> list[Sequence[Any]]:
+    return [tuple(row) for row in database.execute(f"SELECT * FROM {table} NOT INDEXED")]
+
+
+def _counted(database: sqlite3.Connection) -> tuple[int, int]:
+    """How many rows there are, and the sum of their hashes."""
+    rows = total = 0
+    for table in _COLUMNS:
+        for row in database.execute(f"SELECT * FROM {table} NOT INDEXED"):
+            rows, total = rows + 1, total + _hash(*row)
+    return rows, total % _LIMIT
+
+
+def _hash(*values: Any) -> int:
+    digest = hashlib.blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) % _LIMIT
+
+
+def _salvaged(file: Path, table: str) -> list[Sequence[Any]]:
+    """Rows of a damaged file, as far as they can be read."""
+    rows: list[Sequence[Any]] = []
+    with suppress(sqlite3.Error), closing(connect(file, read_only=True)) as database:
+        # Row by row: what came before a damaged page is kept.
+        rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
+    return rows
 
 
 def is_full(error: Exception) -> bool:
@@ -506,45 +538,6 @@ def _key_of(request: PlannedRequest) -> str:
     if request.key is None:
         raise ConfigError(f"{request.operation}: a write without an idempotency key has no entry")
     return request.key
-
-
-def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
-    """Refuse to send a key again that stands for something else, is too old, or would reach people late.
-
-    Raises:
-        ConfigError: The key belongs to another request, the service may have forgotten it, or what it
-            does was meant long ago and `late` does not say that it may be done now.
-    """
-    if known.digest != request.digest:
-        raise ConfigError(
-            f"{request.operation}: the idempotency key {known.key!r} belongs to another request "
-            f"({known.operation}): use a new key for a new request"
-        )
-    if known.expired(now) and known.state != "failed":
-        raise too_old(known)
-    if known.state == "pending" and known.late(now) and not late:
-        raise too_late(known, "options=Options(late=True)")
-
-
-def too_late(write: Write, unless: str) -> ConfigError:
-    """The refusal to reach people later than it was meant."""
-    return ConfigError(
-        f"{write.operation}: the write {write.key!r} was meant at {write.created_at:%Y-%m-%d %H:%M} UTC "
-        f"and has no answer; sent again, it {write.what} now if the service never had it, which is "
-        f"late: look at the resource first, then client.writes.dismiss({write.key!r}), which sends "
-        f"nothing, or give {unless}"
-    )
-
-
-def too_old(write: Write) -> ConfigError:
-    """The refusal to ask with a key that the service may have forgotten."""
-    return ConfigError(
-        f"{write.operation}: the idempotency key {write.key!r} is from "
-        f"{write.created_at.isoformat()} and the service keeps keys "
-        f"{limits.IDEMPOTENCY_RETENTION_HOURS} hours, so sending it again may do it twice: look at "
-        "the resource first, then either make the write anew with a new key, or take this one off "
-        f"the list with client.writes.dismiss({write.key!r})"
-    )
 
 
 def stamp(moment: datetime) -> str:

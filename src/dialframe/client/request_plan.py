@@ -1,4 +1,4 @@
-"""A request as bytes: its bounds checked, its fields put into path, query and body; pure."""
+"""A request as bytes: its bounds checked, its fields put into path, query and body, and what it does to people; pure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,45 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
-from typing import Any, Final, TypeVar, get_args
-from urllib.parse import quote, urlencode
+from typing import Any, Final, Literal, TypeVar, get_args
+from urllib.parse import quote, unquote, urlencode
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dialframe.contract import ids, limits
 from dialframe.contract.models.shape import E164, Request
+from dialframe.contract.operations import BY_NAME
 from dialframe.contract.row import Operation
 from dialframe.errors import ConfigError
+from dialframe.privacy import mask
 
 KEY_HEADER: Final = "Idempotency-Key"
 CORRELATION_HEADER: Final = "X-Correlation-ID"
 IF_MATCH_HEADER: Final = "If-Match"
+
+State = Literal["pending", "answered", "outcome_unknown", "failed"]
+
+#: How long a key is asked with again. The service forgets keys after 24 hours; the minute is for the way.
+KEY_LIFE: Final = timedelta(hours=limits.IDEMPOTENCY_RETENTION_HOURS) - timedelta(minutes=1)
+#: A write that reaches people is sent again only so long after it was meant, where it says nothing else.
+WINDOW: Final = timedelta(minutes=5)
+
+#: What an operation does to people when it happens, and the field that says to whom.
+REACHES: Final[Mapping[str, tuple[str, str]]] = {
+    "calls.start": ("calls", "to"),
+    "leads.create": ("calls", "phone"),
+    "campaigns.resume": ("starts the calls of", "campaign_id"),
+    "sms.send": ("texts", "to"),
+    "whatsapp.send": ("texts", "to"),
+    "callbacks.create": ("has the platform call", "lead_id"),
+    "callbacks.reschedule": ("has the platform call the lead of", "callback_id"),
+    "appointments.create": ("may text", "phone"),
+    "appointments.cancel": ("may text the customer of", "appointment_id"),
+    "appointments.reschedule": ("may text the customer of", "appointment_id"),
+}
 
 Made = TypeVar("Made")
 
@@ -242,3 +265,215 @@ def _depth(value: Any) -> int:
     if isinstance(value, list | tuple):
         return 1 + max((_depth(item) for item in value), default=0)
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a request does to people.
+
+    Attributes:
+        what: In words, numbers masked.
+        to: Whom, masked, or the id of what leads to them.
+        late_at: When doing it begins to be late; None for what reaches nobody by itself.
+    """
+
+    what: str
+    to: str | None
+    late_at: datetime | None
+
+
+def reach_of(request: PlannedRequest | None, meant_at: datetime) -> Reach | None:
+    """What a request does to people, meant at an instant; None without its bytes.
+
+    A lead that is dialed first has a window of its own (`dial_within_seconds`), a callback is due
+    at its `scheduled_at`; everything else that calls or texts has five minutes.
+    """
+    if request is None:
+        return None
+    fields = fields_of(request)
+    verb, name = REACHES.get(request.operation, ("", ""))
+    if not verb or (request.operation == "leads.create" and not fields.get("dial_now")):
+        to = fields.get("phone") or fields.get("to")
+        whom = mask(to) if isinstance(to, str) else _id_in(request.path)
+        return Reach(f"{request.operation} {whom or ''}".strip(), whom, None)
+    value = str(fields.get(name) or _id_in(request.path) or "somebody")
+    whom = mask(value) if value.startswith("+") else value
+    window = WINDOW
+    if request.operation == "leads.create":
+        window = timedelta(
+            seconds=fields.get("dial_within_seconds") or limits.DIAL_WITHIN_DEFAULT_S
+        )
+    late_at, due = meant_at + window, ""
+    if "scheduled_at" in fields and request.operation.startswith("callbacks."):
+        scheduled_at = datetime.fromisoformat(fields["scheduled_at"])
+        late_at, due = max(late_at, scheduled_at), f" at {scheduled_at:%Y-%m-%d %H:%M} UTC"
+    return Reach(f"{verb} {whom}{due}", whom, late_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Evidence:
+    """A wish or a consent that was given to the service.
+
+    Attributes:
+        operation: `dnc.add` or `consents.record`.
+        key: Idempotency key of the write.
+        at: When it was first about to be sent, UTC.
+        fields: What the request said.
+    """
+
+    operation: str
+    key: str
+    at: datetime
+    fields: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.operation} of {self.at:%Y-%m-%d %H:%M} UTC, {mask(str(self.fields.get('phone')))})"
+
+
+def fields_of(request: PlannedRequest) -> dict[str, Any]:
+    """What a request says in its body; nothing where that is no object."""
+    try:
+        body = json.loads(request.body or b"{}")
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _id_in(path: str) -> str | None:
+    """The id in a path such as `/v1/campaigns/cmp_.../resume`, or None."""
+    return next((unquote(part) for part in path.split("/") if "_" in part and "-" in part), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write as the journal has it.
+
+    Attributes:
+        key: Its idempotency key.
+        operation: Name of the operation.
+        created_at: When it was first about to be sent, UTC.
+        state: What is known of it.
+        status: HTTP status of the last answer, or None.
+        code: Code of the last refusal, or None.
+        request_id: `X-Request-ID` of the last answer, or None.
+        what: What it does, in words, numbers masked; the operation's name once its bytes are gone.
+        to: Whom it reaches, masked, or the id of what it changes; None where it names nobody.
+        tier: 1 for what is safe or reduces contact, 2 for what can reach people (contract, Tiers).
+        late_at: When sending it again begins to be late; None for what reaches nobody by itself.
+        digest: SHA-256 of method, path, query and body.
+        request: The request with its bytes; None once it is settled, or older than 24 hours.
+    """
+
+    key: str
+    operation: str
+    created_at: datetime
+    state: State
+    status: int | None
+    code: str | None
+    request_id: str | None
+    what: str
+    to: str | None
+    tier: int
+    late_at: datetime | None
+    digest: str = field(repr=False)
+    request: PlannedRequest | None = field(repr=False)
+
+    def expired(self, now: datetime) -> bool:
+        """Whether the service may have forgotten the key.
+
+        Args:
+            now: An instant with a zone.
+
+        Returns:
+            True from 24 hours after it was first about to be sent.
+        """
+        return now - self.created_at >= KEY_LIFE
+
+    def late(self, now: datetime) -> bool:
+        """Whether sending it again would reach people later than it was meant.
+
+        Args:
+            now: An instant with a zone.
+
+        Returns:
+            True after `late_at`; false for a write that reaches nobody, and for one whose outcome the
+            service itself does not know.
+        """
+        # The service itself keeps a key whose outcome it does not know, and never acts on it again.
+        return self.late_at is not None and now > self.late_at and self.state != "outcome_unknown"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.operation} of {self.created_at:%Y-%m-%d %H:%M} UTC ({self.state}): {self.what}"
+        )
+
+
+def write_of(row: Mapping[str, Any]) -> Write:
+    """A row of the journal as a value."""
+    request = None
+    if row["query"] is not None:
+        request = PlannedRequest(
+            operation=row["operation"],
+            method=row["method"],
+            path=row["path"],
+            query=row["query"],
+            headers=json.loads(row["headers"]),
+            body=row["body"],
+        )
+    operation, created_at = row["operation"], datetime.fromisoformat(row["created_at"])
+    reach = reach_of(request, created_at)
+    known = BY_NAME.get(operation)
+    return Write(
+        key=row["key"],
+        operation=operation,
+        created_at=created_at,
+        what=operation if reach is None else reach.what,
+        to=None if reach is None else reach.to,
+        tier=1 if known is None else known.tier,
+        late_at=None if reach is None else reach.late_at,
+        state=row["state"],
+        status=row["status"],
+        code=row["code"],
+        request_id=row["request_id"],
+        digest=row["digest"],
+        request=request,
+    )
+
+
+def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
+    """Refuse to send a key again that stands for something else, is too old, or would reach people late.
+
+    Raises:
+        ConfigError: The key belongs to another request, the service may have forgotten it, or what it
+            does was meant long ago and `late` does not say that it may be done now.
+    """
+    if known.digest != request.digest:
+        raise ConfigError(
+            f"{request.operation}: the idempotency key {known.key!r} belongs to another request "
+            f"({known.operation}): use a new key for a new request"
+        )
+    if known.expired(now) and known.state != "failed":
+        raise too_old(known)
+    if known.state == "pending" and known.late(now) and not late:
+        raise too_late(known, "options=Options(late=True)")
+
+
+def too_late(write: Write, unless: str) -> ConfigError:
+    """The refusal to reach people later than it was meant."""
+    return ConfigError(
+        f"{write.operation}: the write {write.key!r} was meant at {write.created_at:%Y-%m-%d %H:%M} UTC "
+        f"and has no answer; sent again, it {write.what} now if the service never had it, which is "
+        f"late: look at the resource first, then client.writes.dismiss({write.key!r}), which sends "
+        f"nothing, or give {unless}"
+    )
+
+
+def too_old(write: Write) -> ConfigError:
+    """The refusal to ask with a key that the service may have forgotten."""
+    return ConfigError(
+        f"{write.operation}: the idempotency key {write.key!r} is from "
+        f"{write.created_at.isoformat()} and the service keeps keys "
+        f"{limits.IDEMPOTENCY_RETENTION_HOURS} hours, so sending it again may do it twice: look at "
+        "the resource first, then either make the write anew with a new key, or take this one off "
+        f"the list with client.writes.dismiss({write.key!r})"
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dialframe.client.answers import Answered
-from dialframe.client.journal import Evidence, Write, too_late, too_old
 from dialframe.client.options import DEFAULTS, Options
+from dialframe.client.request_plan import Evidence, Write, too_late, too_old
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.steps import OnDisk, Steps
 from dialframe.contract.models.shape import Answer
