@@ -58,6 +58,22 @@ def test_an_edited_number_wins(cleaned: Path) -> None:
     assert after == ["+442079460018", *before[1:]]
 
 
+@pytest.mark.parametrize("harm", ["edit", "origin", "no origin", "header"])
+def test_a_list_that_is_not_as_it_was_written_says_so(cleaned: Path, harm: str) -> None:
+    """A flipped digit is another person's number, and a flipped letter of the origin another column."""
+    origin = cleaned.with_name(cleaned.name + ".origin")
+    text, facts = cleaned.read_text(encoding="utf-8-sig"), origin.read_text()
+    assert not leads.clean_files([cleaned], None, region="CO").files[0].decisions.doubt
+    cleaned.write_text({"edit": text.replace("7", "8", 1), "header": text[1:]}.get(harm, text))
+    origin.write_text(facts.replace('"CO"', '"CU"') if harm == "origin" else facts)
+    if harm == "no origin":
+        origin.unlink()
+
+    doubt = leads.clean_files([cleaned], None, region="CO").files[0].decisions.doubt
+
+    assert ("not the list that was written" if harm == "edit" else ".origin beside it") in doubt
+
+
 def test_an_edited_number_that_is_none_is_rejected(cleaned: Path) -> None:
     """It is not read from the raw column instead."""
     text = cleaned.read_text(encoding="utf-8-sig")

@@ -148,6 +148,8 @@ def tell_plan(plan: Plan) -> None:
     say(f"Plan for campaign {plan.campaign_id} ({name})")
     for file, samples in zip(plan.cleaned.files, plan.samples, strict=True):
         say(f"\n{file.name}")
+        if file.decisions.doubt:
+            say(f"LOOK AT THIS  {file.decisions.doubt}")
         sure = file.columns.confidence
         rows = [
             (f"  {field}", column, f"{sure.get(field, 1.0):.2f}", ", ".join(cells))

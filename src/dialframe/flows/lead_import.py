@@ -118,6 +118,7 @@ class Plan:
                         for name, own in samples.items()
                     },
                     "confidence": dict(file.columns.confidence),
+                    "doubt": file.decisions.doubt,
                 }
                 for file, samples in zip(self.cleaned.files, self.samples, strict=True)
             ],

@@ -183,6 +183,8 @@ def decided(decisions: Decisions) -> list[str]:
             sentences.append(f"{len(numbers):,} lines {words}, first {numbers[0]:,}")
     if decisions.dropped_columns:
         sentences.append(f"{len(decisions.dropped_columns)} columns of an earlier run dropped")
+    if decisions.doubt:
+        sentences.append(f"LOOK AT THIS: {decisions.doubt}")
     return sentences
 
 

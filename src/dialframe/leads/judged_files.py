@@ -36,7 +36,7 @@ from dialframe.leads.judging.validate import (
     tidied,
 )
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
-from dialframe.leads.origin import Origin, origin_of, restored
+from dialframe.leads.origin import Origin, doubt_of, origin_of, restored
 from dialframe.leads.reading.spool import Spool
 from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, sample_step, take_in
 from dialframe.leads.reasons import COUNT_KEYS
@@ -276,6 +276,9 @@ def taken_of(task: Task, spool: Spool) -> list[JudgedFile]:
 def decided(taken: TakenIn, choices: Choices, mapping: ColumnChoice, spool: Spool) -> JudgedFile:
     """A file with what is decided about the whole of it."""
     origin = origin_of(taken.file)
+    if doubt := doubt_of(taken.file, origin):
+        told = replace(taken.file.decisions, doubt=doubt)
+        taken = replace(taken, file=replace(taken.file, decisions=told))
     if origin is not None:
         taken = _restored(taken, origin, spool)
         if mapping is None or isinstance(mapping, Mapping):

@@ -73,6 +73,7 @@ class Decisions:
         preamble_lines: Physical lines of the records above the header.
         repaired_lines: Physical lines with bytes of another encoding.
         dropped_columns: Columns that an earlier run of this package had added.
+        doubt: Why a clean list may not be what was written, in words.
     """
 
     format: str
@@ -94,6 +95,7 @@ class Decisions:
     preamble_lines: tuple[int, ...] = ()
     repaired_lines: tuple[int, ...] = ()
     dropped_columns: tuple[str, ...] = ()
+    doubt: str = ""
 
     @property
     def confidence(self) -> float:

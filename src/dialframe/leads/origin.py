@@ -6,6 +6,7 @@ another column, checked once more, and an edited number counts as edited.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ class Origin:
         sha256: Digest of the list as it was written; another one says that it was edited.
         one_lead_per: What its leads were made of; where that is a `number`, leads that follow each
             other under one external id are numbers of one record.
+        lost: Whether it was lost or changed on the way, and is what the list itself tells.
     """
 
     columns: Mapping[str, str]
@@ -64,6 +66,7 @@ class Origin:
     rows: int = 0
     sha256: str = ""
     one_lead_per: str = "record"
+    lost: bool = False
 
     def to_json(self) -> str:
         """The file's content."""
@@ -81,6 +84,7 @@ class Origin:
             "rows": self.rows,
             "sha256": self.sha256,
         }
+        facts["seal"] = _seal(facts)
         return json.dumps(facts, ensure_ascii=False, indent=2) + "\n"
 
     def mapping(self, names: Sequence[str]) -> dict[str, str | None]:
@@ -120,8 +124,20 @@ def origin_of(file: LeadFile) -> Origin | None:
         filled = file.frame[_PHONE][file.frame[_PHONE] != ""]
         if len(filled) and bool(filled.str.match(_E164).all()):
             own: dict[str, str] = {name: name for name in (_PHONE, *SINGLE) if name in names}
-            origin = Origin(own, None, (), guarded=True)
+            origin = Origin(own, None, (), guarded=True, lost=True)
     return origin if origin is not None and origin.columns[_PHONE] in names else None
+
+
+def doubt_of(file: LeadFile, origin: Origin | None) -> str:
+    """Why a list may not be the clean one that was written, in words; empty where nothing speaks for that."""
+    lost = f"{SUFFIX} beside it is missing or changed, or does not fit: its columns are a guess"
+    if origin is None:
+        return lost if path_of(file.path).exists() else ""
+    if origin.lost:
+        return lost
+    if origin.sha256 not in ("", file.sha256):
+        return "it is not the list that was written: edited, damaged or of another run"
+    return ""
 
 
 def as_they_stand(cells: pa.Array, region: str | None) -> pa.Array:
@@ -156,10 +172,16 @@ def _unguarded(cells: pa.Array) -> pa.Array:
     return texts.put(cells, rows, [unescape(cell) for cell in texts.take(cells, rows).to_pylist()])
 
 
+def _seal(facts: Mapping[str, Any]) -> str:
+    """Digest of everything else in the file."""
+    rest = {name: value for name, value in facts.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 def _read(path: Path) -> Origin | None:
     try:
         facts: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if facts["schema"] != SCHEMA:
+        if facts["schema"] != SCHEMA or facts.get("seal", "") not in ("", _seal(facts)):
             return None
         return Origin(
             columns={str(name): str(column) for name, column in facts["columns"].items()}

@@ -268,6 +268,8 @@ def _decisions(file: Mapping[str, Any]) -> list[tuple[str, str, float | None, st
         if decisions[f"{name}_count"]:
             lines = ", ".join(f"{line:,}" for line in decisions[name][:10])
             rows.append((words, f"{decisions[f'{name}_count']:,} (first: {lines})", None, ""))
+    if decisions["doubt"]:
+        rows.append(("Look at this", decisions["doubt"], None, ""))
     if decisions["dropped_columns"]:
         rows.append(
             (
