@@ -4,13 +4,15 @@ Each table is an append-only log of observed versions: `seq`, the table's column
 `_request_id`, `_gone`. A row's current version is the one with the highest `_observed_at`, then `seq`. A
 publication and what it covers are one Delta commit under this store's own application id, so a killed one is
 neither lost nor doubled. After a number was erased here the tables are written anew and old files deleted.
+Digests of what lies on this disk are kept in the store, so that `store verify` can compare them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 PUBLISH_LOCK: Final = "lock.publish"
 MISSING: Final = "publishing needs the extra: pip install 'dialframe[delta]'"
+#: The one file of a Delta table that is written over.
+_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 #: Statistics in Delta's log would keep the numbers of people who are to be forgotten.
 STATISTICS: Final = "seq,_observed_at"
 
@@ -70,15 +74,16 @@ def publish(
     with exclusive(database.folder / PUBLISH_LOCK, wait=True):
         for name in tables:
             address = f"{url.rstrip('/')}/{name}"
+            before = _files(address)
             try:
                 if "://" not in address:
                     folder(Path(address))
                 written[name] = _table(database, shelf, BY_NAME[name], address, dict(options))
                 _make_private(address)
+                _note(database, url, address, before)
             except (DeltaError, OSError) as error:
                 raise StoreError(f"{address}: {error}") from error
             tell(Progress(f"publish {name}", written[name], written[name]))
-        _note(database, url)
     return written
 
 
@@ -88,21 +93,68 @@ def published(connection: sqlite3.Connection) -> list[str]:
     return [] if row is None else list(json.loads(row[0]))
 
 
-def _note(database: Database, url: str) -> None:
+def problems(database: Database) -> list[tuple[str, str]]:
+    """Files of published tables on this disk that are not what was written, and what is wrong with each.
+
+    A table whose folder is gone was taken away as a whole: it is nobody's any more.
+    """
+    with database.reading() as connection:
+        noted = connection.execute("SELECT value FROM meta WHERE name LIKE 'published at %'")
+        known = [(_local(address), dict(digests)) for (text,) in noted
+                 for address, digests in [json.loads(text)]]  # fmt: skip
+    return [
+        (str(root / name), "published tables: it is missing or not what was written")
+        for root, digests in known
+        if root is not None and root.is_dir()
+        for name, digest in digests.items()
+        if _digest(root / name) != digest
+    ]
+
+
+def _note(database: Database, url: str, address: str, before: Collection[str]) -> None:
+    """Keep where a table is, and the digests of its files as they were written first."""
     if database.read_only:
         return
+    name, root, now = f"published at {address}", _local(address), _files(address)
     with database.writing() as connection:
-        known = published(connection)
-        if url not in known:
+        urls = published(connection)
+        row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        known = {} if row is None else json.loads(row[0])[1]
+        # What went meanwhile Delta deleted itself; what was missing before stays missing.
+        kept = {file: known[file] for file in known if file in now or file not in before}
+        if root is not None:
+            new = {file: _digest(root / file) for file in now - kept.keys() | now & {_CHECKPOINT}}
+            value = json.dumps([address, kept | new])
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        if url not in urls:
             connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES ('published', ?)", (json.dumps([*known, url]),)
+                "INSERT OR REPLACE INTO meta VALUES ('published', ?)", (json.dumps([*urls, url]),)
             )
+
+
+def _local(address: str) -> Path | None:
+    """The folder of a published table, where it lies on this disk."""
+    root = address.removeprefix("file://")
+    return None if "://" in root else Path(root)
+
+
+def _files(address: str) -> set[str]:
+    root = _local(address)
+    paths = [] if root is None else [path for path in root.rglob("*") if path.is_file()]
+    return {path.relative_to(root).as_posix() for path in paths if root is not None}
+
+
+def _digest(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _make_private(address: str) -> None:
     """Let nobody else read a published table that lies on this disk."""
-    root = Path(address.removeprefix("file://"))
-    if "://" in address.removeprefix("file://") or not root.is_dir():
+    root = _local(address)
+    if root is None or not root.is_dir():
         return
     for path in (root, *root.rglob("*")):
         path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)

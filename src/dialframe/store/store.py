@@ -108,6 +108,16 @@ class Store(Reader):
         """Folder of the keys of forgotten numbers."""
         return self._database.key_file.parent
 
+    def published_problems(self) -> list[tuple[str, str]]:
+        """Files of published tables on this disk that are not what was written, and what is wrong with each.
+
+        Raises:
+            StoreError: The store cannot be read.
+        """
+        from dialframe.store.publish import problems
+
+        return problems(self._database)
+
     def published(self) -> list[str]:
         """Where tables of this store were published.
 
