@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import dialframe
 from dialframe.cli.run import run
+from dialframe.client.journal import Journal
+from dialframe.client.request_plan import PlannedRequest
+
+WISH = PlannedRequest(
+    operation="dnc.add", method="POST", path="/v1/dnc", body=b'{"phone":"+12025550142"}',
+    headers={"Idempotency-Key": "k"},
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +125,20 @@ def test_a_damaged_store_is_found_mended_backed_up_and_restored(
     assert run(["store", "restore", str(tmp_path / "backups")]) == 2
     assert "--replace" in capsys.readouterr().err
     listed[0].unlink()
+    journal = Journal(folder / "journal", "account")
+    journal.begin(WISH, datetime.now(UTC))
+    journal.file.unlink()
+    head = store / "assistant.jsonl.head"
+    head.write_text("cut")
     assert run(["store", "verify"]) == 3
-    assert "suppression/suppression.sqlite: it is missing" in capsys.readouterr().out
+    words = capsys.readouterr().out
+    assert "suppression/suppression.sqlite: it is missing" in words
+    assert "journal/writes.sqlite3: the write journal" in words
+    assert f"{store.name}/assistant.jsonl: " in words
+    head.unlink()
     assert run(["store", "repair"]) == 0
+    assert "and 1 wishes and consents" in capsys.readouterr().out
+    assert [wish.key for wish in journal.evidence()] == ["k"]
     assert run(["suppress", "add", "+12025550143", "--source", "Ada"]) == 0
     for path in listed:
         path.write_bytes(path.read_bytes()[:99])

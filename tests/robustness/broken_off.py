@@ -1,6 +1,7 @@
-"""Kills a process, or fills its disk, in the middle of writing each kind of thing that must stay good.
+"""Kills a process, or fills its disk, in the middle of writing each kind of thing that must stay good, or harms it later.
 
     python -m robustness.broken_off 100     # in tests/: each kind killed and filled up 100 times
+    python -m robustness.broken_off harm 1000       # one file of each kind flipped, cut, deleted or made old
 
 A child process forked from this one does the work, so that a round costs no import. It is killed at a drawn call
 into the system or SQLite, or by a timer, which also hits native code; or it may write files of so many bytes only
@@ -21,9 +22,11 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +34,14 @@ import pandas as pd
 
 from compliance import hand
 from dialframe import leads
+from dialframe.assistant import audit_log
 from dialframe.client.journal import Journal
 from dialframe.client.request_plan import PlannedRequest
 from dialframe.errors import DialframeError
-from dialframe.flows import exporting, pack
+from dialframe.flows import exporting, pack, pack_diff
+from dialframe.flows.import_batches import check_journal
+from dialframe.flows.import_ledger import Journal as ImportJournal
+from dialframe.flows.import_ledger import Ledger
 from dialframe.frames import CALLS
 from dialframe.store import Store, recovery
 from dialframe.store.files.database import Database
@@ -55,6 +62,10 @@ KEYS = [f"key-{number}" for number in range(24)]
 PHONES = [f"+1202555{number:04d}" for number in range(100, 148)]
 
 
+#: Numbers by name, and what is said to be wrong.
+Shown = tuple[dict[str, Any], list[str]]
+
+
 @dataclass(frozen=True)
 class Thing:
     """What must stay good.
@@ -63,11 +74,18 @@ class Thing:
         make: Makes a good one in an empty folder.
         go_on: Writes the next one, or more of it: this is broken off.
         judge: Raises where what is there is neither the old nor the new, or something is lost.
+        show: What a face shows of it, and what it says is wrong, in words; it may raise instead. None where no
+            face reads it again.
+        kept: What no fault in one file may take away, once it was mended; None where all may be refused.
+        at: The folder of what is harmed.
     """
 
     make: Callable[[Path], None]
     go_on: Callable[[Path], None]
     judge: Callable[[Path], None]
+    show: Callable[[Path], Shown] | None = None
+    kept: Callable[[Path], Any] | None = None
+    at: str = "."
 
 
 def _store_make(room: Path) -> None:
@@ -240,15 +258,163 @@ def _published_judge(room: Path) -> None:
     assert len(DeltaTable(room / "lake" / "calls").to_pyarrow_table()) == wanted
 
 
+def _store_show(room: Path) -> Shown:
+    shown = faults.shown(room / "store")
+    return {**shown, "missing": []}, shown["missing"]
+
+
+def _store_kept(room: Path) -> Any:
+    recovery.repair(room / "store", NOW)
+    shown = faults.shown(room / "store")
+    return {name: shown[name] for name in ("checks", "dnc_checks", "audits")}
+
+
+def _journal_show(room: Path) -> Shown:
+    journal = Journal(room / "journal", "account")
+    return {
+        "writes": [repr(journal.find(key)) for key in KEYS],
+        "bodies": [repr(write.request) for write in journal.unsettled()],
+        "evidence": [(one.key, one.at, dict(one.fields)) for one in journal.evidence()],
+    }, []
+
+
+def _journal_kept(room: Path) -> Any:
+    journal = Journal(room / "journal", "account")
+    journal.mend()
+    assert not journal.problems()
+    journal.begin(_write_of("after"), NOW)
+    return [one.key for one in journal.evidence()]
+
+
+def _pack_show(room: Path) -> Shown:
+    verified = pack.verify(room / "pack")
+    with suppress(DialframeError):
+        compared = pack_diff.compare(room / "pack", room / "pack")
+        return {"head": verified.head, "diff": compared.to_csv()}, list(verified.faults)
+    return {}, list(verified.faults)
+
+
+def _import_make(room: Path) -> None:
+    plan = [
+        {"batch": number, "leads": [
+            {"file": "a.csv", "line": row + 2, "row": row, "body": {"phone": PHONES[row]}}
+            for row in range(number * 4, number * 4 + 4)
+        ]}
+        for number in range(6)
+    ]  # fmt: skip
+    book = ImportJournal.open(room / "a.import.jsonl")
+    book.begin(NOW, {"campaign_id": "c", "source": "s"}, plan)
+    _import_answered(book, range(2))
+
+
+def _import_go_on(room: Path) -> None:
+    _import_answered(check_journal(room / "a.import.jsonl", "c", "s"), range(2, 5))
+
+
+def _import_answered(book: ImportJournal, batches: Iterable[int]) -> None:
+    for number in batches:
+        key = {"batch": number, "key": f"key-{number}"}
+        book.append("send", NOW, key)
+        results = [
+            {"index": index, "status": status, "reason": None, "field": None, "lead_id": None}
+            for index, status in enumerate(("accepted", "duplicate", "accepted", "invalid"))
+        ]
+        book.append("answer", NOW, {**key, "request_id": f"req_{number}", "results": results})
+
+
+def _import_show(room: Path) -> Shown:
+    ledger = Ledger(check_journal(room / "a.import.jsonl", "c", "s"))
+    assert ledger.counts["sent"] == ledger.counts["accepted"] + ledger.counts["refused"]
+    return {"rows": ledger.frame.to_csv(), "again": ledger.send_again().to_csv()}, []
+
+
+def _import_judge(room: Path) -> None:
+    book = check_journal(room / "a.import.jsonl", "c", "s")
+    sent = [book.standing(number).key is not None for number in range(6)]
+    assert all(sent[:2])
+    assert sent == sorted(sent, reverse=True)
+    _import_answered(book, [5])
+
+
+def _log_make(room: Path) -> None:
+    for number in range(12):
+        audit_log.write(room, _log_entry(number))
+
+
+def _log_go_on(room: Path) -> None:
+    for number in range(12, 18):
+        audit_log.write(room, _log_entry(number))
+
+
+def _log_entry(number: int) -> audit_log.Entry:
+    return audit_log.Entry(
+        at=NOW, call=f"call-{number}", tool="sms_send", client="test", outcome="done",
+        arguments={"to": PHONES[number]},
+    )  # fmt: skip
+
+
+def _log_show(room: Path) -> Shown:
+    path = room / audit_log.FILE
+    return {"log": path.read_bytes() if path.exists() else b""}, audit_log.problems(room)
+
+
+def _log_judge(room: Path) -> None:
+    assert not audit_log.problems(room)
+    _log_go_on(room)
+    assert not audit_log.problems(room)
+
+
+def _list_show(room: Path) -> Shown:
+    """What an import of the clean list would send."""
+    cleaned = leads.clean_files([room / "out" / "autumn.clean.csv"], None, region="GB")
+    listed = leads.clean(leads.read(room / "out" / "autumn.clean.csv"), region="GB")
+    inputs = [repr(one) for one in leads.lead_inputs(listed)]
+    return {"counts": cleaned.counts, "inputs": inputs}, [
+        file.decisions.doubt for file in cleaned.files if file.decisions.doubt
+    ]
+
+
+def _suppression_show(room: Path) -> Shown:
+    listed = _suppressed(room)
+    return {
+        "entries": list(map(repr, listed.entries())),
+        "found": list(map(repr, listed.check(PHONES))),
+        "history": [listed.history(phone) for phone in PHONES],
+    }, []
+
+
+def _published_show(room: Path) -> Shown:
+    from deltalake import DeltaTable
+
+    with Store(Database(room / "store"), faults.TENS) as store:
+        problems = store.published_problems()
+    if problems:
+        return {}, [what for _, what in problems]
+    rows = DeltaTable(room / "lake" / "calls").to_pyarrow_table().sort_by("seq")
+    return {"rows": rows.to_pylist()}, []
+
+
 THINGS = {
-    "store": Thing(_store_make, _store_go_on, _store_judge),
-    "journal": Thing(_journal_make, _journal_go_on, _journal_judge),
-    "pack": Thing(_audit_make, _pack_go_on, _pack_judge),
+    "store": Thing(
+        _store_make, _store_go_on, _store_judge, _store_show, _store_kept, at="store"
+    ),
+    "journal": Thing(
+        _journal_make, _journal_go_on, _journal_judge, _journal_show, at="journal",
+        kept=_journal_kept,
+    ),
+    "pack": Thing(_audit_make, _pack_go_on, _pack_judge, _pack_show, at="pack"),
     "export": Thing(_export_make, _export_go_on, _export_judge),
-    "lead list": Thing(_list_make, _list_go_on, _list_judge),
-    "suppression list": Thing(_suppression_make, _suppression_go_on, _suppression_judge),
-    "published tables": Thing(_published_make, _published_go_on, _published_judge),
-}
+    "lead list": Thing(_list_make, _list_go_on, _list_judge, _list_show, at="out"),
+    "import ledger": Thing(_import_make, _import_go_on, _import_judge, _import_show),
+    "assistant's log": Thing(_log_make, _log_go_on, _log_judge, _log_show),
+    "suppression list": Thing(
+        _suppression_make, _suppression_go_on, _suppression_judge, _suppression_show,
+        kept=lambda room: _suppression_show(room)[0],
+    ),
+    "published tables": Thing(
+        _published_make, _published_go_on, _published_judge, _published_show, at="lake"
+    ),
+}  # fmt: skip
 
 
 def in_child(work: Callable[[], None], log: Path) -> tuple[str, float]:
@@ -383,13 +549,54 @@ def run(name: str, room: Path, rounds: int, seed: int = 1) -> Counter[str]:
     return total
 
 
-def main(rounds: int, *names: str) -> None:
+def harm(name: str, room: Path, rounds: int, seed: int = 1) -> Counter[str]:
+    """Harm one file so often; how often nothing changed, or what is wrong was said. All else is a fault of ours."""
+    thing, log = THINGS[name], room / "log"
+    if (show := thing.show) is None:
+        return Counter()
+    old, whole, trial = room / "old", room / "whole", room / "trial"
+    trial.mkdir(parents=True)
+    # A published table knows where it stands: everything is made and harmed in one place.
+    for write, made in ((thing.make, old), (thing.go_on, whole)):
+        assert in_child(partial(write, trial), log)[0] == "done", log.read_text()
+        shutil.copytree(trial, made)
+
+    def outcome(done: str) -> str:
+        try:
+            after, said = show(trial)
+        except DialframeError as error:
+            after, said = {}, [str(error)]
+        if not said and after != before:
+            changed = [name for name in before if before[name] != after.get(name)]
+            return f"SILENT {done}: {changed}"
+        with suppress(DialframeError):
+            if thing.kept is None or thing.kept(trial) == kept:
+                return "said" if said else "same"
+        return f"LOST {done}"
+
+    before, said = show(trial)
+    assert not said, said
+    kept = None if thing.kept is None else thing.kept(trial)
+    total: Counter[str] = Counter()
+    for number in range(rounds):
+        shutil.rmtree(trial)
+        shutil.copytree(whole, trial)
+        draw = random.Random(f"{name} {seed} {number}")
+        total[outcome(" of ".join(faults.harm(trial / thing.at, old / thing.at, draw)[::-1]))] += 1
+    shutil.rmtree(room)
+    return total
+
+
+def main(rounds: int, *names: str, work: Callable[..., Counter[str]] = run) -> None:
     """Every kind, or those that are named, so many rounds each."""
     for name in names or THINGS:
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as room:
-            sys.stdout.write(f"{name}: {dict(run(name, Path(room) / 'room', rounds))}\n")
+            sys.stdout.write(f"{name}: {dict(work(name, Path(room) / 'room', rounds))}\n")
             sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    if sys.argv[1] == "harm":
+        main(int(sys.argv[2]), *sys.argv[3:], work=harm)
+    else:
+        main(int(sys.argv[1]), *sys.argv[2:])

@@ -1,10 +1,11 @@
-"""A good thing stays good when its writer is killed, or its disk is full."""
+"""A good thing stays good when its writer is killed, or its disk is full; harmed later, it is not taken for right."""
 
 from __future__ import annotations
 
 import ast
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from robustness import broken_off
 
 #: Kills, and full disks, of each kind that hit it; a hundred are run by hand before a release.
 ROUNDS = os.environ.get("BROKEN_OFF", "2")
+#: Harmed files of each kind; a thousand are run by hand. Stores: `store/test_recovery.py`.
+HARMED = int(os.environ.get("HARMED", "4"))
 
 
 @pytest.mark.slow
@@ -26,3 +29,11 @@ def test_what_is_broken_off_leaves_the_old_or_the_new() -> None:
     assert len(kinds) == len(broken_off.THINGS)
     for outcomes in map(ast.literal_eval, kinds.values()):
         assert outcomes["killed"] == outcomes["refused"] == int(ROUNDS)
+
+
+def test_no_harmed_file_changes_what_is_shown_unsaid(tmp_path: Path) -> None:
+    """A flip, a cut, a deletion or an old copy: said, or nothing is different; what is kept twice is kept."""
+    for kind in ("journal", "import ledger", "assistant's log", "published tables", "lead list"):
+        outcomes = broken_off.harm(kind, tmp_path / kind, HARMED)
+
+        assert set(outcomes) <= {"same", "said"}, outcomes

@@ -29,8 +29,10 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:
+    from dialframe.client.journal import Journal
     from dialframe.frames.columns import Table
     from dialframe.store.backups import Beside
+    from dialframe.store.recovery import Problem
 
 app = typer.Typer(
     help="The local store: what is in it, whether it is whole, backups, erasing, publishing.",
@@ -171,19 +173,28 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
     """Compare every file of the store with its digests, without asking the service.
 
-    Ends with status 3 if something is not as it was written. Example:
+    The suppression list, the write journal, the assistant's log and published tables on this disk are looked
+    at, too. Ends with status 3 if something is not as it was written. Example:
 
         dialframe store verify
     """
     from dialframe.cli.lead_options import suppression_list
-    from dialframe.store import recovery
+    from dialframe.store import Store, recovery
 
-    problems = {path.name: recovery.verify(path) for path in _stores(store)}
-    suppression = suppression_list(store).file
-    if suppression.exists:
-        problems["suppression"] = [
-            recovery.Problem(*_parted(line)) for line in suppression.problems()
-        ]
+    problems: dict[str, list[Problem]] = {}
+    for path in _stores(store):
+        problems[path.name] = of = [*recovery.verify(path), *_tool_calls(path)]
+        if not of:
+            with Store.open(path) as whole:
+                of += [recovery.Problem(*problem) for problem in whole.published_problems()]
+    suppression, journal = suppression_list(store).file, _journal(store)
+    beside = {
+        "suppression": suppression.problems() if suppression.exists else None,
+        "journal": journal.problems() if journal.begun else None,
+    }
+    for name, lines in beside.items():
+        if lines is not None:
+            problems[name] = [recovery.Problem(*_parted(line)) for line in lines]
     if as_json:
         answer(
             {"stores": {name: [asdict(damage) for damage in of] for name, of in problems.items()}}
@@ -191,7 +202,7 @@ def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
     else:
         for name, of in problems.items():
             for damage in of:
-                say(f"{name}/{damage.file}: {damage.what}")
+                say(f"{Path(name) / damage.file}: {damage.what}")
             say(f"{name}: {'whole' if not of else f'{len(of)} problems; dialframe store repair'}")
     if any(problems.values()):
         raise typer.Exit(FINDINGS)
@@ -222,9 +233,11 @@ def repair(
     done = {
         path.name: recovery.repair(path, now, acknowledge=acknowledge) for path in _stores(store)
     }
-    suppression = suppression_list(store).file
+    suppression, journal = suppression_list(store).file, _journal(store)
     if suppression.exists:
         done["suppression"] = suppression.mend()
+    if journal.begun:
+        done["journal"] = journal.mend()
     if as_json:
         answer({"repaired": done})
         return
@@ -308,6 +321,8 @@ def restore(
         except StoreError:
             suppression.file.set_aside()
         brought = backups.restore_beside(_beside(store), beside)
+        if brought:
+            _journal(store).mend()
     if as_json:
         answer(
             {
@@ -332,17 +347,37 @@ def _root(store: Path | None) -> Path:
 
 def _beside(store: Path | None) -> Beside:
     """The suppression list with its log and key, and the write journal, of this machine."""
-    from dialframe.client.journal import FILE_NAME, default_folder
+    from dialframe.client.journal import EVIDENCE
     from dialframe.flows.suppress import key_file
     from dialframe.store.backups import Beside
     from dialframe.suppression import SuppressionList
 
-    root = _root(store)
+    listed, journal = SuppressionList.beside(_root(store)).path, _journal(store).file
+    files = (listed, listed.with_suffix(".log"), key_file(), journal, journal.with_name(EVIDENCE))
+    return Beside({path.name: path for path in files}, frozenset({journal.name}))
+
+
+def _journal(store: Path | None) -> Journal:
+    """The write journal, of whichever account."""
+    from dialframe.client.journal import Journal
+
     settings = Settings.from_environment(os.environ, store=store)
-    journal = default_folder() if settings.store is None else root / "journal"
-    listed = SuppressionList.beside(root).path
-    files = (listed, listed.with_suffix(".log"), key_file(), journal / FILE_NAME)
-    return Beside({path.name: path for path in files}, frozenset({FILE_NAME}))
+    return Journal(None if settings.store is None else _root(store) / "journal", "")
+
+
+def _tool_calls(store: Path) -> list[Problem]:
+    """What is wrong with the log of an assistant's calls, where there is one."""
+    from dialframe.store.recovery import Problem
+
+    if not list(store.glob("assistant.jsonl*")):
+        return []
+    try:
+        from dialframe.assistant import audit_log
+    except ImportError:
+        words = ["it was not looked at; pip install 'dialframe[assistant]'"]
+    else:
+        words = audit_log.problems(store)
+    return [Problem("assistant.jsonl", line) for line in words]
 
 
 def _parted(problem: str) -> tuple[str, str]:
