@@ -69,6 +69,7 @@ from worst w join voice_by_rule r on r.situation = w.situation and r.severity = 
 group by w.situation, w.severity;
 
 create or replace view artificial_voice as
+-- Empty without artificial_voice_members, artificial_voice_verdicts.
 select m.call, v.* exclude (situation) from artificial_voice_members m join artificial_voice_verdicts v using (situation);
 
 create or replace table artificial_voice_default as

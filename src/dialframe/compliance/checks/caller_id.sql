@@ -59,6 +59,7 @@ from worst w join caller_id_by_rule r on r.situation = w.situation and r.severit
 group by w.situation, w.severity;
 
 create or replace view caller_id as
+-- Empty without caller_id_members, caller_id_verdicts.
 select m.call, v.* exclude (situation) from caller_id_members m join caller_id_verdicts v using (situation);
 
 create or replace table caller_id_default as

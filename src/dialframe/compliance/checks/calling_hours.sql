@@ -138,6 +138,7 @@ left join (
 ) x using (case_id);
 
 create or replace view calling_hours as
+-- Empty without calling_hours_members, calling_hours_verdicts.
 -- With the minute of the day where the clock is nearest to the wrong side of an edge, around midnight too.
 with near as (
   select b.call, b.rule, b.ord, b.of_day_us, b.inside, coalesce(list_min(list_transform(w.spans, lambda s: least(

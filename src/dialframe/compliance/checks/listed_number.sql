@@ -177,6 +177,7 @@ select c.call, min(f.at_utc) as refused_at, arg_min(f.ref, f.at_utc) as ref, arg
 from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_utc group by c.call;
 
 create or replace view listed_evidence as
+-- Empty without listed_asked.
 -- Everything on record around each of these calls, side by side.
 select l.call, l.at_utc, l.phone, l.case_id, b.check_at, b.listed as check_listed, b.ref as check_ref,
   l.check_at as at_check_at, l.listed as at_check_listed,
@@ -197,6 +198,7 @@ left join listed_runs u on u.phone = l.phone and u.at_utc = b.check_at and b.lis
 left join listing_law w on w.case_id = l.case_id left join own_list_law o on o.case_id = l.case_id;
 
 create or replace view listed_decided as
+-- Empty without listed_evidence.
 -- What the evidence says, one question after another.
 select *,
   coalesce(check_listed, false) as by_check,
@@ -286,6 +288,7 @@ select situation,
 from asked;
 
 create or replace view listed_number as
+-- Empty without listed_number_members, listed_number_verdicts.
 select m.call, v.severity, v.basis, v.missing, v.rules, e.* exclude (call)
 from listed_number_members m join listed_number_verdicts v using (situation) left join listed_decided e using (call);
 

@@ -59,6 +59,7 @@ from worst w join recording_by_rule r on r.situation = w.situation and r.severit
 group by w.situation, w.severity;
 
 create or replace view recording_consent as
+-- Empty without recording_consent_members, recording_consent_verdicts.
 select m.call, v.* exclude (situation) from recording_consent_members m join recording_consent_verdicts v using (situation);
 
 create or replace table recording_consent_default as

@@ -137,6 +137,7 @@ left join (
 ) x using (case_id);
 
 create or replace view scrub_at_call as
+-- Empty without scrub_at_call_members, scrub_at_call_verdicts.
 select m.call, v.severity, v.rules, v.missing, v.state, v.max_age, v.refreshed,
   d.check_at, d.listed, d.ref, n.screen_at, n.screen_ref, s.next_at, s.next_listed
 from scrub_at_call_members m join scrub_at_call_verdicts v using (situation) left join scrub_doubtful d using (call)

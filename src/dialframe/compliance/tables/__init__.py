@@ -27,7 +27,9 @@ _NAMES: Final[Mapping[str, str]] = {
     "spans": "struct(opens bigint, closes bigint)[]",
 }  # fmt: skip
 _MEMORY: Final = "1500MB"
-_MAKES: Final = re.compile(r"(?is)\s*(create\s+or\s+replace\s+table|insert\s+into)\s+(\w+)")
+_MAKES: Final = re.compile(
+    r"(?is)\s*(create\s+or\s+replace\s+(?:table|view)|insert\s+into)\s+(\w+)"
+)
 #: Tables without which a statement gives no row: all of a list, or all of another after "or".
 _NEEDS: Final = re.compile(r"--\s*Empty without ([\w, ]+?)\.?\s*$", re.MULTILINE)
 _numbers: Final = count(1)
@@ -39,14 +41,16 @@ class Step:
 
     Attributes:
         statement: The statement, parsed.
-        table: Table that it makes or adds to; empty where it does neither.
+        table: Table or view that it makes or adds to; empty where it does neither.
         makes: Whether it makes the table.
+        is_view: Whether that is a view: it is made always, and counts as one row where it may have any.
         needs: Tables without whose rows it gives none, each set for itself; none: always run.
     """
 
     statement: duckdb.Statement
     table: str
     makes: bool
+    is_view: bool
     needs: tuple[frozenset[str], ...]
 
 
@@ -82,11 +86,14 @@ class Database:
     def run(self, script: str) -> None:
         """Run a script whose text is the same in every audit: it is parsed once."""
         for step in steps(script):
-            if step.needs and not any(self._has(*names) for names in step.needs):
+            is_empty = bool(step.needs) and not any(self._has(*names) for names in step.needs)
+            if is_empty and not step.is_view:
                 self._skip(step)
                 continue
             result = self.con.execute(step.statement)
-            if not step.table:
+            if step.is_view:
+                self.rows[step.table] = int(not is_empty)
+            if step.is_view or not step.table:
                 continue
             ((rows,),) = result.fetchall()
             self.rows[step.table] = rows + (0 if step.makes else self.rows.get(step.table, 0))
@@ -147,8 +154,8 @@ def steps(script: str) -> tuple[Step, ...]:
         needs = () if said is None else tuple(
             frozenset(re.split(r"\s*,\s*", names)) for names in said[1].split(" or ")
         )  # fmt: skip
-        table, makes = ("", False) if made is None else (made[2], made[1].lower()[0] == "c")
-        found.append(Step(statement, table, makes, needs))
+        table, how = ("", "") if made is None else (made[2], made[1].lower())
+        found.append(Step(statement, table, how[:1] == "c", how.endswith("view"), needs))
     return tuple(found)
 
 
