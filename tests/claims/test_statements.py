@@ -57,6 +57,17 @@ def test_a_negative_answer_says_what_would_have_been_seen() -> None:
         assert "would have been seen" in claim.text
 
 
+@pytest.mark.parametrize("seed", [9_000_006, 9_000_007, 9_000_018])
+def test_a_dozen_people_are_too_few_to_hold_everything_still(seed: int) -> None:
+    """Where what is held still takes nearly all hits, nothing is judged: 104 points were claimed once."""
+    tiny = Switches(leads=120, frailty=0.8, shifts=True, ladders=True, season=0.5, callers=3)
+    world = made(seed, tiny)
+    waits = analytics.speed_to_lead(world.calls, world.leads, goal="human")
+    for result in (waits, analytics.dayparts(world.calls, world.leads)):
+        assert _kinds(result) == {"none"}
+    assert "too few" in analytics.best_time(world.calls, world.leads).answer
+
+
 def test_hours_names_no_best_hour_by_the_raw_maximum() -> None:
     """Without any effect, hardly an account has a best hour."""
     best = sum("best" in _kinds(analytics.hours(w.calls, w.leads)) for w in _null(10))

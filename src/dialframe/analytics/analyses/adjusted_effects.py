@@ -44,6 +44,9 @@ _MONDAY_US: Final = 3 * 86_400_000_000
 #: What a difference between levels may look like, where its detectable size is stated.
 Shape = Literal["halves", "third", "one", "named"]
 
+#: Why levels cannot be judged, where nothing else is known of it.
+TOO_LITTLE: Final = "the calls differ too little in it, or too few reached a person"
+
 #: What claims take for granted, in every result that makes them.
 ASSUMPTIONS: Final = (
     "what was held still multiplies the chance of a person, alike in every campaign",
@@ -290,7 +293,7 @@ def level_claims(
     adjusted_for: tuple[str, ...],
     *,
     what: str,
-    why_not: str = "the calls differ too little in it",
+    why_not: str = TOO_LITTLE,
     one: str | None = None,
 ) -> tuple[Claim, ...]:
     """The claims on the levels of one thing: a difference and what is best, or none.

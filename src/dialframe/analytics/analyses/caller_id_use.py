@@ -148,7 +148,10 @@ def _adjusted(
 
 def _lift_claims(verdict: Judged | None, row: tuple[float, ...]) -> tuple[Claim, ...]:
     if verdict is None:
-        text = "No campaign, week and source has calls with and without a local caller ID"
+        text = (
+            "Nothing can be told of local caller IDs: inside campaign, week and source too few people "
+            "were reached with and without one"
+        )
         return (Claim("none", "local presence", text=text),)
     lift, low, high = row[6:9]
     words = (

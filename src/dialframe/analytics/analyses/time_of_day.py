@@ -9,6 +9,7 @@ import pandas as pd
 
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
+    TOO_LITTLE,
     Judged,
     adjusted_rates,
     judged,
@@ -228,7 +229,7 @@ class _Times:
         if not len(self.found):
             return counted("hour", "There are no calls with a certain local hour")
         reached = int(self.human.sum())
-        why = "the calls differ too little in it"
+        why = TOO_LITTLE
         if not self.judged:
             why = "everybody answers" if reached else "nobody answers"
         claims: list[Claim] = []

@@ -181,7 +181,7 @@ def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:
     if not verdict.differs:
         return level_claims(
             verdict, "wait", _delays(), WAIT_ADJUSTED_FOR, what="the wait",
-            why_not="each source is dialed after waits of its own",
+            why_not="each source is dialed after waits of its own, or too few leads were reached",
         )  # fmt: skip
     cut, effect, low, high = best_cut(verdict.effects, len(DELAYS_MIN))
     better, other = ("less", "more") if effect > 0 else ("more", "less")

@@ -36,6 +36,9 @@ _SINGULAR: Final = 1e-9
 _MOST_LOG: Final = 6.0
 #: Precision of the prior that keeps a level without hits finite: a standard deviation of ten.
 _HELD: Final = 0.01
+#: Hits for each level that have to be left by what is held still (Vittinghoff and McCulloch, Am. J.
+#: Epidemiol. 165 (2007) 710-718: from five on errors can be relied on).
+_SPARE_HITS: Final = 5
 #: Hits that a level has to be meant to have, at the overall rate, before it is compared.
 _LEAST_MEANT: Final = 3.0
 
@@ -46,7 +49,8 @@ class Effects:
 
     Attributes:
         log_ratio: Logarithm of each level's rate ratio to the mean over all trials; NaN for levels
-            without trials or that no stratum can compare.
+            without trials or that no stratum can compare, and for all where too few hits are left by
+            what is held still.
         covariance: Of the errors of the levels that are compared, in their order.
         compared: Which levels are compared.
         trials: Trials of each level.
@@ -382,6 +386,8 @@ def _effects(
     several = (tables > 0).sum(axis=1) > 1
     rate = cells.hits.sum() / max(cells.trials.sum(), 1.0)
     compared = (trials * rate >= _LEAST_MEANT) & (tables[several].sum(axis=0) > 0)
+    if _spare_hits(cells, name, several) < _SPARE_HITS * int(compared.sum()):
+        compared[:] = False
     share = np.where(compared, trials, 0.0)
     share = share / max(share.sum(), 1.0)
     own = beta[a : a + size]
@@ -400,6 +406,16 @@ def _effects(
     base = float(cells.trials @ without) / max(float(cells.trials.sum()), 1.0)
     return Effects(effects, covariance, compared, trials.astype(np.int64), base, spread, shrunk,
                    clusters)  # fmt: skip
+
+
+def _spare_hits(cells: _Cells, name: str, several: Mask) -> float:
+    """Hits that are left to judge a factor by: of strata with several of its levels, less what is fitted.
+
+    Each such stratum takes one, and each level of another factor but its first.
+    """
+    used = several & (cells.hits_of > 0)
+    others = [len(np.unique(level)) - 1 for other, level in cells.levels.items() if other != name]
+    return float((cells.hits_of[used] - 1).sum()) - sum(others)
 
 
 def _errors(
