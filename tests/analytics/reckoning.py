@@ -18,6 +18,7 @@ from analytics.reckoning_rules import (
     callback_kept,
     caller_id_answer_drop,
     caller_ids_alerted,
+    in_window,
     local_presence_lift,
     missing_disposition,
     quick_first_dial,
@@ -31,7 +32,8 @@ Reckoning = Callable[[Books], Counted]
 
 def import_acceptance(b: Books) -> Counted:
     """Accepted of received, records whose outcome nobody knows apart."""
-    mine = [r["status"] for r in b.imports if b.campaign in (None, r["campaign_id"])]
+    here = [r for r in b.imports if in_window(b, r["created_at"].value // 1_000_000)]
+    mine = [r["status"] for r in here if b.campaign in (None, r["campaign_id"])]
     known = [s for s in mine if s != "unknown"]
     refused = Counter(f"refused_{s}" for s in known if s != "accepted")
     unknown = len(mine) - len(known)

@@ -118,9 +118,9 @@ def callback_kept(b: Books) -> Counted:
     at = {row["id"]: i for i, row in enumerate(b.world.leads)}
     read = everywhere.as_of
     for row in b.world.tables["callbacks"]:
-        if b.campaign not in (None, row["campaign_id"]):
-            continue
         due = row["scheduled_at"] // 1_000
+        if b.campaign not in (None, row["campaign_id"]) or not in_window(b, due):
+            continue
         number = b.world.leads[at[row["lead_id"]]]["phone"]
         times = [c.created or 0 for c in everywhere.by_number.get(number, ())]
         if row["status"] == "cancelled":
@@ -133,6 +133,11 @@ def callback_kept(b: Books) -> Counted:
             fates["missed"] += 1
     return b.share(fates["kept"], fates["kept"] + fates["missed"], not_due=fates["not_due"],
                    cancelled=fates["cancelled"], no_number=0)  # fmt: skip
+
+
+def in_window(b: Books, at: int) -> bool:
+    """Whether an instant, milliseconds, is in the window that is looked at."""
+    return (b.ask.since or 0) <= at < (b.ask.until or 2**60)
 
 
 def _waits(b: Books) -> tuple[list[float], int, int]:
@@ -169,7 +174,7 @@ def quick_first_dial(b: Books) -> Counted:
 def appointment_show(b: Books) -> Counted:
     """Completed, of completed and no-show; of a campaign: those of its numbers."""
     phones = {b.world.leads[i]["phone"] for i in b.leads} | set(b.by_number)
-    rows = b.world.tables["appointments"]
+    rows = [r for r in b.world.tables["appointments"] if in_window(b, r["scheduled_at"] // 1_000)]
     mine = [r for r in rows if b.campaign is None or r["phone"] in phones]
     n = Counter(r["status"] for r in mine)
     other = {f"status_{k}": v for k, v in n.items() if k not in ("completed", "no-show")}

@@ -134,9 +134,14 @@ def _imports(made: World, rng: np.random.Generator) -> list[dict[str, Any]]:
     campaigns = [row["id"] for row in made.tables["campaigns"]]
     words = ["duplicate", "invalid", "on_dnc", "blocked_country", "unknown"]
     refused = rng.integers(0, len(words), 60)
+    days = [row["created_at"] for row in made.leads]
     rows = [("accepted", row["campaign_id"]) for row in made.leads]
     rows += [(words[n], campaigns[i % len(campaigns)]) for i, n in enumerate(refused)]
-    return [{"status": status, "campaign_id": campaign} for status, campaign in rows]
+    return [
+        {"status": status, "campaign_id": campaign,
+         "created_at": pd.Timestamp(days[i % len(days)], unit="us", tz="UTC")}
+        for i, (status, campaign) in enumerate(rows)
+    ]  # fmt: skip
 
 
 def _report(made: World, rng: np.random.Generator) -> list[dict[str, Any]]:

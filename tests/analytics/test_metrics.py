@@ -361,6 +361,15 @@ def test_an_audit_answers_for_its_own_account_and_period() -> None:
             assert words in one.why_null
 
 
+def test_a_ledger_without_days_is_not_cut_to_a_window() -> None:
+    """It would be counted whole beside metrics of the window; the words say which column is missing."""
+    found = metrics.import_acceptance(CALLS, LEADS, imports=IMPORTS, since=START)
+    assert found.value is None
+    assert "no column 'created_at'" in found.why_null
+    dated = IMPORTS.assign(created_at=[START - timedelta(days=1), START, START, START])
+    assert metrics.import_acceptance(CALLS, LEADS, imports=dated, since=START).denominator == 2
+
+
 def test_without_an_audit_the_law_is_not_judged() -> None:
     """The words name what to pass, asked for by name or among all."""
     found = metrics.compute(CALLS, LEADS)

@@ -147,8 +147,9 @@ def compute(
         taxonomy: What the codes mean.
         as_of: What was known at this instant counts; by default the latest instant in the data.
         campaign: This campaign only.
-        since: Calls from this instant on.
-        until: Calls before this instant.
+        since: Calls from this instant on, callbacks and appointments that are due from it on, records
+            that were imported from it on.
+        until: The same before this instant.
         include_no_campaign: Count calls outside any campaign too.
         choices: Thresholds.
 

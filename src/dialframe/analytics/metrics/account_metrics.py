@@ -115,7 +115,7 @@ def presence_lift(inputs: Inputs) -> Measure:
     why = (
         ""
         if value is not None
-        else "no campaign, week and source has calls with and without a local caller ID"
+        else "inside campaign, week and source too few people were reached with and without a local caller ID"
     )
     human, near = inputs.attempts.flag("human"), local_match(inputs.attempts)
     everything = np.ones(len(human), dtype=bool)

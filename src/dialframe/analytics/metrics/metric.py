@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.entry import refuse_swapped
@@ -118,6 +118,9 @@ class Inputs:
             if name == "calls" or value is not None:
                 frame = as_frame(name, value)
                 known = frame if name == "calls" else known_then(frame, self.asked_as_of)
+                if DATED.get(name) in known.columns:
+                    inside = within(known[DATED[name]], self.since, self.until)
+                    known = known if inside.all() else known[inside]
                 object.__setattr__(self, name, known)
         refuse_swapped(self.calls, self.leads)
 
@@ -165,6 +168,12 @@ class Inputs:
         found = np.zeros(len(self.loaded) + 1, dtype=bool)
         found[self.attempts.lead[hit]] = True
         return found[:-1] & self.loaded
+
+
+#: Frames beside calls and leads that are cut to the window, and the column that dates their rows.
+DATED: Final = {
+    "callbacks": "scheduled_at", "appointments": "scheduled_at", "imports": "created_at",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,8 +452,9 @@ class Definition:
             taxonomy: What the codes mean.
             as_of: What was known at this instant counts; by default the latest instant in the data.
             campaign: This campaign only.
-            since: Calls from this instant on.
-            until: Calls before this instant.
+            since: Calls from this instant on, callbacks and appointments that are due from it on,
+                records that were imported from it on.
+            until: The same before this instant.
             include_no_campaign: Count calls outside any campaign too.
             choices: Thresholds.
 
@@ -478,7 +488,8 @@ def measured(definition: Definition, inputs: Inputs) -> Metric:
 
 def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows | None]:
     """The same with what it is the sum of, where it is one."""
-    found, counted = definition.measure(inputs), inputs.attempts
+    undated, counted = _undated(definition, inputs), inputs.attempts
+    found = Measure(None, None, None, why_null=undated) if undated else definition.measure(inputs)
     unmapped = {"unmapped": counted.notes()["unmapped", "calls"]}
     aside = {} if found.audited_at else {**counted.scope.set_aside, **unmapped}
     value = Metric(
@@ -498,6 +509,20 @@ def measured_rows(definition: Definition, inputs: Inputs) -> tuple[Metric, Rows 
         counted.warnings,
     )  # fmt: skip
     return value, found.rows
+
+
+def _undated(definition: Definition, inputs: Inputs) -> str:
+    """Why rows of another frame cannot be cut to the window; nothing where they can, or there is none."""
+    if inputs.since is None and inputs.until is None:
+        return ""
+    for name in definition.needs:
+        column, frame = DATED.get(name), getattr(inputs, name)
+        if column is not None and column not in frame.columns:
+            return (
+                f"the {name} frame has no column {column!r}, so nobody knows which rows are in the "
+                "window: add it, or leave out since and until"
+            )
+    return ""
 
 
 def lacking(definition: Definition, inputs: Inputs) -> list[str]:

@@ -19,7 +19,7 @@ from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, Mask, in_o
 from dialframe.analytics.attempt.attempt_table import Attempts
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.metrics.metric import Inputs, Rows
+from dialframe.analytics.metrics.metric import DATED, Inputs, Rows
 from dialframe.analytics.result.result_tables import ratio, table
 from dialframe.analytics.stats.intervals import rates
 from dialframe.errors import ConfigError
@@ -137,12 +137,10 @@ _NEVER: Final = np.iinfo(np.int64).min
 def _other_times(inputs: Inputs) -> list[Ints]:
     """When the rows of other frames are of, so that each has a period."""
     times = []
-    for frame, name in (
-        (inputs.callbacks, "scheduled_at"), (inputs.appointments, "scheduled_at"),
-        (inputs.imports, "created_at"),
-    ):  # fmt: skip
-        if frame is not None and name in frame.columns:
-            times.append(micros(frame[name]))
+    for name, column in DATED.items():
+        frame = getattr(inputs, name)
+        if frame is not None and column in frame.columns:
+            times.append(micros(frame[column]))
     if inputs.report is not None and "date" in inputs.report.columns:
         times.append(report_days(inputs.report["date"]))
     return times
