@@ -128,6 +128,20 @@ def test_numbers_are_told_apart_as_texts_are(texts: list[str | None], kind: pa.D
         assert words.equals(plain.dictionary)
 
 
+@pytest.mark.parametrize("letter", ["0", "9", "/", ":", " ", "-", "a", "\x00", "\x7f", "é", "٣"])
+def test_a_number_with_any_other_letter_is_no_whole_number(letter: str) -> None:
+    """In no place of it; digits in every place give the number."""
+    for place in range(12):
+        number = "+13125550142"
+        odd = (number[:place] + letter + number[place + len(letter.encode()) :])[:12]
+        found = arrays.whole_numbers(pa.array([number, odd]))
+        plain = odd[0] == "+" and odd[1:].isascii() and odd[1:].isdigit() and odd[1] != "0"
+        if plain:
+            assert found.tolist() == [int(number), int(odd)]
+        else:
+            assert found is None
+
+
 def test_what_is_shared_cannot_be_written() -> None:
     """An array that several analyses share refuses to be changed."""
     code, _ = arrays.encoded(pd.Series(["a", "b"], dtype="str"))

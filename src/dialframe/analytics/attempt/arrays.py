@@ -41,7 +41,16 @@ _SLOTS: Final = np.uint32(1 << 22)
 _TEXTS: Final = frozenset({c.name for t in (CALLS, LEADS) for c in t.columns if c.kind == "text"})
 
 #: Characters of `+12125550100`.
-_NANP_LENGTH: Final = 12
+NANP_LENGTH: Final = 12
+#: Of eight digits in one word: the letter 0, what takes a byte above 9 beyond 127, and the bit that shows it.
+_ZEROS, _PAST_NINE, _HIGH_BITS = (np.uint64(int(byte * 8, 16)) for byte in ("30", "76", "80"))
+#: Factor, shift and mask that add neighbors up: digits to pairs, to fours, to eight.
+_JOINS: Final = tuple(
+    (np.uint64(factor), np.uint64(shift), np.uint64(mask))
+    for factor, shift, mask in (
+        (10, 8, 0x00FF_00FF_00FF_00FF), (100, 16, 0x0000_FFFF_0000_FFFF), (10_000, 32, 0xFFFF_FFFF),
+    )
+)  # fmt: skip
 
 #: What a missing instant is as a number: numpy's own NaT.
 NO_TIME: Final = int(np.iinfo(np.int64).min)
@@ -239,17 +248,11 @@ def _distinct(texts: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
 
     Numbers of the North American length are told apart as whole numbers, in half the time.
     """
-    digits = letters(texts)
-    if digits is not None and digits.shape[1] == _NANP_LENGTH and (digits[:, 0] == ord("+")).all():
-        plain = digits[:, 1:] - np.uint8(ord("0"))
-        if (plain < 10).all() and (plain[:, 0] > 0).all():
-            number = np.zeros(len(plain), dtype=np.int64)
-            for place in range(plain.shape[1]):
-                number *= 10
-                number += plain[:, place]
-            found = pa.array(number).dictionary_encode()
-            words = pc.binary_join_element_wise("+", found.dictionary.cast(pa.string()), "")
-            return found, words.cast(texts.type)
+    whole = whole_numbers(texts)
+    if whole is not None:
+        found = pa.array(whole).dictionary_encode()
+        words = pc.binary_join_element_wise("+", found.dictionary.cast(pa.string()), "")
+        return found, words.cast(texts.type)
     found = texts.dictionary_encode()
     return found, found.dictionary
 
@@ -282,6 +285,26 @@ def letters(text: pa.Array) -> npt.NDArray[np.uint8] | None:
         return None
     plain = np.frombuffer(data, dtype=np.uint8)[int(ends[0]) : int(ends[-1])]
     return plain.reshape(len(text), length)
+
+
+def whole_numbers(texts: pa.Array) -> Ints | None:
+    """E.164 texts of the North American length as whole numbers; None where one is another text.
+
+    The last eight digits are one word of 64 bits: pairs of neighbors are added up within it, then
+    pairs of pairs (Mula and Lemire, "Number parsing at a gigabyte per second", 2021).
+    """
+    digits = letters(texts)
+    if digits is None or digits.shape[1] != NANP_LENGTH:
+        return None
+    word = np.ascontiguousarray(digits[:, 4:]).view("<u8").ravel() ^ _ZEROS
+    first = digits[:, 1:4] - np.uint8(ord("0"))
+    odd = ((word + _PAST_NINE) | word) & _HIGH_BITS
+    if odd.any() or (digits[:, 0] != ord("+")).any() or (first > 9).any() or not first[:, 0].all():
+        return None
+    for factor, shift, mask in _JOINS:
+        word = (word * factor + (word >> shift)) & mask
+    head = first[:, 0].astype(np.int64) * 100 + first[:, 1] * np.int64(10) + first[:, 2]
+    return np.asarray(word.view(np.int64) + head * 10**8)
 
 
 def repeated(values: pd.Series) -> Mask:

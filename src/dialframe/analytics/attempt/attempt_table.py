@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.analytics.attempt.arrays import (
+    NANP_LENGTH,
     NO_TIME,
     Floats,
     Ints,
@@ -22,12 +23,12 @@ from dialframe.analytics.attempt.arrays import (
     digest,
     encoded,
     frozen,
-    letters,
     micros,
     once,
     placed,
     require,
     seconds,
+    whole_numbers,
     word_of,
 )
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
@@ -498,19 +499,15 @@ def area(found: Attempts, column: str) -> Ints:
 
 
 def _areas(numbers: pa.Array, outside: int) -> Ints:
-    digits = letters(numbers)
-    if digits is None or digits.shape[1] != len("+12125550100"):
-        found = numbers.dictionary_encode()
-        codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == 12 else outside
-                 for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
-        places = np.asarray(found.indices.fill_null(len(codes)))
-        each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
-        return each
-    figures = digits[:, 2:5].astype(np.int64) - ord("0")
-    inside = (digits[:, 0] == ord("+")) & (digits[:, 1] == ord("1"))
-    inside &= ((figures >= 0) & (figures <= 9)).all(axis=1)
-    value: Ints = (figures * np.array([100, 10, 1])).sum(axis=1)
-    return np.where(inside, value, outside)
+    whole = whole_numbers(numbers)
+    if whole is not None:
+        return np.where(whole // 10**10 == 1, whole // 10**7 % 1000, outside)
+    found = numbers.dictionary_encode()
+    codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
+             for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
+    places = np.asarray(found.indices.fill_null(len(codes)))
+    each: Ints = np.array([*codes, outside], dtype=np.int64)[places]
+    return each
 
 
 def _has(found: Attempts, field: str) -> bool:

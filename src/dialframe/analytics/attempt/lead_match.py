@@ -23,6 +23,7 @@ from dialframe.analytics.attempt.arrays import (
     once,
     require,
     text,
+    whole_numbers,
 )
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.errors import ConfigError
@@ -216,6 +217,9 @@ def _comparable(one: pa.Array, other: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _whole(numbers: pa.Array) -> pa.Array | None:
     """E.164 texts as whole numbers; None where one is another text, so that no two become one."""
+    plain = whole_numbers(numbers)
+    if plain is not None:
+        return pa.array(plain)
     first = pc.starts_with(numbers, "+")
     odd = pc.or_(pc.starts_with(numbers, "+0"), pc.starts_with(numbers, "+-"))
     if pc.any(pc.or_(odd, pc.invert(first))).as_py():

@@ -12,14 +12,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import NO_TIME, Ints, Mask, letters
+from dialframe.analytics.attempt.arrays import NANP_LENGTH, NO_TIME, Ints, Mask, whole_numbers
 from dialframe.phones.zones import of_number
 
 #: Zones change their clocks at whole quarters of an hour.
 _MINUTE_US: Final = 60 * 1_000_000
 _QUARTER_US: Final = 15 * _MINUTE_US
 _NANP_HEAD: Final = 8
-_NANP_LENGTH: Final = 12
 _OTHER_HEAD: Final = 10
 
 NO_ZONE: Final = -1
@@ -145,18 +144,10 @@ def _cases(numbers: pa.Array) -> tuple[npt.NDArray[np.int16], list[tuple[str, ..
 
 def _heads(numbers: pa.Array) -> tuple[npt.NDArray[np.integer], int]:
     """How each number begins, as a code below a count; the count itself where there is no number."""
-    digits = letters(numbers)
-    if digits is not None and digits.shape[1] == _NANP_LENGTH:
-        plain = digits[:, 2:_NANP_HEAD] - ord("0")
-        if (
-            (digits[:, 0] == ord("+")).all()
-            and (digits[:, 1] == ord("1")).all()
-            and (plain < 10).all()
-        ):
-            code = np.zeros(len(plain), dtype=np.int32)
-            for place in range(plain.shape[1]):
-                code = code * 10 + plain[:, place]
-            return code, 10 ** plain.shape[1]
+    whole = whole_numbers(numbers)
+    if whole is not None and (whole // 10**10 == 1).all():
+        size = 10 ** (_NANP_HEAD - 2)
+        return whole // 10 ** (NANP_LENGTH - _NANP_HEAD) % size, size
     heads = pc.if_else(
         pc.starts_with(numbers, "+1"),
         pc.utf8_slice_codeunits(numbers, 0, _NANP_HEAD),
