@@ -97,58 +97,6 @@ def start(api: Api, **fields: object) -> Json:
     return ok(api.post("/v1/calls", {"to": phone(), "agent_extension": "100", **fields}), 201)
 
 
-def test_started_call(free: Sandbox, api: Api) -> None:
-    """Dialing; the agent is held, the call is listed, and nothing but an entry was sent."""
-    campaign = free.console.create_campaign(free.client_id, "c")["id"]
-    started = start(api, campaign_id=campaign)
-    assert started["status"] == "dialing"
-    assert (started["agent_extension"], started["caller_id"]) == ("100", OWN)
-    assert (started["campaign_id"], started["lead_id"]) == (campaign, None)
-    assert isinstance(started["recording"], bool)
-    call = ok(api.get(f"/v1/calls/{started['call_id']}"))
-    assert (call["direction"], call["from_number"]) == ("outbound", OWN)
-    assert (call["to_number"], call["status"]) == (started["to"], "dialing")
-    entry = free.console.outbox(free.client_id)[-1]
-    assert (entry["kind"], entry["to"]) == ("call", started["to"])
-    again = api.post("/v1/calls", {"to": phone(), "agent_extension": "100"})
-    refused(again, 409, "agent_unavailable")
-    by_mail = {"to": phone(), "agent_email": "agent102@example.com"}
-    assert ok(api.post("/v1/calls", by_mail), 201)["agent_extension"] == "102"
-
-
-def test_started_call_ends_by_the_clock(free: Sandbox, api: Api) -> None:
-    """It is completed, its agent is free again and an event tells of it."""
-    started = start(api)
-    free.console.advance_clock(1_800)
-    path = f"/v1/calls/{started['call_id']}"
-    for _ in range(100):
-        call = ok(api.get(path))
-        if call["status"] == "completed":
-            break
-    assert call["answered_at"] < call["ended_at"]
-    assert call["duration_seconds"] > 0
-    for row in api.walk("/v1/webhook-events"):
-        data = ok(api.get(f"/v1/webhook-events/{row['id']}"))["data"]
-        if data["call_id"] == call["id"]:
-            break
-    assert row["type"] == "call.completed"
-    assert (data["to"], data["ended_at"]) == (started["to"], call["ended_at"])
-    start(api)
-
-
-def test_agents_that_cannot_take_a_call(free: Sandbox, api: Api) -> None:
-    """Not ready, unknown: 409; named twice or not at all: 400."""
-    for agent in ({"agent_extension": "101"}, {"agent_extension": "nobody"},
-                  {"agent_email": "nobody@example.com"}):  # fmt: skip
-        refused(api.post("/v1/calls", {"to": phone(), **agent}), 409, "agent_unavailable")
-    both = {"agent_extension": "100", "agent_email": "agent100@example.com"}
-    for agent in ({}, both, {"agent_extension": ""}, {"agent_email": "x"}):
-        refused(api.post("/v1/calls", {"to": phone(), **agent}), 400, "validation_failed")
-    for to in ("2125550142", "+0125550142", "", None, 1):
-        body = {"to": to, "agent_extension": "100"}
-        refused(api.post("/v1/calls", body), 400, "validation_failed")
-
-
 def test_refused_call_dials_nobody(settings: Sandbox, free: Sandbox, api: Api) -> None:
     """Caller ID, country, list, hours, consent, money, caps: each refuses; the agent stays free."""
     console, me = settings.console, settings.client_id

@@ -83,11 +83,17 @@ def test_resume_can_reach_the_daily_cap(console: Console, party: Party) -> None:
 
 
 def test_campaign_and_its_progress_can_be_read(party: Party) -> None:
-    """GET a campaign and GET its progress answer 200."""
-    campaign = party.campaign("running")
+    """The campaign, and of its own leads and calls how many there are, as the sandbox has them."""
+    campaign = party.campaign("paused")
+    for status in ("new", "new", "dnc"):
+        party.lead(campaign, status=status, attempts=2)
+    party.calls([{"campaign_id": campaign, "answered_at": "2026-01-01T00:00:00Z"}, {}])
 
     assert answered(party.get(f"/v1/campaigns/{campaign}"), 200)["id"] == campaign
-    assert isinstance(answered(party.get(f"/v1/campaigns/{campaign}/progress"), 200), dict)
+    assert answered(party.get(f"/v1/campaigns/{campaign}/progress"), 200) == {
+        "campaign_id": campaign, "status": "paused", "leads_total": 3,
+        "leads_by_status": {"dnc": 1, "new": 2}, "attempts": 6, "calls_answered": 1,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("operation", ["pause", "resume"])

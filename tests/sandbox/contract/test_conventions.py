@@ -204,7 +204,7 @@ def test_unknown_field_of_a_lead_in_an_import_is_refused(party: Party) -> None:
     invalid(response, "/leads/1/unheard_of")
 
 
-@pytest.mark.parametrize("content", [b"", b"{}"], ids=["nothing", "braces"])
+@pytest.mark.parametrize("content", [b"", b"  {} \n"], ids=["nothing", "braces"])
 @pytest.mark.parametrize("name", ["campaigns.pause", "campaigns.resume", "webhooks.rotate_secret"])
 def test_body_may_be_empty_or_braces(party: Party, name: str, content: bytes) -> None:
     """`Body empty or {}` takes both; what is refused is the unknown id."""
@@ -392,6 +392,7 @@ WRONG_FIELDS: dict[str, list[tuple[str, Any]]] = {
         ("to", None),
         ("caller_id", "123"),
         ("agent_extension", 100),
+        ("agent_extension", ""),
     ],
     "sms.send": [
         ("to", "2125550123"),
@@ -406,6 +407,8 @@ WRONG_FIELDS: dict[str, list[tuple[str, Any]]] = {
         ("phones", []),
         ("phones", ["2125550123"]),
         ("phones", [PHONE, None]),
+        ("phones", [PHONE, "+1"]),
+        ("phones", [""]),
         ("phones", PHONE),
         ("phones", None),
     ],
@@ -423,6 +426,8 @@ WRONG_FIELDS: dict[str, list[tuple[str, Any]]] = {
         ("scheduled_at", "tomorrow"),
         ("scheduled_at", "2031-02-30T10:00:00Z"),
         ("scheduled_at", 1_900_000_000),
+        ("scheduled_at", "1900000000"),
+        ("scheduled_at", "2030-01-01T10:00:00"),
         ("scheduled_at", None),
         ("notes", "x" * 501),
     ],
@@ -431,12 +436,17 @@ WRONG_FIELDS: dict[str, list[tuple[str, Any]]] = {
         ("phone", "2125550123"),
         ("phone", None),
         ("scheduled_at", "noon"),
+        ("scheduled_at", "2030-05-01"),
         ("scheduled_at", None),
         ("duration_minutes", 4),
         ("duration_minutes", 481),
         ("duration_minutes", "30"),
         ("duration_minutes", 30.5),
+        ("duration_minutes", True),
         ("timezone", "Mars/Olympus"),
+        ("timezone", ""),
+        ("timezone", "../etc/passwd"),
+        ("timezone", "America"),
         ("timezone", "x" * 65),
         ("service_type", "x" * 101),
         ("contact_name", "x" * 201),

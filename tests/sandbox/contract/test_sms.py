@@ -109,6 +109,9 @@ def test_calling_hours_are_the_called_partys(console: Console, party: Party) -> 
         assert body["errors"][0]["code"]
     with console.settings(calling_hours={"start": "08:00", "end": "12:00"}):
         hours = refused(party, NEW_YORK, 422, "message_refused")["errors"][0]["code"]
+    with console.settings(calling_hours={"start": "22:00", "end": "12:30"}):
+        # Over midnight.
+        answered(text_to(party, NEW_YORK), 202)
     with console.settings(consent_required=True):
         consent = refused(party, party.phone(), 422, "message_refused")["errors"][0]["code"]
     assert hours != consent
@@ -186,7 +189,9 @@ def test_spend_cap_counts_by_the_day(console: Console, party: Party) -> None:
 
 
 def test_usage_and_delivery_reports_can_be_read(party: Party) -> None:
-    """GET the reports as a list, GET the usage."""
-    answered(text_to(party, NEW_YORK), 202)
-    answered(party.get("/v1/sms/usage"), 200)
-    assert isinstance(answered(party.get("/v1/sms/delivery-reports"), 200)["data"], list)
+    """Each text is counted, and its report is in the list, newest first."""
+    before = answered(party.get("/v1/sms/usage"), 200)["sent_today"]
+    sent = answered(text_to(party, NEW_YORK), 202)
+    assert answered(party.get("/v1/sms/usage"), 200)["sent_today"] == before + 1
+    report = answered(party.get("/v1/sms/delivery-reports"), 200)["data"][0]
+    assert (report["message_id"], report["status"]) == (sent["id"], "queued")
