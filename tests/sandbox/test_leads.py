@@ -152,20 +152,6 @@ def test_do_not_call_screen(settings: Sandbox, api: Api, campaign: str) -> None:
     assert api.walk("/v1/leads") == before
 
 
-def test_campaign_states(sandbox: Sandbox, api: Api) -> None:
-    """Draft, ready and paused take an import; running and completed do not; unknown is 404."""
-    for status in ("draft", "ready", "paused", "running", "completed"):
-        made = sandbox.console.create_campaign(sandbox.client_id, status, status=status)
-        path = f"/v1/leads/import?campaign_id={made['id']}"
-        answer = api.post(path, {"leads": [{"phone": phone()}]})
-        if status in ("running", "completed"):
-            refused(answer, 409, "campaign_not_importable")
-        else:
-            ok(answer)
-    path = f"/v1/leads/import?campaign_id=cmp_{UNKNOWN}"
-    refused(api.post(path, {"leads": [{"phone": phone()}]}), 404, "not_found")
-
-
 def test_bounds_of_an_import(api: Api, campaign: str) -> None:
     """1 to 200 leads: more is `batch_too_large`, none and wrong fields are `validation_failed`."""
     path = f"/v1/leads/import?campaign_id={campaign}"
@@ -246,54 +232,6 @@ def test_single_add(sandbox: Sandbox, api: Api, campaign: str) -> None:
     refused(api.post("/v1/leads", gone), 404, "not_found")
 
 
-def test_dial_now(settings: Sandbox, api: Api, campaign: str) -> None:
-    """Queued in a running campaign until the window ends; otherwise the reason why not."""
-    console, me = settings.console, settings.client_id
-    running = console.create_campaign(me, "r", status="running")["id"]
-
-    def dialed(campaign_id: str, **more: object) -> Json:
-        body = {"campaign_id": campaign_id, "phone": phone(), "dial_now": True, **more}
-        return ok(api.post("/v1/leads", body))
-
-    answer = dialed(running, dial_within_seconds=60)
-    lead = ok(api.get(f"/v1/leads/{answer['lead_id']}"))
-    assert answer["dial_now"]["status"] == "queued"
-    assert lead["created_at"] < answer["dial_now"]["expires_at"]
-    assert console.outbox(me)[-1]["to"] == lead["phone"]
-    outcomes_seen = [
-        dialed(campaign)["dial_now"]["status"],
-        dialed(running, phone="x")["dial_now"]["status"],
-    ]
-    console.update_account({"sending_suspended": True})
-    outcomes_seen.append(dialed(running)["dial_now"]["status"])
-    assert outcomes_seen == ["campaign_not_running", "lead_not_accepted", "unavailable"]
-
-
-def test_running_campaign_needs_more_than_the_scope(settings: Sandbox) -> None:
-    """A single add to it, or with `dial_now`, needs scope, switch and sending key first."""
-    console = settings.console
-    made = console.create_client("adder", scopes=["leads:write", "leads:read"])
-    client_id = made["client_id"]
-    running = console.create_campaign(client_id, "r", status="running")["id"]
-    ready = console.create_campaign(client_id, "d", status="ready")["id"]
-    plain = Api(settings.base_url, made["api_key"])
-    to_running = {"campaign_id": running, "phone": phone()}
-    at_once = {"campaign_id": ready, "phone": phone(), "dial_now": True}
-    for body in (to_running, at_once):
-        refused(plain.post("/v1/leads", body), 403, "insufficient_scope")
-    console.update_client(client_id, scopes=["leads:write", "leads:read", "calls:originate"])
-    for body in (to_running, at_once):
-        refused(plain.post("/v1/leads", body), 403, "tier_not_enabled")
-    sending = Api(settings.base_url, console.create_key(client_id, sending=True))
-    console.update_account({"tier2_calls_originate_enabled": False})
-    refused(sending.post("/v1/leads", to_running), 403, "tier_not_enabled")
-    assert plain.walk("/v1/leads") == []
-    console.update_account({"tier2_calls_originate_enabled": True})
-    assert ok(sending.post("/v1/leads", to_running))["status"] == "accepted"
-    plain.close()
-    sending.close()
-
-
 def test_update(sandbox: Sandbox, api: Api) -> None:
     """Only name, e-mail and custom fields change; null clears, and removes a custom field."""
     (lead_id,) = sandbox.console.add_leads(
@@ -321,24 +259,6 @@ def test_update(sandbox: Sandbox, api: Api) -> None:
     ):  # fmt: skip
         refused(api.send("PATCH", path, wrong), 400, "validation_failed")
     refused(api.send("PATCH", f"/v1/leads/lead_{UNKNOWN}", {}), 404, "not_found")
-
-
-def test_if_match(sandbox: Sandbox, api: Api) -> None:
-    """The ETag is strong; a stale one answers 412 and changes nothing."""
-    (lead_id,) = sandbox.console.add_leads(sandbox.client_id, [{"phone": phone()}])
-    path = f"/v1/leads/{lead_id}"
-    tag = api.get(path).headers["ETag"]
-    assert tag[0] == tag[-1] == '"'
-    first = api.send("PATCH", path, {"full_name": "A"}, headers={"If-Match": tag})
-    ok(first)
-    stale = api.send("PATCH", path, {"full_name": "B"}, headers={"If-Match": tag})
-    refused(stale, 412, "precondition_failed")
-    weak = {"If-Match": f"W/{first.headers['ETag']}"}
-    refused(api.send("PATCH", path, {"full_name": "B"}, headers=weak), 412, "precondition_failed")
-    assert ok(api.get(path))["full_name"] == "A"
-    ok(api.send("PATCH", path, {"full_name": "B"}, headers={"If-Match": "*"}))
-    long = {"If-Match": f'"{"x" * 128}"'}
-    refused(api.send("PATCH", path, {"full_name": "B"}, headers=long), 400, "validation_failed")
 
 
 def test_history(sandbox: Sandbox, api: Api) -> None:

@@ -347,7 +347,7 @@ def test_dial_now_needs_a_running_campaign_and_an_accepted_lead(party: Party) ->
 def test_reaching_people_needs_calls_originate(
     console: Console, state: str, dial_now: bool | None
 ) -> None:
-    """A lead for a running campaign or dialed first needs calls:originate and the switch."""
+    """A lead for a running campaign or dialed first needs calls:originate, the switch, a sending key."""
     client = console.client(scopes=["leads:write", "leads:read"])
     campaign = client.campaign(state)
     body = {"campaign_id": campaign, "phone": client.phone()}
@@ -357,6 +357,8 @@ def test_reaching_people_needs_calls_originate(
     console.change_client(client, scopes=["leads:write", "leads:read", "calls:originate"])
     with console.settings(tier2_calls_originate_enabled=False):
         problem(client.post("/v1/leads", body), 403, "tier_not_enabled")
+    quiet = console.further_key(client, sending=False)
+    problem(quiet.post("/v1/leads", body), 403, "tier_not_enabled")
     assert client.walk("/v1/leads") == []
     assert answered(client.post("/v1/leads", body), 200)["status"] == "accepted"
 
