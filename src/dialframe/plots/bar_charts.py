@@ -164,16 +164,16 @@ def _bars(
     with context(look) as theme:
         figure = canvas(theme, 0.6 + 0.34 * len(shown), result.answer, subtitle, note)
         axes = figure.subplots()
-        for y, (_, number, said, loud) in enumerate(shown):
+        for y, (_, number, note, loud) in enumerate(shown):
             axes.barh(y, max(number, 0.004 * longest) if number else 0.0, height=0.66, color=theme.alert if loud else theme.blue,
                       hatch="//" if loud else "", edgecolor=theme.background)  # fmt: skip
-            axes.text(number + longest * 0.015, y, f"{count(number)}  {said}", va="center", size=9)
+            axes.text(number + longest * 0.015, y, f"{count(number)}  {note}", va="center", size=9)
         bare(axes)
         axes.set_yticks(range(len(shown)), [label(bar[0], 30) for bar in shown], size=9)
         axes.set_xlim(0, longest * 1.75)
         axes.set_ylim(len(shown) - 0.5, -0.6)
-        said = "; ".join(f"{name} {count(n)}{', ' + s if s else ''}" for name, n, s, _ in shown)
-        return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
+        details = "; ".join(f"{name} {count(n)}{', ' + s if s else ''}" for name, n, s, _ in shown)
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
 def _text(value: object) -> str:
@@ -209,8 +209,10 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         picture = plots.outcomes(analytics.dispositions(calls).table)
     """
     require(frame, ("outcome", "calls"), "outcomes")
-    found = frame.groupby("outcome")["calls"].sum()
-    rows = sorted(((str(k), int(n)) for k, n in found.items() if n), key=lambda r: (-r[1], r[0]))
+    calls_of = frame.groupby("outcome")["calls"].sum()
+    rows = sorted(
+        ((str(k), int(n)) for k, n in calls_of.items() if n), key=lambda r: (-r[1], r[0])
+    )
     total = sum(number for _, number in rows)
     if not total:
         return nothing("calls", _ABOUT, look)
@@ -224,11 +226,11 @@ def outcomes(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         figure = canvas(theme, height, title, about, note, key(kinds, theme))
         axes = figure.subplots()
         _outcome_bars(axes, rows, total, theme)
-        said = "; ".join(f"{_label(name)} {count(n)} ({share(n / total)})" for name, n in rows)
+        details = "; ".join(f"{_label(name)} {count(n)} ({share(n / total)})" for name, n in rows)
         table = pd.DataFrame(
             [(name, n, n / total) for name, n in rows], columns=["outcome", "calls", "share"]
         )
-        return Picture(settle(figure), f"{title}. {said}.", look, table)
+        return Picture(settle(figure), f"{title}. {details}.", look, table)
 
 
 def _outcome_bars(axes: Axes, rows: list[tuple[str, int]], total: int, theme: Theme) -> None:

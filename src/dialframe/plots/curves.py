@@ -72,11 +72,11 @@ def attempts(result: Result, *, look: Look = "light") -> Picture:
         axes.set_xlabel("attempt, and leads still waiting")
         axes.set_ylabel("per cent")
         axes.grid(axis="y")
-        said = "; ".join(
+        details = "; ".join(
             f"attempt {r['attempt']}: {share(r['rate'])} of {compact(r['denominator'])}"
             for r in table.to_dict("records")
         )
-        return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
 @draws
@@ -142,11 +142,11 @@ def ring_times(result: Result, *, look: Look = "light") -> Picture:
             width = np.append(left[1:] - left[:-1], 10.0)
             axes.bar(left, mine["share"].to_numpy(float) / width, width, align="edge",
                      color=colors[str(kind["who"])], edgecolor=theme.background)  # fmt: skip
-            said = (
+            heading = (
                 f"{kind['who']}: {compact(kind['calls'])} calls, median {kind['median_s']:.0f} s"
             )
             axes.axvline(float(kind["median_s"]), color=theme.text, lw=1.2, ls=":")
-            axes.set_title(said, loc="right", size=9, pad=1)
+            axes.set_title(heading, loc="right", size=9, pad=1)
             axes.set_yticks([])
             axes.spines["left"].set_visible(False)
         rung = result.table.loc[result.table["calls"] > 0, "from_s"].max()
@@ -178,7 +178,7 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
     shares = parts.div(total.astype(float), axis=0)
     colors = [*_COLORS, "#8C959F"]
     hatches = ("", "//", "..", "xx", "\\\\", "||", "")
-    said = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
+    details = "; ".join(f"{n} {share(float(parts[n].sum() / total.sum()))}" for n in parts.columns)
     note = (
         f"Bars from the bottom in the order of the legend; shares there are of all "
         f"{int(total.sum()):,} attempts. Taxonomy {result.taxonomy_version}."
@@ -204,4 +204,4 @@ def outcome_mix(result: Result, *, look: Look = "light") -> Picture:
             size=8.5,
         )
         axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-        return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)

@@ -56,8 +56,8 @@ def outcome_flows(result: Result, *, look: Look = "light") -> Picture:
         axes = figure.subplots()
         _draw(axes, bands, total, theme)
         top = sorted(bands.items(), key=lambda item: -item[1])[:6]
-        said = "; ".join(f"{_label(a)} to {_label(b)} {count(n)} leads" for (a, b), n in top)
-        return Picture(settle(figure), f"{result.answer}. {said}.", look, table)
+        details = "; ".join(f"{_label(a)} to {_label(b)} {count(n)} leads" for (a, b), n in top)
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, table)
 
 
 def _kept(sizes: pd.Series) -> list[str]:

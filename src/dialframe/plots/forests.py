@@ -45,7 +45,7 @@ class Row:
     value: float
     low: float
     high: float
-    said: str
+    note: str
     mark: float | None = None
     loud: bool = False
     faint: bool = False
@@ -92,13 +92,13 @@ def forest(
         figure = canvas(theme, 1.0 + _ROW_IN * (len(shown) + heads), result.answer, subtitle, note)
         axes = figure.subplots()
         _draw(axes, shown, theme, unit, zero=zero)
-        said = "; ".join(
+        details = "; ".join(
             f"{row.group}{': ' if row.group else ''}{row.label} {_number(row.value, unit)}"
             + ("" if pd.isna(row.low) or row.low == row.high else f" ({_bounds(row, unit)})")
-            + (f", {row.said}" if row.said else "")
+            + (f", {row.note}" if row.note else "")
             for row in shown
         )  # fmt: skip
-        return Picture(settle(figure), f"{result.answer}. {said}.", look, result.table)
+        return Picture(settle(figure), f"{result.answer}. {details}.", look, result.table)
 
 
 def named(result: object, name: str) -> None:
@@ -179,8 +179,8 @@ def _row(axes: Axes, y: float, row: Row, theme: Theme, unit: str) -> None:
               mfc=theme.background if row.faint else color, mew=1.4)  # fmt: skip
     if row.mark is not None:
         axes.plot([scale * row.mark], [y], "|", color=theme.text, ms=13, mew=1.6, zorder=4)
-    said = f"{_number(row.value, unit)}  {row.said}"
-    axes.text(1.015, y, said, transform=axes.get_yaxis_transform(), va="center", size=9)
+    caption = f"{_number(row.value, unit)}  {row.note}"
+    axes.text(1.015, y, caption, transform=axes.get_yaxis_transform(), va="center", size=9)
 
 
 def _scaled(axes: Axes, rows: Sequence[Row], unit: str) -> None:

@@ -109,17 +109,17 @@ def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> 
         axes.barh(y, row["of_loaded"], height=0.62, color=theme.blue)
         axes.text(_COUNT_X, y, count(row["count"]), ha="right", va="center", weight="bold")
         if not pd.isna(row["of_previous"]):
-            said = f"{share(row['of_previous'])}  ({interval(row['low'], row['high'])})"
+            caption = f"{share(row['of_previous'])}  ({interval(row['low'], row['high'])})"
             color, mark = (theme.alert, _NARROWEST) if y == narrowest else (theme.text, "")
-            axes.text(_PREVIOUS_X, y, mark + said, ha="right", va="center", size=9, color=color)
+            axes.text(_PREVIOUS_X, y, mark + caption, ha="right", va="center", size=9, color=color)
         axes.text(_LOADED_X, y, share(row["of_loaded"]), ha="right", va="center", size=9)
     heads = (
         (_COUNT_X, "leads"),
         (_PREVIOUS_X, "of the stage before"),
         (_LOADED_X, "of loaded"),
     )
-    for x, said in heads:
-        axes.text(x, -0.72, said, ha="right", va="center", size=8.5, color=theme.muted)
+    for x, heading in heads:
+        axes.text(x, -0.72, heading, ha="right", va="center", size=8.5, color=theme.muted)
     bare(axes)
     axes.set_yticks(range(len(rows)), [_LABELS[row["stage"]] for row in rows])
     axes.set_xlim(0, _RIGHT)
@@ -208,13 +208,13 @@ def _comparison(table: _Groups, by: str) -> str:
     } or table
     rates = {group: float(rows[last]["of_loaded"]) for group, rows in large.items()}
     best = max(rates, key=lambda group: rates[group])
-    said = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
+    sentence = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
     if len(large) == 1:
-        return said
+        return sentence
     low, _ = _sure(large[best])
     among = _noun(by) if len(large) == len(table) else f"{_noun(by)} of {_FEW_LEADS} leads or more"
     if low > max(_sure(large[group])[1] for group in large if group != best):
-        return f"{said}, more than of any other {among}"
+        return f"{sentence}, more than of any other {among}"
     return f"No {among} is clearly ahead: the intervals of appointments per lead overlap"
 
 
@@ -233,15 +233,15 @@ def _sure_of(row: _Row, loaded: int) -> tuple[float, float]:
 
 
 def _alt(rows: list[_Row]) -> str:
-    said = [
+    details = [
         f"{_LABELS[row['stage']]} {count(row['count'])} ({share(row['of_loaded'])} of loaded)"
         for row in rows
     ]
-    return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(said)}."
+    return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(details)}."
 
 
 def _alt_by(table: _Groups, by: str) -> str:
-    said = [
+    details = [
         f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
         + ", ".join(
             f"{_LABELS[stage]} {share(rows[stage]['of_loaded'])}"
@@ -250,4 +250,4 @@ def _alt_by(table: _Groups, by: str) -> str:
         )
         for group, rows in table.items()
     ]
-    return f"{_comparison(table, by)}. Lead funnel by {_noun(by)}, share of loaded. {'; '.join(said)}."
+    return f"{_comparison(table, by)}. Lead funnel by {_noun(by)}, share of loaded. {'; '.join(details)}."

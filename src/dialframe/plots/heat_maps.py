@@ -145,8 +145,8 @@ def _write(
                           bbox={"boxstyle": "round,pad=0.15", "fc": theme.background, "ec": "none"})  # fmt: skip
                 continue
             color = str(ink[y, x])
-            said = f"{100 * rate[y, x]:.0f} %"
-            axes.text(x + 0.5, y + 0.34, said, ha="center", va="center", size=8, color=color)
+            caption = f"{100 * rate[y, x]:.0f} %"
+            axes.text(x + 0.5, y + 0.34, caption, ha="center", va="center", size=8, color=color)
             axes.text(x + 0.5, y + 0.72, compact(cell["denominator"]), ha="center", va="center",
                       size=7, color=color)  # fmt: skip
 
@@ -167,15 +167,15 @@ def _alt(
 ) -> str:  # fmt: skip
     if np.isnan(rate).all():
         return f"{result.answer}. No cell has enough to be shown."
-    said = []
+    details = []
     for y, line in enumerate(rate):
         known = np.flatnonzero(~np.isnan(line))
         if len(known):
             best = int(known[np.argmax(line[known])])
             column = columns[best].replace("\n", " ")
-            said.append(f"{rows[y]} {column} {share(line[best])} of "
+            details.append(f"{rows[y]} {column} {share(line[best])} of "
                         f"{compact(cells[y][best]['denominator'])}")  # fmt: skip
-    return f"{result.answer}. The highest share of each row: {'; '.join(said)}."
+    return f"{result.answer}. The highest share of each row: {'; '.join(details)}."
 
 
 def _light(color: Any) -> float:

@@ -127,9 +127,11 @@ def _table(minute: npt.NDArray[np.float64], grade: pd.Series) -> pd.DataFrame:
     """Calls by local hour and grade; calls without a known time stand under `not known`."""
     hour = pd.Series(["not known" if np.isnan(m) else f"{int(m) // 60:02d}:00" for m in minute],
                      dtype="str", name="local_hour")  # fmt: skip
-    found = pd.crosstab(hour, grade.to_numpy())
-    columns = [name for name in ("pass", "violation", "uncertain", _OPEN) if name in found.columns]
-    table = found[columns].rename(columns={"pass": "within the hours"}).astype("Int64")
+    by_grade = pd.crosstab(hour, grade.to_numpy())
+    columns = [
+        name for name in ("pass", "violation", "uncertain", _OPEN) if name in by_grade.columns
+    ]
+    table = by_grade[columns].rename(columns={"pass": "within the hours"}).astype("Int64")
     return table.assign(calls=table.sum(axis=1)).rename_axis(columns=None).reset_index()
 
 
@@ -213,12 +215,12 @@ def _title(grade: pd.Series) -> str:
 def _left_out(grade: pd.Series, minute: npt.NDArray[np.float64]) -> str:
     """What the picture does not show."""
     open_, unknown = int((grade == _OPEN).sum()), int(np.isnan(minute).sum())
-    said = []
+    sentences = []
     if open_:
-        said.append(f"{plural(open_, 'call')} could not be judged.")
+        sentences.append(f"{plural(open_, 'call')} could not be judged.")
     if unknown:
-        said.append(f"{plural(unknown, 'call')} without a known local time not drawn.")
-    return " ".join(said)
+        sentences.append(f"{plural(unknown, 'call')} without a known local time not drawn.")
+    return " ".join(sentences)
 
 
 def _where(minute: npt.NDArray[np.float64], grade: pd.Series) -> str:

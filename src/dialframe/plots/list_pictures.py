@@ -83,10 +83,10 @@ def cleaning(reasons: pd.DataFrame, *, records: int, look: Look = "light") -> Pi
         figure = canvas(theme, height, title, _ABOUT, key=key([_WHOLE, *present], theme))
         axes = figure.subplots()
         _steps(axes, shown, records, clean, theme)
-        said = "; ".join(
+        details = "; ".join(
             f"{_words(reason)} ({kind.label}) {count(n)}" for kind, reason, n in shown
         )
-        alt = f"{title}. Taken away: {said or 'none'}."
+        alt = f"{title}. Taken away: {details or 'none'}."
         return Picture(settle(figure), alt, look, table)
 
 
@@ -120,8 +120,10 @@ def _steps(
         # A single record of thousands still has a mark.
         width = number if whole else max(number, records * _LEAST)
         bar(axes, y, width, kind, theme, height=0.7, left=start)
-        said = count(number) if whole else f"\N{MINUS SIGN}{count(number)}"
-        axes.text(records * 1.02, y, said, va="center", size=9.5, weight="bold" if whole else None)
+        caption = count(number) if whole else f"\N{MINUS SIGN}{count(number)}"
+        axes.text(
+            records * 1.02, y, caption, va="center", size=9.5, weight="bold" if whole else None
+        )
         if not whole:
             axes.text(records * 1.14, y, f"{kind.label}, {count(left)} left", va="center", size=9)
     bare(axes)
@@ -221,13 +223,15 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
     """
     require(frame, ("grade",), "graded calls")
     weights = frame["calls"] if "calls" in frame.columns else pd.Series(1, index=frame.index)
-    found = weights.groupby(frame["grade"].astype("str")).sum()
-    if not int(found.sum()):
+    calls_of = weights.groupby(frame["grade"].astype("str")).sum()
+    if not int(calls_of.sum()):
         return nothing("calls", _GRADES_ABOUT, look)
     known = {kind.name for kind in GRADES}
-    others = [Kind(str(g), str(g).replace("_", " ").capitalize(), BLUE, "..") for g in found.index]
+    others = [
+        Kind(str(g), str(g).replace("_", " ").capitalize(), BLUE, "..") for g in calls_of.index
+    ]
     kinds = [*GRADES, *(kind for kind in others if kind.name not in known)]
-    rows = [(kind, int(found.get(kind.name, 0))) for kind in kinds]
+    rows = [(kind, int(calls_of.get(kind.name, 0))) for kind in kinds]
     numbers = dict(zip((kind.name for kind in kinds), (n for _, n in rows), strict=True))
     title = (
         f"{plural(numbers['proven'], 'call')} went to numbers listed or after a request; "
@@ -240,11 +244,11 @@ def listed_calls(frame: pd.DataFrame, *, look: Look = "light") -> Picture:
         figure = canvas(theme, 0.1 + 0.68 * len(rows), title, _GRADES_ABOUT, footer)
         axes = figure.subplots()
         _graded(axes, rows, scale, theme)
-        said = "; ".join(f"{kind.name} {count(n)}" for kind, n in rows)
+        details = "; ".join(f"{kind.name} {count(n)}" for kind, n in rows)
         table = pd.DataFrame(
             {"grade": [kind.name for kind, _ in rows], "calls": [n for _, n in rows]}
         )
-        return Picture(settle(figure), f"{title}. {_GRADES_ABOUT}: {said}.", look, table)
+        return Picture(settle(figure), f"{title}. {_GRADES_ABOUT}: {details}.", look, table)
 
 
 def _scale(rows: list[tuple[Kind, int]]) -> float:
@@ -273,10 +277,10 @@ def _stacks(axes: Axes, rows: list[tuple[str, list[int]]], theme: Theme) -> None
     axes.set_ylim(len(rows) - 0.5, -0.5)
 
 
-def _inside(axes: Axes, x: float, y: float, said: str, theme: Theme) -> None:
+def _inside(axes: Axes, x: float, y: float, text: str, theme: Theme) -> None:
     """A number in its bar, on a patch of the background so that the hatch does not cross it."""
     patch = {"boxstyle": "round,pad=0.2", "facecolor": theme.background, "edgecolor": "none"}
-    axes.text(x, y, said, ha="center", va="center", size=9, weight="bold", bbox=patch)
+    axes.text(x, y, text, ha="center", va="center", size=9, weight="bold", bbox=patch)
 
 
 def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme) -> None:
@@ -295,9 +299,9 @@ def _graded(axes: Axes, rows: list[tuple[Kind, int]], scale: float, theme: Theme
 
 
 def _coverage_alt(rows: list[tuple[str, list[int]]], title: str) -> str:
-    said = [
+    details = [
         f"{group}: "
         + ", ".join(f"{count(n)} {kind.label}" for kind, n in zip(COVERAGE, numbers, strict=True))
         for group, numbers in rows
     ]
-    return f"{title}. {'; '.join(said)}."
+    return f"{title}. {'; '.join(details)}."

@@ -355,8 +355,8 @@ def draws(function: Callable[..., Picture]) -> Draws:
 def _with_arguments(function: Callable[..., Picture]) -> str:
     """The docstring of a picture with the arguments that all of them have."""
     words = inspect.cleandoc(function.__doc__ or "")
-    own = "" if "Args:" in words else _RESULT.format(name=function.__name__)
-    before, look, after = (words + own).partition("    look: Light or dark.\n")
+    result_words = "" if "Args:" in words else _RESULT.format(name=function.__name__)
+    before, look, after = (words + result_words).partition("    look: Light or dark.\n")
     returns = "" if "Returns:" in words else _RETURNS
     name = function.__name__
     example = _EXAMPLE.format(name=name, analysis=_ANALYSES.get(name, f"{name}(calls, leads)"))

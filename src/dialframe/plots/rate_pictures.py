@@ -77,7 +77,7 @@ def carriers(result: Result, *, look: Look = "light") -> Picture:
             r.value,
             r.low,
             r.high,
-            f"{r.said}, {f}",
+            f"{r.note}, {f}",
             limits[0],
             f == "over",
             f == "too few",
@@ -139,7 +139,7 @@ def machines(result: Result, *, look: Look = "light") -> Picture:
     """Machines among the answers of each group; diamonds hide more of them."""
     named(result, "machines")
     rows = [
-        Row(r.label, r.value, r.low, r.high, f"{r.said}, {compact(u)} unknown", None, r.loud)
+        Row(r.label, r.value, r.low, r.high, f"{r.note}, {compact(u)} unknown", None, r.loud)
         for r, u in zip(of_table(result, str(result.table.columns[0]), noun="answers", loud="hidden"),
                         result.table["unknown"], strict=True)
     ]  # fmt: skip
@@ -173,7 +173,7 @@ def penetration(result: Result, *, look: Look = "light") -> Picture:
 def return_calls(result: Result, *, look: Look = "light") -> Picture:
     """Dials that were called back, by caller ID."""
     named(result, "return_calls")
-    rows = [Row(r.label, r.value, r.low, r.high, r.said)
+    rows = [Row(r.label, r.value, r.low, r.high, r.note)
             for r in of_table(result, "from_number", noun="dials")]  # fmt: skip
     return forest(
         result, rows, look, what="dials", subtitle="Dials without a person that were called back"
