@@ -11,6 +11,8 @@ from pathlib import Path
 import grimp
 import pytest
 
+from rows import every_row
+
 SOURCE = Path(__file__).parent.parent / "src" / "dialframe"
 MODULES = sorted(SOURCE.rglob("*.py"))
 NAMED = [path for path in MODULES if not path.stem.startswith("__")]
@@ -36,7 +38,7 @@ def test_there_are_few_modules() -> None:
     assert len(MODULES) <= MOST_MODULES
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@every_row("path", MODULES)
 def test_a_module_is_not_too_long_and_says_what_it_does(path: Path) -> None:
     """Not too many lines, and a docstring that begins with what the module does."""
     text = path.read_text(encoding="utf-8")

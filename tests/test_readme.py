@@ -27,6 +27,7 @@ from dialframe.compliance.rules import overrides, rulebook
 from dialframe.config import ENVIRONMENT
 from dialframe.flows import audit as auditing
 from dialframe.flows import firm_records
+from rows import every_row
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -191,7 +192,7 @@ def parses(words: list[str]) -> None:
     command.make_context(" ".join(path), list(words))
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=str)
+@every_row("block", BLOCKS)
 def test_no_block_is_left_out(block: Block) -> None:
     """Each block is run, read as its language, built by the site, or named here with a reason."""
     if block.language in ("sh", "text", "console"):

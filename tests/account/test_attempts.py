@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import polars as pl
 import pytest
 
 import dialframe
@@ -67,10 +66,11 @@ def test_an_analysis_takes_attempts_in_the_place_of_calls(
     name: str, account: dialframe.Account
 ) -> None:
     """The same numbers, whether of calls and leads, of attempts, or of attempts in polars."""
+    polars = pytest.importorskip("polars")
     ask = getattr(analytics, name)
     expected = ask(account.calls(), account.leads()).table
     frame = account.attempts()
-    for given in (frame, pl.from_pandas(frame)):
+    for given in (frame, polars.from_pandas(frame)):
         found = ask(given).table
         pd.testing.assert_frame_equal(
             found.select_dtypes("number"), expected.select_dtypes("number"), check_exact=False

@@ -19,6 +19,7 @@ from analytics.made import START, appointment, appointments, call, calls, lead, 
 from dialframe import analytics, frames, plots
 from dialframe.analytics import metrics
 from dialframe.errors import DialframeError
+from rows import every_row
 
 
 def _callbacks() -> pd.DataFrame:
@@ -161,7 +162,7 @@ def _asked(kind: str, name: str) -> Any:
     return EVERYTHING[name](ACCOUNTS[kind])
 
 
-@pytest.mark.parametrize(("kind", "name"), PAIRS)
+@every_row(("kind", "name"), PAIRS)
 def test_every_analysis_on_every_account(kind: str, name: str) -> None:
     """An answer that can be printed, saved and true, or one of our errors; a warning would be an error."""
     try:
@@ -275,7 +276,7 @@ DRAWN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "name"), DRAWN)
+@every_row(("kind", "name"), DRAWN)
 def test_an_answer_can_be_drawn(kind: str, name: str) -> None:
     """Whatever was answered has a picture with words, without a warning; a part of all, in turn."""
     try:
@@ -287,7 +288,7 @@ def test_an_answer_can_be_drawn(kind: str, name: str) -> None:
     assert str(getattr(plots, name)(found).alt).endswith(".")
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@every_row("name", EVERYTHING)
 def test_order_and_index_of_rows_do_not_matter(name: str) -> None:
     """Rows as pages bring them, newest first and with the index of each page, say the same."""
     made = ACCOUNTS["no dispositions in one campaign"]
@@ -312,7 +313,7 @@ def _paged(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(pages)
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@every_row("name", EVERYTHING)
 def test_an_empty_account_has_the_columns_of_a_full_one(name: str) -> None:
     """Columns and dtypes do not depend on the data."""
     if name == "compare":

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 import dialframe
 from dialframe.analytics import CAPABILITIES
+from rows import every_row
 
 
-@pytest.mark.parametrize("row", CAPABILITIES, ids=lambda row: row.name)
+@every_row("row", CAPABILITIES)
 def test_each_question_is_answered_by_a_function_or_a_reason(
     row: dialframe.analytics.Capability,
 ) -> None:

@@ -13,6 +13,7 @@ from analytics.made import call, calls
 from dialframe import frames
 from dialframe.analytics import DEFAULT, OUTCOMES, classify, unmapped
 from dialframe.errors import ConfigError
+from rows import every_row
 
 CASES = [
     # answered, status, cause, disposition -> outcome, layer, conflict, unmapped
@@ -57,7 +58,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("answered", "status", "cause", "disposition", "outcome", "layer", "conflict", "missing"),
     CASES,
 )

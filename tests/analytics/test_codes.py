@@ -17,6 +17,7 @@ from dialframe.analytics.attempt.code_tables import (
 )
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy, code_key
+from rows import every_row
 
 WORDS = [
     pytest.param(row.preset, row.field, code, row.outcome, id=f"{row.preset}-{row.field}-{code}")
@@ -25,7 +26,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("preset", "field", "code", "outcome"), WORDS)
+@every_row(("preset", "field", "code", "outcome"), WORDS)
 def test_word_means_its_class(preset: Preset, field: Field, code: str, outcome: str) -> None:
     """A word means its class in its own preset and in all of them, however it is written."""
     assert outcome in BY_NAME
@@ -34,7 +35,7 @@ def test_word_means_its_class(preset: Preset, field: Field, code: str, outcome: 
             assert taxonomy.outcome(field, written) == outcome
 
 
-@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: str(cause.number))
+@every_row("cause", CAUSES)
 def test_cause_means_its_class(cause: Cause) -> None:
     """A Q.850 cause means its class as number, as name, and with the prefix of its switch."""
     written = [
@@ -53,7 +54,7 @@ def test_cause_means_its_class(cause: Cause) -> None:
         assert DEFAULT.outcome("hangup_cause", code) == cause.outcome, code
 
 
-@pytest.mark.parametrize(("number", "outcome"), SIP.items())
+@every_row(("number", "outcome"), SIP.items())
 def test_sip_answer_means_its_class(number: int, outcome: str) -> None:
     """A SIP answer means its class with and without the word SIP."""
     for code in (str(number), f"SIP {number}", f"SIP/2.0 {number} Some Reason", f"sip:{number}"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from dialframe.analytics.stats.inference import (
     chi2_limit,
@@ -21,23 +21,23 @@ from dialframe.analytics.stats.inference import (
 @pytest.mark.parametrize("x", [0.3, 4.0, 30.0])
 def test_chi2_is_scipys(df: int, x: float) -> None:
     """Tail, its inverse, and the noncentrality that a power needs."""
-    assert chi2_tail(x, df) == pytest.approx(stats.chi2.sf(x, df), rel=1e-9)
+    assert chi2_tail(x, df) == pytest.approx(scipy.stats.chi2.sf(x, df), rel=1e-9)
     limit = chi2_limit(df, 0.05)
-    assert limit == pytest.approx(stats.chi2.isf(0.05, df), rel=1e-6)
+    assert limit == pytest.approx(scipy.stats.chi2.isf(0.05, df), rel=1e-6)
     needed = needed_noncentrality(df, 0.05)
-    assert stats.ncx2.sf(limit, df, needed) == pytest.approx(0.8, abs=1e-4)
+    assert scipy.stats.ncx2.sf(limit, df, needed) == pytest.approx(0.8, abs=1e-4)
 
 
 def test_normal_tail_is_scipys() -> None:
     """Both tails of the normal distribution."""
-    assert two_sided_p(1.7) == pytest.approx(2 * stats.norm.sf(1.7))
+    assert two_sided_p(1.7) == pytest.approx(2 * scipy.stats.norm.sf(1.7))
 
 
 def test_false_discovery_is_benjamini_and_hochbergs() -> None:
     """Adjusted values of p; what is not known stays and counts for none."""
     p = [0.001, 0.8, 0.02, 0.04]
     adjusted = false_discovery([*p, float("nan")])
-    assert adjusted[:4] == pytest.approx(stats.false_discovery_control(p))
+    assert adjusted[:4] == pytest.approx(scipy.stats.false_discovery_control(p))
     assert np.isnan(adjusted[4])
 
 

@@ -25,6 +25,7 @@ from dialframe import frames
 from dialframe.analytics import metrics, wilson
 from dialframe.analytics.metrics import Choices
 from dialframe.errors import ConfigError
+from rows import every_row
 
 # Ten leads; what their calls come to is counted beside each.
 LEADS = leads(
@@ -148,7 +149,7 @@ SHARES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "numerator", "denominator"), SHARES)
+@every_row(("name", "numerator", "denominator"), SHARES)
 def test_by_hand(name: str, numerator: float, denominator: float) -> None:
     """Numerator and denominator are those counted by hand, the value is their quotient."""
     found = metrics.compute(CALLS, LEADS, names=name, **FRAMES)[name]

@@ -18,6 +18,7 @@ from claims.worlds import Switches, made
 from dialframe import analytics, frames
 from dialframe.analytics import metrics
 from dialframe.errors import ConfigError
+from rows import every_row
 
 #: A day whose midnight is inside the world, so that a date can name it.
 DAY = date(2026, 1, 26)
@@ -166,7 +167,7 @@ def test_the_list_is_the_whole_face() -> None:
     assert len(DATED) >= 38
 
 
-@pytest.mark.parametrize("name", sorted(DATED))
+@every_row("name", sorted(DATED))
 def test_a_date_an_instant_and_their_text_are_one(name: str) -> None:
     """All moments that a function takes, said in several ways."""
     asked = EVERY[name]
@@ -184,7 +185,7 @@ def test_a_date_an_instant_and_their_text_are_one(name: str) -> None:
         assert not _unlike(first, asked(WORLD, **given)), given
 
 
-@pytest.mark.parametrize("name", sorted(DATED))
+@every_row("name", sorted(DATED))
 def test_a_past_as_of_is_the_tables_cut_then(name: str) -> None:
     """What was dated or observed later is not there, whatever frame it is in."""
     asked = EVERY[name]
@@ -198,7 +199,7 @@ WRONG: tuple[tuple[object, str], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(EVERY))
+@every_row("name", sorted(EVERY))
 def test_a_wrong_moment_or_span_is_refused_in_words(name: str) -> None:
     """And one that the function does not know at all: nothing is silently left out of account."""
     asked = EVERY[name]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dialframe.analytics import OUTCOMES, Outcome
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from rows import every_row
 
-every = pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: outcome.name)
+every = every_row("outcome", OUTCOMES)
 
 
 def test_every_name_is_used_once() -> None:

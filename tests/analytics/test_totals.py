@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from analytics.books import Ask, Books, clock, lead_source
 from analytics.everything import EVERYTHING, Account, as_table
@@ -18,6 +17,7 @@ from analytics.synthetic import framed
 from analytics.test_ground_truth import _calls
 from analytics.truth import Call, world
 from dialframe import analytics
+from rows import every_row
 
 #: Outcome classes of the generator's codes, by hand.
 CLASSES = {
@@ -473,8 +473,8 @@ def test_every_public_function_is_counted() -> None:
     assert public | {"metrics"} == set(TOTALS) == set(EVERYTHING)
 
 
-@pytest.mark.parametrize("name", TOTALS)
-@pytest.mark.parametrize("kind", ACCOUNTS)
+@every_row("name", TOTALS)
+@every_row("kind", ACCOUNTS)
 def test_a_function_counts_what_all_others_count(kind: str, name: str) -> None:
     """Its sums by campaign, class, hour, source and whatever it cuts by are those of the truth."""
     totals = Totals(books(kind), books(kind, no_campaign=True))
@@ -484,8 +484,8 @@ def test_a_function_counts_what_all_others_count(kind: str, name: str) -> None:
         assert said == meant, place
 
 
-@pytest.mark.parametrize("name", sorted(set(TOTALS) - NOT_OF_CALLS))
-@pytest.mark.parametrize("kind", ACCOUNTS)
+@every_row("name", sorted(set(TOTALS) - NOT_OF_CALLS))
+@every_row("kind", ACCOUNTS)
 def test_what_is_counted_and_set_aside_is_all(kind: str, name: str) -> None:
     """Every call given is counted or has one reason, the same one in every function."""
     found = answer(kind, name)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -24,7 +25,8 @@ from dialframe.cli.run import OK
 from dialframe.sandbox.launch import Sandbox
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")
-pytest.importorskip("voila", reason="there is no voila to serve the page with")
+if find_spec("voila") is None:
+    pytest.skip("there is no voila to serve the page with", allow_module_level=True)
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

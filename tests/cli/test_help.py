@@ -6,6 +6,7 @@ import pytest
 
 from dialframe.cli.reference import Entry, commands
 from dialframe.cli.run import run
+from rows import every_row
 
 COMMANDS = commands()
 RUN = [entry for entry in COMMANDS if entry.runs and entry.path]
@@ -33,7 +34,7 @@ def test_a_page_shows_every_option_and_an_example(
         assert words, option
 
 
-@pytest.mark.parametrize("entry", COMMANDS, ids=named)
+@every_row("entry", COMMANDS)
 def test_a_purpose_is_one_sentence(entry: Entry) -> None:
     """It begins with a capital, ends with a full stop and fits a line or two."""
     assert entry.purpose[0].isupper() or entry.purpose.startswith("`")
@@ -41,7 +42,7 @@ def test_a_purpose_is_one_sentence(entry: Entry) -> None:
     assert len(entry.purpose) <= 120
 
 
-@pytest.mark.parametrize("entry", RUN, ids=named)
+@every_row("entry", RUN)
 def test_every_command_takes_json(entry: Entry) -> None:
     """`--json` everywhere but where a protocol is spoken."""
     assert "as_json" in entry.names or entry.path == "assistant serve"

@@ -18,6 +18,7 @@ from dialframe.client.retry_loop import (
     decide,
 )
 from dialframe.contract import error_codes
+from rows import every_row
 
 READ = Seen(phase="answered", writes=False, has_key=False, attempt=1, max_attempts=4, elapsed_s=0)
 KEYED = replace(READ, writes=True, has_key=True)
@@ -30,7 +31,7 @@ NOT_NOW = {
 }  # fmt: skip
 NOTHING_WRITTEN = {"rate_limit_exceeded", "dnc_screen_unavailable"}
 
-every_code = pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
+every_code = every_row("row", error_codes.ALL)
 
 
 @every_code

@@ -22,6 +22,7 @@ from dialframe.errors import (
     PreconditionFailed,
     RateLimited,
 )
+from rows import every_row
 
 HEADERS = {"x-request-id": REQUEST_ID}
 
@@ -32,7 +33,7 @@ def made(operation: Any, status: int, code: str, **more: Any) -> ApiError:
     return problem_error(operation, status=status, headers=HEADERS, body=body, key=None)
 
 
-@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
+@every_row("row", error_codes.ALL)
 def test_every_code_has_its_family_and_says_what_next(row: error_codes.Code) -> None:
     """Operation, status, code, request id and advice are all in the message; it pickles whole."""
     for status in row.statuses:

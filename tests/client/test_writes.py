@@ -44,6 +44,7 @@ from dialframe.errors import (
     StoreError,
     TransportError,
 )
+from rows import every_row
 
 SENT = answer(
     {"id": an_id("msg"), "to": PHONE, "status": "queued", "client_reference": "r",
@@ -391,8 +392,8 @@ def test_journal_that_fails_after_the_answer_does_not_cost_the_answer(
     assert "the write journal" in caplog.text
 
 
-@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
-@pytest.mark.parametrize("maybe_sent", [False, True])
+@every_row("row", error_codes.ALL)
+@every_row("maybe_sent", [False, True])
 def test_state_follows_from_code_and_what_came_before(
     row: error_codes.Code, maybe_sent: bool
 ) -> None:

@@ -14,7 +14,7 @@ import phonenumbers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from phonenumbers import PhoneNumber, PhoneNumberType, geocoder
+from phonenumbers import PhoneNumber, PhoneNumberType
 from phonenumbers.timezone import time_zones_for_geographical_number, time_zones_for_number
 
 from compliance import hand
@@ -178,6 +178,9 @@ def _behaves(zone: str) -> tuple[timedelta | None, ...]:
 
 def test_no_area_code_has_a_zone_that_its_state_does_not_have() -> None:
     """Area codes and states were gathered apart; by the geocoder's state they agree."""
+    # Its tables take a second to load.
+    from phonenumbers import geocoder
+
     named = {code: code for code in area_codes.state_zones()}
     told: dict[str, str] = {}
     us = [a.code for a in area_codes.area_codes().values() if (a.kind, a.region) == _US]

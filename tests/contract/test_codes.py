@@ -6,6 +6,7 @@ import pytest
 
 from dialframe import errors
 from dialframe.contract import error_codes
+from rows import every_row
 
 # status and code, written out from the contract's Errors table.
 PROMISED = (
@@ -35,7 +36,7 @@ def test_codes_are_those_of_the_contract() -> None:
     assert len(error_codes.BY_CODE) == len(error_codes.ALL)
 
 
-@pytest.mark.parametrize("row", error_codes.ALL, ids=lambda row: row.code)
+@every_row("row", error_codes.ALL)
 def test_code_has_a_family_and_advice(row: error_codes.Code) -> None:
     """Each code names an error class that exists and says what may be done."""
     assert row.family in errors.FAMILIES

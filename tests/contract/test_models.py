@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dialframe.contract.models import call_models, lead_models, message_models, webhook_models
 from dialframe.contract.models.shape import ListQuery, Page, Request
+from rows import every_row
 
 UUID = "00000000-0000-4000-8000-000000000001"
 CAMPAIGN, LEAD = f"cmp_{UUID}", f"lead_{UUID}"
@@ -78,7 +79,7 @@ def test_request_within_the_bounds_is_accepted(
     assert sent == values
 
 
-@pytest.mark.parametrize(("shape", "values"), REFUSED)
+@every_row(("shape", "values"), REFUSED)
 def test_request_beyond_the_bounds_is_refused(
     shape: type[Request], values: dict[str, Any]
 ) -> None:

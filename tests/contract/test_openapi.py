@@ -19,6 +19,7 @@ from dialframe.contract import operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.openapi import document
 from dialframe.contract.row import Operation
+from rows import every_row
 
 Row = Operation[Any, Any]
 Json = dict[str, Any]
@@ -26,7 +27,7 @@ Json = dict[str, Any]
 DOCUMENT = document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
-every_row = pytest.mark.parametrize("row", operations.ALL, ids=lambda row: row.name)
+each_operation = every_row("row", operations.ALL)
 
 APPOINTMENT = {"phone": "+12025550142", "scheduled_at": "2030-01-01T10:00:00Z"}
 NOBODY = "00000000-0000-4000-8000-000000000000"
@@ -186,7 +187,7 @@ def test_every_promised_operation_is_there_with_its_scope() -> None:
     assert found == set(PROMISED)
 
 
-@every_row
+@each_operation
 def test_operation_is_marked(row: Row) -> None:
     """Each operation has the row's name, its tag, its scope as a role, tier, switch, and whether it is assumed."""
     entry = at(row.name)
@@ -200,7 +201,7 @@ def test_operation_is_marked(row: Row) -> None:
     assert entry.get("x-assumed", False) is (row.name in UNSHOWN)
 
 
-@every_row
+@each_operation
 def test_writes_alone_take_a_key(row: Row) -> None:
     """POST and DELETE that change data require the key header, PATCH may carry it, reads know none."""
     key = parameters(row.name).get("Idempotency-Key")
@@ -233,7 +234,7 @@ def test_field_has_the_contracts_bounds(shape: str, field: str, bounds: Json) ->
     assert SCHEMAS[shape]["properties"][field].items() >= bounds.items()
 
 
-@every_row
+@each_operation
 def test_answers_are_open_and_requests_closed(row: Row) -> None:
     """Answers take unknown fields and values; requests refuse both, and null but where it clears."""
     entry = at(row.name)
@@ -291,7 +292,7 @@ def test_refusals_of_a_call_are_the_contracts() -> None:
     assert codes("me")["403"] == {"api_access_disabled", "ip_not_allowed"}
 
 
-@every_row
+@each_operation
 def test_refusals_wait_as_the_contract_says(row: Row) -> None:
     """Each 429 and 503 demands `Retry-After`, and each example is a problem document of its status."""
     for status, answer in at(row.name)["responses"].items():
@@ -306,7 +307,7 @@ def test_refusals_wait_as_the_contract_says(row: Row) -> None:
             assert not problems(content["schema"], value)
 
 
-@every_row
+@each_operation
 def test_samples_are_what_the_document_says(row: Row, samples: Path) -> None:
     """Each sample's request body and answer fit; with a field too many, the request does not."""
     sample = json.loads((samples / "responses" / f"{row.name}.json").read_text())

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from dialframe.contract import operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.models.shape import Media, Nothing
 from dialframe.contract.row import Operation
 from dialframe.contract.scopes import SCOPES, SWITCHES
+from rows import every_row
 
 # Written out from the contract's Scopes table and Endpoints, not from the rows.
 PROMISED = """
@@ -70,7 +69,7 @@ UNSHOWN = {
     "whatsapp.send", "reports.dispositions",
 }  # fmt: skip
 
-rows = pytest.mark.parametrize("row", operations.ALL, ids=lambda row: row.name)
+each_operation = every_row("row", operations.ALL)
 
 
 def test_rows_are_the_operations_that_the_contract_names() -> None:
@@ -86,7 +85,7 @@ def test_assumed_rows_are_those_whose_shapes_are_not_shown() -> None:
     assert {row.name for row in operations.ALL if row.assumed} == UNSHOWN
 
 
-@rows
+@each_operation
 def test_row_is_complete(row: Operation) -> None:
     """Each row names its source, a summary, and only fields and codes that exist."""
     assert row.source
@@ -96,7 +95,7 @@ def test_row_is_complete(row: Operation) -> None:
     assert set(row.refusals) <= set(BY_CODE)
 
 
-@rows
+@each_operation
 def test_every_write_but_patch_requires_a_key(row: Operation) -> None:
     """POST and DELETE that change data require a key, PATCH may carry one, reads use none."""
     reads = row.method == "GET" or row.name == "dnc.check"
@@ -105,7 +104,7 @@ def test_every_write_but_patch_requires_a_key(row: Operation) -> None:
     assert row.key == expected
 
 
-@rows
+@each_operation
 def test_sample_answer_has_the_rows_shape(row: Operation, samples: Path) -> None:
     """Each operation has a sample; request and answer read back equal to what was written."""
     sample = json.loads((samples / "responses" / f"{row.name}.json").read_text())

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from dialframe.opt_outs import is_answer, read_answer, read_consent
 from dialframe.opt_outs.words import answer_set
+from rows import every_row
 
 
-@pytest.mark.parametrize("word", sorted(answer_set("yes")))
+@every_row("word", sorted(answer_set("yes")))
 def test_yes_forbids_in_one_column_and_allows_in_the_other(word):
     """The same word is opposite in an opt-out and a consent column."""
     assert read_answer(word.upper()) == "yes"
     assert read_consent(f" {word} ") == "yes"
 
 
-@pytest.mark.parametrize("word", sorted(answer_set("no")))
+@every_row("word", sorted(answer_set("no")))
 def test_no(word):
     """No is no in both."""
     assert read_answer(word) == read_consent(word) == "no"
@@ -29,13 +30,13 @@ def test_accents_and_spreadsheets_do_not_matter(word):
     assert is_answer(word)
 
 
-@pytest.mark.parametrize("word", sorted(answer_set("opted_out")))
+@every_row("word", sorted(answer_set("opted_out")))
 def test_words_of_refusal(word):
     """A cell that says it with the column's name."""
     assert (read_answer(word), read_consent(word)) == ("yes", "no")
 
 
-@pytest.mark.parametrize("word", sorted(answer_set("opted_in")))
+@every_row("word", sorted(answer_set("opted_in")))
 def test_words_of_consent(word):
     """And the other way round."""
     assert (read_answer(word), read_consent(word)) == ("no", "yes")
@@ -105,7 +106,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize(("cell", "opt_out", "consent"), WORDS)
+@every_row(("cell", "opt_out", "consent"), WORDS)
 def test_words_mean_what_they_mean_in_their_column(cell, opt_out, consent):
     """As the table says, in both kinds of column."""
     assert (read_answer(cell), read_consent(cell)) == (opt_out, consent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.opt_outs import is_refusal, read_remark, read_screening, result_codes, scope_of
+from rows import every_row
 
 #: Notes and dispositions by language.
 REFUSALS = {
@@ -150,7 +151,7 @@ ORDINARY = {
 }
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("language", "text"), [(each, text) for each, texts in REFUSALS.items() for text in texts]
 )
 def test_a_refusal_is_known_in_ten_languages(language, text):
@@ -158,7 +159,7 @@ def test_a_refusal_is_known_in_ten_languages(language, text):
     assert is_refusal(text), language
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("language", "text"), [(each, text) for each, texts in ORDINARY.items() for text in texts]
 )
 def test_an_ordinary_outcome_is_no_refusal(language, text):

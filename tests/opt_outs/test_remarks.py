@@ -16,6 +16,7 @@ from dialframe.opt_outs import (
     scope_of,
     suspect_pattern,
 )
+from rows import every_row
 
 #: Finds something in every cell that refuses.
 SUSPECT = re.compile(suspect_pattern())
@@ -98,14 +99,14 @@ INNOCENT = [
 ]
 
 
-@pytest.mark.parametrize(("cell", "said"), SAID)
+@every_row(("cell", "said"), SAID)
 def test_a_prohibition_is_read(cell, said):
     """In six languages, in any case, alone, among tags and in a sentence."""
     assert read_remark(cell) == said
     assert SUSPECT.search(cell)
 
 
-@pytest.mark.parametrize("cell", INNOCENT)
+@every_row("cell", INNOCENT)
 def test_an_ordinary_sentence_says_nothing(cell):
     """Calls that were made, e-mail alone, and prohibitions that are taken back."""
     assert read_remark(cell) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib.util import find_spec
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,9 @@ from dialframe.phones.column_reader import read_column
 from phones.agreement import differences, rows
 from phones.samples import DUMMIES, LABELS, NOISE, REGIONS, written
 
-pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
+pytestmark = pytest.mark.skipif(
+    find_spec("numba") is None, reason="the kernel is compiled by the extra `fast`"
+)
 
 #: `release_check` reads two million.
 ROWS = 5_000

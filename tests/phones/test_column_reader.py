@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from dialframe.phones.column_reader import BLOCK, MANY, VERY_MANY
 from dialframe.phones.column_reader import pays as really_pays
 from phones.samples import REGIONS, written
 
-pytest.importorskip("numba", reason="the kernel is compiled by the extra `fast`")
+pytestmark = pytest.mark.skipif(
+    find_spec("numba") is None, reason="the kernel is compiled by the extra `fast`"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
 from dialframe.phones import COLUMNS, TYPES, check_region, is_placeholder, normalize, read_number
+from rows import every_row
 
 #: Text, region, E.164, extension, reason: each line is one shape that lists have.
 SHAPES = [
@@ -47,7 +48,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "region", "e164", "extension", "reason"), SHAPES)
+@every_row(("text", "region", "e164", "extension", "reason"), SHAPES)
 def test_each_shape_is_read_as_stated(text, region, e164, extension, reason):
     """A number, its extension and the reason why it is none are those of the table."""
     reading = read_number(text, region)

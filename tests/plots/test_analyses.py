@@ -15,6 +15,7 @@ from dialframe import analytics, plots
 from dialframe.errors import ConfigError
 from dialframe.plots import Picture
 from plots.looked_at import overlapping, words
+from rows import every_row
 
 MADE = account("tiny")
 CAMPAIGNS = MADE.calls["campaign_id"].dropna().unique()
@@ -47,7 +48,7 @@ def _draw(name: str, result: Any, look: str = "light") -> Picture:
     return picture
 
 
-@pytest.mark.parametrize("name", ASKED)
+@every_row("name", ASKED)
 def test_a_result_becomes_a_figure(name: str) -> None:
     """A figure of its own with the finding as title, numbers in its words, and its table beside it."""
     result = ASKED[name](_account())

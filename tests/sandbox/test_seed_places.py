@@ -21,6 +21,7 @@ from dialframe.sandbox.seed.dialing_calendar import (
     ZONES,
     Place,
 )
+from rows import every_row
 
 CODES = {place.code: place for place in ONE_ZONE}
 SAMPLE = [*ONE_ZONE[::12], *(CODES[code] for code in LOCAL_CODES)]
@@ -55,7 +56,7 @@ def zones_of(code: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("place", [*SAMPLE, *TRICKY], ids=lambda place: place.code)
+@every_row("place", [*SAMPLE, *TRICKY])
 def test_one_zone_codes_have_one_zone(place: Place) -> None:
     """Every exchange of an ordinary area code is in the one zone of the table."""
     assert zones_of(place.code) == set(place.zones)
@@ -69,7 +70,7 @@ def test_several_zone_codes_have_those_zones(place: Place) -> None:
     assert len(place.zones) > 1
 
 
-@pytest.mark.parametrize("place", [*ONE_ZONE, *SEVERAL_ZONES], ids=lambda place: place.code)
+@every_row("place", [*ONE_ZONE, *SEVERAL_ZONES])
 def test_fictional_lines_are_valid_us_numbers(place: Place) -> None:
     """The 555 lines of every code are valid geographic numbers of the United States."""
     number = phonenumbers.parse(f"+1{place.code}5550142")

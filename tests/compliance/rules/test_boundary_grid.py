@@ -15,6 +15,7 @@ from dialframe import frames
 from dialframe.compliance import hours, rulebook
 from dialframe.compliance.practice import Practice
 from dialframe.phones.zones import of_number
+from rows import every_row
 
 BOOK = rulebook.load()
 MINUTE = timedelta(minutes=1)
@@ -102,7 +103,7 @@ def allowed(code: str, at: datetime, wanted: str) -> set[str]:
     return {wanted}
 
 
-@pytest.mark.parametrize("code", PLACES)
+@every_row("code", PLACES)
 def test_the_book_and_the_laws_say_the_same(code: str) -> None:
     """Every half hour and the minute before it on 16 days, and noon of every day 2021 to 2027."""
     place = PLACES[code]
@@ -117,7 +118,7 @@ def test_the_book_and_the_laws_say_the_same(code: str) -> None:
     assert not wrong, f"{len(wrong)} differences: " + "; ".join(wrong[:12])
 
 
-@pytest.mark.parametrize("code", PLACES)
+@every_row("code", PLACES)
 def test_the_number_of_a_place_has_the_clocks_of_the_oracle(code: str) -> None:
     """Otherwise both would be asked of different places."""
     noon = datetime(2026, 7, 8, 16, tzinfo=UTC)

@@ -8,9 +8,10 @@ import pytest
 
 from dialframe.compliance import rulebook
 from dialframe.compliance.rules.rule_model import Rule
+from rows import every_row
 
 BOOK = rulebook.load()
-EACH = pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.id)
+EACH = every_row("rule", BOOK.rules)
 
 
 @EACH

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from datetime import time
 from functools import cache
 
-import pytest
-
 from dialframe.compliance import rulebook
 from dialframe.compliance.example_audit import Result, phone_of, run
 from dialframe.compliance.rules.calendars import Declared, closed_days, in_parts
@@ -24,6 +22,7 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
     SectorBanRule,
 )
+from rows import every_row
 
 BOOK = rulebook.load()
 
@@ -37,7 +36,7 @@ def results() -> dict[str, list[Result]]:
     return found
 
 
-@pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.id)
+@every_row("rule", BOOK.rules)
 def test_the_audit_gives_each_example_its_grade(rule: Rule) -> None:
     """As the file says it, with what went before the call and what is on record."""
     wrong = [
@@ -48,7 +47,7 @@ def test_the_audit_gives_each_example_its_grade(rule: Rule) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.id)
+@every_row("rule", BOOK.rules)
 def test_each_rule_has_an_example_inside_and_one_outside(rule: Rule) -> None:
     """Two at least, of different grades where the rule decides at all."""
     assert len(rule.examples) >= 2
@@ -57,7 +56,7 @@ def test_each_rule_has_an_example_inside_and_one_outside(rule: Rule) -> None:
     assert all(example.why for example in rule.examples)
 
 
-@pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.id)
+@every_row("rule", BOOK.rules)
 def test_examples_lie_in_the_days_of_their_rule(rule: Rule) -> None:
     """An example of a law that was not in force would show nothing."""
     assert all(rule.holds_on(example.at.date()) for example in rule.examples)
@@ -104,7 +103,7 @@ def limits(rule: Rule, result: Result) -> Iterator[str]:
                 pass
 
 
-@pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.id)
+@every_row("rule", BOOK.rules)
 def test_the_words_of_the_audit_are_of_the_rule_itself(rule: Rule) -> None:
     """Its hours, days, list and limit, and no hours of another rule."""
     for result in results()[rule.id]:
