@@ -201,3 +201,18 @@ def test_app_beside_is_made_at_its_first_request() -> None:
             assert httpx.get(f"{sandbox.base_url}/beside").text == "here"
             assert httpx.get(f"{sandbox.base_url}/broken").status_code == 500
         assert made == ["once"]
+
+
+def test_what_is_no_http_is_answered_by_the_edge(sandbox: Sandbox) -> None:
+    """400 as a problem document with an `edge_` request id."""
+    parts = urlsplit(sandbox.base_url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=5) as line:
+        line.sendall(b"THIS IS NOT HTTP\r\n\r\n")
+        answer = b""
+        while part := line.recv(4096):
+            answer += part
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert b"application/problem+json" in head
+    assert b"x-request-id: edge_" in head
+    assert b'"code":"validation_failed"' in body

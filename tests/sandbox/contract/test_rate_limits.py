@@ -128,6 +128,16 @@ def test_account_has_30_a_second_and_a_burst_of_60(
     holds(drain(lambda n: me(clients[n % 8], addresses[n % 8])), 30, 30)
 
 
+def test_refused_keys_count_against_their_address(party: Party) -> None:
+    """They are answered 401 all the same, and leave less for whoever shares the address."""
+    unknown = {"Authorization": "Bearer svc_test_0_0"}
+    for _ in range(200):
+        response = party.http.get(party.service.base_url + "/v1/me", headers=unknown)
+        problem(response, 401, "invalid_api_key")
+    drained = drain(lambda n: me(party))
+    assert drained.passed <= 20 * drained.elapsed_s + 5
+
+
 def test_limits_can_be_switched_off(console: Console, party: Party) -> None:
     """With rate_limits null nothing is refused."""
     with console.settings(rate_limits=None):
