@@ -337,6 +337,8 @@ def _or_other(own: pa.Array, other: pa.Array) -> pa.Array:
     return texts.put(own, rows, texts.take(other, rows))
 
 
+#: Cells that begin with 00, which read again as a number abroad may be one, or that have digits for two numbers.
+_OF_MORE: Final = rf"^\(?00|^(?:\D*\d){{{TWO_NUMBERS_DIGITS}}}"
 #: No reason: there is a number.
 FOUND: Final = -1
 #: No remark.
@@ -420,7 +422,9 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
     unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELED) & invalid)
-    unknown |= invalid & (shape >= cell_kernel.PLAIN) & _is_of_more(readable, invalid)
+    wrong = np.flatnonzero(invalid & (shape >= cell_kernel.PLAIN))
+    more = pc.match_substring_regex(texts.take(readable, wrong), _OF_MORE)
+    unknown[wrong[more.to_numpy(zero_copy_only=False)]] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
     return _refused(phones, _of_two_countries(phones, readable, regions), "phone_ambiguous_region")
 
@@ -501,19 +505,6 @@ def numbers(e164: pa.Array) -> np.ndarray:
     out = np.empty(len(e164), np.int64)
     cell_kernel.numbers(*texts.raw(e164), out)
     return out
-
-
-#: Cells that begin with 00, which read again as a number abroad may be one, or that have digits for two numbers.
-_OF_MORE: Final = rf"^\(?00|^(?:\D*\d){{{TWO_NUMBERS_DIGITS}}}"
-
-
-def _is_of_more(readable: pa.Array, invalid: np.ndarray) -> np.ndarray:
-    """Cells of digits alone in which the reader may find what one number is not."""
-    more = np.zeros(len(invalid), np.bool_)
-    rows = np.flatnonzero(invalid)
-    found = pc.match_substring_regex(texts.take(readable, rows), _OF_MORE)
-    more[rows] = found.to_numpy(zero_copy_only=False)
-    return more
 
 
 def _cut(data: np.ndarray, starts: np.ndarray, shape: np.ndarray, cuts: np.ndarray) -> pa.Array:
