@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
-from dialframe.leads.writing import forms, xlsx
+from dialframe.leads.writing import forms
 
 FORMS = tuple(forms.SINKS)
 NASTY = (
@@ -131,13 +131,13 @@ def test_json_lines_are_typed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "cell"), [(3, "x"), (1, "x" * (xlsx.MAX_CELL_CHARS + 1))], ids=["rows", "cell"]
+    ("rows", "cell"), [(3, "x"), (1, "x" * (forms.MAX_CELL_CHARS + 1))], ids=["rows", "cell"]
 )
 def test_what_a_sheet_cannot_hold_is_refused(
     monkeypatch: pytest.MonkeyPatch, rows: int, cell: str
 ) -> None:
     """More rows or a longer cell than a sheet holds is an error that names other forms."""
-    monkeypatch.setattr(xlsx, "MAX_ROWS", 3)
+    monkeypatch.setattr(forms, "MAX_ROWS", 3)
 
     with pytest.raises(LeadFileError, match="parquet"):
         _written(_frame([cell] * rows), "xlsx")

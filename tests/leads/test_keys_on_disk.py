@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from dialframe.leads import texts
 from dialframe.leads.dedupe import keys_on_disk
 from dialframe.leads.dedupe.compare import InMemory, Repeats
-from dialframe.leads.dedupe.keys_on_disk import Partitions
-from dialframe.leads.dedupe.out_of_core import OutOfCore
+from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:

@@ -7,7 +7,7 @@ import io
 import pytest
 import xlsxwriter
 
-from dialframe.leads.reading.number_formats import masked
+from dialframe.leads.reading.workbook import masked
 
 
 @pytest.mark.parametrize(

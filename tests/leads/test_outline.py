@@ -8,8 +8,8 @@ import pytest
 
 from dialframe.leads.lines_and_records import Dialect, Shape, split_lines
 from dialframe.leads.reading.blocks import split_blocks
+from dialframe.leads.reading.delimited import Outline
 from dialframe.leads.reading.layout import lay_out
-from dialframe.leads.reading.outline import Outline
 from dialframe.leads.reading.parser import parse
 
 HEADER = "Name,Phone,City,Mail,Ref"

@@ -9,7 +9,7 @@ import pytest
 import xlsxwriter
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading.workbook_parts import check_parts
+from dialframe.leads.reading.workbook import check_parts
 
 
 def workbook(*cells: tuple[int, int]) -> bytes:

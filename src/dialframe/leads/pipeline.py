@@ -32,7 +32,7 @@ from dialframe.leads.dedupe.compare import (
     Settled,
     settle,
 )
-from dialframe.leads.dedupe.keys_on_disk import Partitions
+from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
 from dialframe.leads.judged_files import (
     LINE,
     Choices,
@@ -412,8 +412,6 @@ class Pipeline:
         if self._engine == "memory" or short or self._folder is None:
             return InMemory()
         if self._engine == "duckdb":
-            from dialframe.leads.dedupe.out_of_core import OutOfCore
-
             repeats = OutOfCore(self._folder)
             self._stack.callback(repeats.close)
             return repeats

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.leads.lead_file import MOST_COLUMNS
+from dialframe.leads.lines_and_records import Lines, Records
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading.blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.layout import Layout
-from dialframe.leads.reading.outline import Outline
+from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView
 
 #: How the header of a file that this package wrote goes on behind its own columns.
@@ -111,3 +112,137 @@ def take(block: Block, rows: np.ndarray) -> list[pa.Array]:
         return block.columns
     picked = pa.array(rows)
     return [column.take(picked) for column in block.columns]
+
+
+# `layout.lay_out` looks at every record. A record of the usual width with a phone number in it can
+# only be a lead, unless it stands near the top or is a header again, so that head, tail and doubtful
+# records tell as much as all.
+
+_HEAD_RECORDS: Final = 2000
+_TAIL_RECORDS: Final = 200
+_HEADER_RECORDS: Final = 30
+_FEW: Final = 50
+#: Doubtful records that are kept; a file with more is no regular list.
+_MOST_DOUBTS: Final = 500_000
+
+
+@dataclass(slots=True)
+class Outline:
+    """What was seen of a file so far.
+
+    Attributes:
+        width: Cells of a usual record.
+        records: Records seen.
+        usual: Those of the usual width.
+        seen: Ordinal to a record that matters.
+        tail: The same of the last blocks' end.
+        head_records: Records at the top of which all matter.
+        tail_records: Records at the end of which all do.
+    """
+
+    width: int
+    records: int = 0
+    usual: int = 0
+    seen: dict[int, Doubt] = field(default_factory=dict)
+    tail: dict[int, Doubt] = field(default_factory=dict)
+    head_records: int = _HEAD_RECORDS
+    tail_records: int = _TAIL_RECORDS
+
+    def add(self, block: Block) -> None:
+        """See one block."""
+        for row, doubt in block.doubts.items():
+            self.seen[block.first + row] = doubt
+        head = min(max(0, self.head_records - block.first), len(block))
+        for row, record in _records(block, 0, head).items():
+            self.seen.setdefault(row, record)
+        for row in _repeats(block, self.seen):
+            self.seen |= {
+                at: self.seen.get(at, record)
+                for at, record in _records(block, row, row + 1).items()
+            }
+        found = _records(block, max(0, len(block) - self.tail_records), len(block))
+        before = list(self.tail.items())[-self.tail_records :]
+        kept = dict(before) if len(found) < self.tail_records else {}
+        self.tail = kept | found
+        self.records += len(block)
+        self.usual += block.usual
+
+    def record(self, ordinal: int) -> Doubt:
+        """A record that was kept."""
+        return self.seen[ordinal] if ordinal in self.seen else self.tail[ordinal]
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether what was kept is enough so far."""
+        return len(self.seen) < _MOST_DOUBTS
+
+    def lay_out(self, choice: HeaderChoice) -> Layout | None:
+        """The layout by ordinals, without `leads`; None where all records have to be seen."""
+        doubts = dict(sorted({**self.tail, **self.seen}.items()))
+        ordinals = list(doubts)
+        cells = [doubt.cells for doubt in doubts.values()]
+        starts = [doubt.line for doubt in doubts.values()]
+        faults = {at: one.fault for at, one in enumerate(doubts.values()) if one.fault}
+        records = Records(cells, starts, starts, faults=faults, lines=Lines([], []))
+        layout = lay_out(records, choice)
+        if not self._is_whole(layout, ordinals, cells, faults):
+            return None
+        header = layout.header_record
+        return Layout(
+            header=layout.header,
+            header_record=None if header is None else ordinals[header],
+            width=layout.width,
+            usual=layout.usual,
+            leads=(),
+            preface=tuple((ordinals[at], code) for at, code in layout.preface),
+            furniture=tuple((ordinals[at], code) for at, code in layout.furniture),
+            confidence=layout.confidence,
+        )
+
+    def _is_whole(
+        self,
+        layout: Layout,
+        ordinals: list[int],
+        cells: list[list[str]],
+        faults: dict[int, str],
+    ) -> bool:
+        """Whether the layout of the records kept is that of all records."""
+        usual = sum(len(row) == self.width for at, row in enumerate(cells) if at not in faults)
+        odd = sum(
+            len(row) != self.width and not is_blank(row)
+            for at, row in enumerate(cells)
+            if at not in faults
+        )
+        if layout.width != self.width or layout.usual != self.width:
+            return False
+        if len(ordinals) == self.records:
+            return True
+        furniture = {at for at, _ in layout.furniture}
+        last = [at for at in range(len(cells) - len(self.tail), len(cells)) if at not in furniture]
+        first = max([-1, *(at for at, _ in layout.preface), layout.header_record or 0])
+        return bool(usual > odd and self.usual > odd and last and first < self.head_records // 2)
+
+
+def _records(block: Block, begin: int, stop: int) -> dict[int, Doubt]:
+    """Some records of a block by ordinal."""
+    texts = [column.slice(begin, stop - begin).to_pylist() for column in block.columns]
+    return {
+        block.first + row: block.doubts.get(row)
+        or Doubt(list(cells), block.raw(row), int(block.starts[row]), block.faults.get(row))
+        for row, cells in zip(range(begin, stop), zip(*texts, strict=True), strict=True)
+    }
+
+
+def _repeats(block: Block, seen: dict[int, Doubt]) -> list[int]:
+    """Records all of whose cells stand in the first ones too: perhaps the header again."""
+    heads = [seen[at].cells for at in range(_HEADER_RECORDS) if at in seen]
+    rows = np.arange(len(block))
+    for place, column in enumerate(block.columns):
+        if len(rows) < _FEW or not heads:
+            break
+        known = {cells[place].strip().casefold() for cells in heads if place < len(cells)}
+        cells = column if len(rows) == len(block) else column.take(pa.array(rows))
+        folded = pc.utf8_lower(pc.utf8_trim_whitespace(cells))
+        found = pc.is_in(folded, value_set=pa.array(sorted(known), pa.large_string()))
+        rows = rows[found.to_numpy(zero_copy_only=False)]
+    return rows.tolist()

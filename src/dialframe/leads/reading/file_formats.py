@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
@@ -32,11 +33,11 @@ from dialframe.leads.reading.assembling import lead_file
 from dialframe.leads.reading.blocks import Block
 from dialframe.leads.reading.concat import together
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, survey
+from dialframe.leads.reading.dialect import EXPECTED
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
-from dialframe.leads.reading.parser import parse
+from dialframe.leads.reading.parser import parse, scan
 from dialframe.leads.reading.places import sources
-from dialframe.leads.reading.reject_roundtrip import damage
 from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, not_a_table
 from dialframe.leads.reading.utf8_text import in_memory
 
@@ -485,3 +486,48 @@ def _repaired_records(records: Records, lines: np.ndarray) -> frozenset[int]:
         return frozenset()
     found = np.searchsorted(np.asarray(records.starts), lines, side="right") - 1
     return frozenset(np.unique(found).tolist())
+
+
+# A record with a cell too many stands in the reject file with its cells where they fell: phone number
+# perhaps under the name. Cleaned again as it is it would look whole, so it keeps its reason for as long
+# as its cells are those that its own text (`_raw`) gives. Who finds them right as they are empties
+# `_reason`.
+
+#: Damage that the cells do not show.
+DAMAGE: Final = ("unclosed_quote", "too_many_cells")
+_QUOTES: Final = ('"', "'", None)
+
+
+def damage(cells: Sequence[str], reason: str, all_reasons: str, raw: str) -> str | None:
+    """The damage that a record of a reject file still has, or None.
+
+    Args:
+        cells: Its cells, without the columns that were added.
+        reason: Its `_reason`.
+        all_reasons: Its `_all_reasons`.
+        raw: Its `_raw`.
+    """
+    codes = {reason, *all_reasons.split(";")}
+    found = next((code for code in DAMAGE if code in codes), None)
+    if found is None or not reason.strip() or not raw:
+        return None
+    own = [cell.strip() for cell in cells]
+    return (
+        found
+        if any(_stripped(read, len(own)) == own for read in _readings(raw, len(own)))
+        else None
+    )
+
+
+def _readings(raw: str, width: int) -> Iterator[list[str]]:
+    """Cells that the text may have been read as."""
+    lines = split_lines(raw)
+    for delimiter, quote, skip_space in product(EXPECTED, _QUOTES, (False, True)):
+        if delimiter in raw:
+            dialect = Dialect(delimiter, quote, skip_space=skip_space)
+            yield scan(raw, dialect).cells
+            yield from parse(lines, dialect, Shape(width)).cells[:1]
+
+
+def _stripped(cells: Sequence[str], width: int) -> list[str]:
+    return [cell.strip() for cell in [*cells, *[""] * width][:width]]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import io
+import re
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,8 +20,6 @@ from dialframe.errors import LeadFileError
 from dialframe.leads import headers
 from dialframe.leads.lead_file import check_width
 from dialframe.leads.lines_and_records import Records, has_many_digits
-from dialframe.leads.reading.number_formats import ZIP, Masks, hidden_parts, masked, masks
-from dialframe.leads.reading.workbook_parts import check_parts
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
 EXACT_BELOW: Final = 2**53
@@ -193,3 +195,286 @@ def _records(rows: list[list[str]]) -> Records:
     width = max((at + 1 for row in rows for at, cell in enumerate(row) if cell), default=0)
     places = list(range(len(rows)))
     return Records([row[:width] for row in rows], places, [place + 1 for place in places])
+
+
+# The reader of cells builds every cell between the first and the last one, so a single stray cell at
+# the far corner of a sheet would fill the memory. And a sheet is XML: entities of its own, which
+# grow without end when they are put in, have no place in a workbook.
+
+#: Most cells, empty ones among them, that a sheet may span.
+MOST_CELLS: Final = 30_000_000
+
+_HEAD_BYTES: Final = 4096
+_CHUNK_BYTES: Final = 2**22
+_OVERLAP_BYTES: Final = 256
+_ENTITIES: Final = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_ROW: Final = re.compile(rb"<(?:\w+:)?row\b[^>]*?\br=\"(\d{1,9})\"")
+_CELL: Final = re.compile(rb"<(?:\w+:)?c\b[^>]*?\br=\"([A-Z]{1,3})(\d{1,9})\"")
+_WIDE_CELL: Final = re.compile(rb"\br=\"([A-Z]{2,3})\d")
+_SHEET_PART: Final = re.compile(r"xl/worksheets/[^/]+\.xml")
+_REPEATED_CELL: Final = re.compile(
+    rb"<table:table-cell\b(?=[^>]*office:value-type)[^>]*number-columns-repeated=\"(\d{4,9})\""
+)
+_REPEATED_ROW: Final = re.compile(
+    rb"<table:table-row\b[^>]*number-rows-repeated=\"(\d{4,9})\"[^>]*>(.{0,20000}?)</table:table-row>",
+    re.DOTALL,
+)
+_MOST_REPEATED: Final = 20_000
+_LETTERS: Final = 26
+#: Record of a binary sheet that holds its first and last row and column.
+_DIMENSION: Final = 0x0194
+_SPAN: Final = struct.Struct("<4I")
+
+
+def check_parts(path: Path, data: bytes) -> None:
+    """Refuse a workbook whose XML declares entities or whose cells lie too far apart.
+
+    Raises:
+        LeadFileError: It does, with the sheet and the cell.
+        zipfile.BadZipFile: The archive is damaged.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.infolist():
+            if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".bin"):
+                with archive.open(part) as sheet:
+                    _check_dimension(path, part.filename, sheet.read(_HEAD_BYTES))
+            if not part.filename.endswith((".xml", ".rels")):
+                continue
+            with archive.open(part) as xml:
+                if _ENTITIES.search(xml.read(_HEAD_BYTES)):
+                    raise LeadFileError(
+                        f"{path} declares XML entities in {part.filename}, which no spreadsheet "
+                        "program writes; it is refused",
+                        path=path,
+                    )
+            if _SHEET_PART.fullmatch(part.filename):
+                _check_span(path, part.filename, _chunks(archive, part))
+            elif part.filename == "content.xml":
+                _check_repeats(path, _chunks(archive, part))
+
+
+def _chunks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Content in pieces that overlap a little, so that no tag is cut in all of them."""
+    with archive.open(part) as xml:
+        tail = b""
+        while chunk := xml.read(_CHUNK_BYTES):
+            yield tail + chunk
+            tail = chunk[-_OVERLAP_BYTES:]
+
+
+def _check_span(path: Path, part: str, chunks: Iterator[bytes]) -> None:
+    rows = columns = 1
+    for chunk in chunks:
+        numbered = _ROW.findall(chunk) or [row for _, row in _CELL.findall(chunk)]
+        rows = max([rows, *map(int, set(numbered))])
+        columns = max([columns, *map(_column, set(_WIDE_CELL.findall(chunk)))])
+    _refuse_far(path, part, rows, columns)
+
+
+def _check_dimension(path: Path, part: str, head: bytes) -> None:
+    """The same for a binary sheet, by the span that it states of itself."""
+    at = 0
+    while at + 2 < len(head):
+        kind = head[at]
+        at += 1
+        if kind & 0x80:
+            kind |= head[at] << 8
+            at += 1
+        size = shift = 0
+        while at < len(head):
+            size |= (head[at] & 0x7F) << shift
+            shift += 7
+            at += 1
+            if not head[at - 1] & 0x80:
+                break
+        if kind == _DIMENSION and at + _SPAN.size <= len(head):
+            _, row, _, column = _SPAN.unpack_from(head, at)
+            _refuse_far(path, part, row + 1, column + 1)
+            return
+        at += size
+
+
+def _refuse_far(path: Path, part: str, rows: int, columns: int) -> None:
+    if rows * max(columns, _LETTERS) > MOST_CELLS:
+        raise LeadFileError(
+            f"{path} has a cell in row {rows:,} and one in column {columns:,} of "
+            f"{part.rpartition('/')[2]}, far from any table; delete the stray cells (Ctrl+End finds "
+            "the last one) and save it again",
+            path=path,
+        )
+
+
+def _check_repeats(path: Path, chunks: Iterator[bytes]) -> None:
+    for chunk in chunks:
+        cells = max(map(int, _REPEATED_CELL.findall(chunk)), default=0)
+        rows = max(
+            (int(count) for count, row in _REPEATED_ROW.findall(chunk) if b"value-type" in row),
+            default=0,
+        )
+        if max(cells, rows) > _MOST_REPEATED:
+            raise LeadFileError(
+                f"{path} repeats one value {max(cells, rows):,} times; delete the filled rows and "
+                "columns behind the table and save it again",
+                path=path,
+            )
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+# A post code 02134 or a phone 07700... typed into a spreadsheet is stored as a number without its
+# zero, and the zero is only in the cell's format, as are the brackets and hyphens of a phone. The
+# reader of values does not tell formats, so they are looked up here, and only in workbooks that have
+# such a format at all.
+
+#: 0-based row and column of a cell to its format.
+Masks = dict[tuple[int, int], str]
+
+#: First bytes of an archive, which a workbook is.
+ZIP: Final = b"PK\x03\x04"
+_FORMAT: Final = re.compile(r"<numFmt\b[^>]*>")
+_XF: Final = re.compile(r"<xf\b[^>]*>")
+_CELL_XFS: Final = re.compile(r"<cellXfs\b.*?</cellXfs>", re.DOTALL)
+_SHEET: Final = re.compile(r"<sheet\b[^>]*>")
+_RELATION: Final = re.compile(r"<Relationship\b[^>]*>")
+_STYLED_CELL: Final = re.compile(r"<c\b[^>]*>")
+_ATTRIBUTE: Final = re.compile(r"([\w:]+)\s*=\s*\"([^\"]*)\"")
+#: A format of places for digits and of signs between them: no date, no decimals, no thousands.
+_MASK: Final = re.compile(
+    r"(?:\[<=?\d+\](?P<below>(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+);)?(?:[0#? ()+\-/]|\\.|\"[^\"]*\")+"
+)
+_LIMIT: Final = re.compile(r"\[<(?P<same>=?)(?P<number>\d+)\]")
+_SIGN: Final = re.compile(r"[0#? ()+\-/]|\\.|\"[^\"]*\"")
+_PLACES: Final = "0#?"
+_PLACE: Final = re.compile(r"([A-Z]{1,3})(\d+)")
+
+
+def masks(data: bytes, sheet: str) -> Masks:
+    """Cells of the sheet whose format has places for digits; empty for anything but such an XLSX."""
+    if not data.startswith(ZIP):
+        return {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = set(archive.namelist())
+        if not {"xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
+            return {}
+        styles = _padding_styles(_read(archive, "xl/styles.xml"))
+        part = _part(archive, sheet)
+        if not styles or part not in names:
+            return {}
+        return _cells(_read(archive, part), styles)
+
+
+def masked(digits: str, mask: str) -> str:
+    """The digits of a whole number as the format shows them."""
+    limit = _LIMIT.match(mask)
+    if limit is not None:
+        below, _, above = mask[limit.end() :].partition(";")
+        most = int(limit["number"]) - (not limit["same"])
+        mask = below if int(digits) <= most else above
+    signs = _SIGN.findall(mask)
+    first = next((at for at, sign in enumerate(signs) if sign in _PLACES), 0)
+    left = list(digits)
+    shown: list[str] = []
+    for at in range(len(signs) - 1, -1, -1):
+        sign = signs[at]
+        if sign not in _PLACES:
+            shown.append(sign[1:] if sign.startswith("\\") else sign.strip('"'))
+        elif at == first:
+            rest = "".join(left)
+            shown.append(rest or ("0" if sign == "0" else ""))
+        elif left:
+            shown.append(left.pop())
+        else:
+            shown.append("0" if sign == "0" else "")
+    return "".join(reversed(shown))
+
+
+def _padding_styles(xml: str) -> dict[str, str]:
+    """Cell style (its place in the table, as text) to its format."""
+    codes = {}
+    for tag in _FORMAT.findall(xml):
+        told = _attributes(tag)
+        code = told.get("formatCode", "")
+        places = sum(code.count(place) for place in _PLACES)
+        if places > 1 and _MASK.fullmatch(code) and code.strip("#?"):
+            codes[told.get("numFmtId", "")] = code
+    table = _CELL_XFS.search(xml)
+    if not codes or table is None:
+        return {}
+    formats = [_attributes(tag).get("numFmtId", "") for tag in _XF.findall(table.group())]
+    return {str(at): codes[one] for at, one in enumerate(formats) if one in codes}
+
+
+def _part(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Name of the sheet's own file in the archive, empty where it cannot be found."""
+    sheets = [_attributes(tag) for tag in _SHEET.findall(_read(archive, "xl/workbook.xml"))]
+    own = next((one.get("r:id", "") for one in sheets if one.get("name") == sheet), "")
+    relations = _RELATION.findall(_read(archive, "xl/_rels/workbook.xml.rels"))
+    targets = {one.get("Id", ""): one.get("Target", "") for one in map(_attributes, relations)}
+    target = targets.get(own, "")
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _cells(xml: str, styles: dict[str, str]) -> Masks:
+    found: Masks = {}
+    for tag in _STYLED_CELL.findall(xml):
+        told = _attributes(tag)
+        place = _PLACE.fullmatch(told.get("r", ""))
+        if place and told.get("s") in styles:
+            found[int(place[2]) - 1, _column_number(place[1])] = styles[told["s"]]
+    return found
+
+
+def _column_number(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(tag)}
+
+
+def _read(archive: zipfile.ZipFile, name: str) -> str:
+    return archive.read(name).decode("utf-8", errors="replace")
+
+
+#: A row or a run of columns that nobody sees.
+_HIDDEN_ROW: Final = re.compile(r"<row\b[^>]*?\bhidden=\"(?:1|true)\"[^>]*>")
+_HIDDEN_COLUMNS: Final = re.compile(r"<col\b[^>]*?\bhidden=\"(?:1|true)\"[^>]*>")
+_MOST_HIDDEN: Final = 100_000
+
+
+def hidden_parts(data: bytes, sheet: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows and columns of an XLSX sheet that are hidden, counted from 1.
+
+    Args:
+        data: The workbook.
+        sheet: Name of the sheet.
+
+    Returns:
+        Hidden rows and hidden columns; nothing for other formats, which calamine does not tell.
+    """
+    if not data.startswith(ZIP):
+        return (), ()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = set(archive.namelist())
+        if not {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"} <= names:
+            return (), ()
+        part = _part(archive, sheet)
+        if part not in names:
+            return (), ()
+        xml = _read(archive, part)
+    rows = (_attributes(tag).get("r", "") for tag in _HIDDEN_ROW.findall(xml)[:_MOST_HIDDEN])
+    columns: list[int] = []
+    for tag in _HIDDEN_COLUMNS.findall(xml):
+        told = _attributes(tag)
+        first, last = told.get("min", ""), told.get("max", "")
+        if first.isdecimal() and last.isdecimal():
+            columns += range(int(first), min(int(last), int(first) + _MOST_HIDDEN) + 1)
+    return tuple(int(row) for row in rows if row.isdecimal()), tuple(columns)

@@ -9,15 +9,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO, Final, Literal
 
 import pandas as pd
 import pyarrow as pa
 
+from dialframe.errors import LeadFileError
 from dialframe.frames.csv_safety import escape
-from dialframe.leads.writing import csv_rows, xlsx
+from dialframe.leads.lead_file import SHEET_NAME
+from dialframe.leads.writing import csv_rows
 
 Form = Literal["csv", "xlsx", "parquet", "jsonl"]
 #: Takes one part of the rows; every part has the same columns.
@@ -91,7 +95,7 @@ def _csv(
 
 @contextmanager
 def _xlsx(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
-    with xlsx.sheet(file) as put:
+    with sheet(file) as put:
         put([columns])
 
         def add(frame: pd.DataFrame) -> None:
@@ -142,3 +146,143 @@ def _texts(column: pd.Series) -> list[str]:
 
 def _values(column: pd.Series) -> list[object]:
     return [None if pd.isna(value) else value for value in column.tolist()]
+
+
+# Every cell is a text and is formatted as text, so a spreadsheet neither runs nor rounds it. Nothing in the
+# file depends on the clock.
+
+#: What a sheet holds at the most (Excel's specifications and limits).
+MAX_ROWS: Final = 1_048_576
+MAX_COLUMNS: Final = 16_384
+MAX_CELL_CHARS: Final = 32_767
+
+#: Takes rows of texts.
+Put = Callable[[Iterable[Sequence[str]]], None]
+
+_HEAD: Final = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_NS: Final = "http://schemas.openxmlformats.org"
+_MAIN: Final = f"{_NS}/spreadsheetml/2006/main"
+_REL: Final = f"{_NS}/officeDocument/2006/relationships"
+_TYPES: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_SHEET: Final = "xl/worksheets/sheet1.xml"
+
+#: The parts beside the sheet: style 1 is text (format 49, `@`).
+_PARTS: Final = {
+    "[Content_Types].xml": (
+        f'<Types xmlns="{_NS}/package/2006/content-types">'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPES}.sheet.main+xml"/>'
+        f'<Override PartName="/{_SHEET}" ContentType="{_TYPES}.worksheet+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{_TYPES}.styles+xml"/></Types>'
+    ),
+    "_rels/.rels": (
+        f'<Relationships xmlns="{_NS}/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="{_REL}/officeDocument" Target="xl/workbook.xml"/>'
+        "</Relationships>"
+    ),
+    "xl/workbook.xml": (
+        f'<workbook xmlns="{_MAIN}" xmlns:r="{_REL}">'
+        f'<sheets><sheet name="{SHEET_NAME}" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        f'<Relationships xmlns="{_NS}/package/2006/relationships">'
+        f'<Relationship Id="rId1" Type="{_REL}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" Type="{_REL}/styles" Target="styles.xml"/></Relationships>'
+    ),
+    "xl/styles.xml": (
+        f'<styleSheet xmlns="{_MAIN}">'
+        '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+        '<cellXfs count="2"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+        '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
+        '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+        "</styleSheet>"
+    ),
+}
+_OPEN: Final = (
+    f'<worksheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0">'
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
+    "</sheetView></sheetViews><sheetData>"
+)
+_CLOSE: Final = "</sheetData></worksheet>"
+
+#: What XML cannot hold, and what would read as its replacement.
+_UNSAYABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+#: What stands for a character that XML reads as its own. The standard library's function for it loads HTTP.
+_ESCAPED: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+)
+
+
+@contextmanager
+def sheet(file: BinaryIO) -> Iterator[Put]:
+    """Write a workbook with one sheet; the first row stays in view.
+
+    Raises:
+        LeadFileError: There are more rows, columns or characters in a cell than a sheet holds.
+        OSError: The disk is full.
+    """
+    with zipfile.ZipFile(file, "w") as book:
+        for name, text in _PARTS.items():
+            book.writestr(_info(name), _HEAD + text)
+        with book.open(_info(_SHEET), "w", force_zip64=True) as part:
+            part.write((_HEAD + _OPEN).encode())
+            count = 0
+
+            def put(rows: Iterable[Sequence[str]]) -> None:
+                nonlocal count
+                for row in rows:
+                    count += 1
+                    part.write(_row(row, count).encode())
+
+            yield put
+            part.write(_CLOSE.encode())
+
+
+def _info(name: str) -> zipfile.ZipInfo:
+    # The first instant that the format can name, and no rights of this machine's user.
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 0
+    return info
+
+
+def _row(cells: Sequence[str], number: int) -> str:
+    if number > MAX_ROWS:
+        raise _too_much(f"more than {MAX_ROWS:,} rows")
+    if len(cells) > MAX_COLUMNS:
+        raise _too_much(f"more than {MAX_COLUMNS:,} columns")
+    inside = "".join(_cell(text, column, number) for column, text in enumerate(cells) if text)
+    return f'<row r="{number}">{inside}</row>'
+
+
+def _cell(text: str, column: int, number: int) -> str:
+    if len(text) > MAX_CELL_CHARS:
+        raise _too_much(f"a cell of {len(text):,} characters in row {number:,}")
+    inside = _UNSAYABLE.sub(_spelled, text).translate(_ESCAPED)
+    place = f"{_letters(column)}{number}"
+    return f'<c r="{place}" s="1" t="inlineStr"><is><t xml:space="preserve">{inside}</t></is></c>'
+
+
+def _spelled(found: re.Match[str]) -> str:
+    return f"_x{ord(found[0]):04X}_"
+
+
+def _letters(column: int) -> str:
+    """`A` for 0, `AA` for 26."""
+    name = ""
+    column += 1
+    while column:
+        column, place = divmod(column - 1, 26)
+        name = chr(ord("A") + place) + name
+    return name
+
+
+def _too_much(what: str) -> LeadFileError:
+    return LeadFileError(f"a sheet cannot hold {what}; choose parquet, jsonl or csv instead")
