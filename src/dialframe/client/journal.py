@@ -430,6 +430,9 @@ class Journal:
                     after = _held(database)
             if after != before or noted is None:
                 self._witness.note(after[0], f"{after[2]:064x}")
+        except UnicodeDecodeError:
+            # SQLite's own words of a damaged schema quote it.
+            raise self._damaged("its tables are not those that were made") from None
         except (OSError, sqlite3.Error) as error:
             damaged = isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in (
                 sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
@@ -516,7 +519,7 @@ def _hash(*values: Any) -> int:
 def _salvaged(file: Path, table: str) -> list[Sequence[Any]]:
     """Rows of a damaged file, as far as they can be read."""
     rows: list[Sequence[Any]] = []
-    with suppress(sqlite3.Error), closing(connect(file, read_only=True)) as database:
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(connect(file, read_only=True)) as database:
         # Row by row: what came before a damaged page is kept.
         rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
     return rows
