@@ -519,7 +519,10 @@ def _hash(*values: Any) -> int:
 def _salvaged(file: Path, table: str) -> list[Sequence[Any]]:
     """Rows of a damaged file, as far as they can be read."""
     rows: list[Sequence[Any]] = []
-    with suppress(sqlite3.Error, UnicodeDecodeError), closing(connect(file, read_only=True)) as database:
+    with (
+        suppress(sqlite3.Error, UnicodeDecodeError),
+        closing(connect(file, read_only=True)) as database,
+    ):
         # Row by row: what came before a damaged page is kept.
         rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
     return rows
