@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialframe.assistant import confirming
 from dialframe.assistant.confirming import MOST_CHARS, question
 
 EFFECT = "adds leads to a campaign"
@@ -61,3 +63,34 @@ def test_overlong_value_says_how_much_is_left_out() -> None:
     assert "+12125550142" in told
     assert "more characters)" in told
     assert len(told) < MOST_CHARS
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://\u0430pi.example.com/in", "https://example.com@203.0.113.7/x", "https://example.com:443@x.example",
+     "https://x.example\\@example.com/", "https://example.com%2ex.example/", "https://example.com\t.x.example/",
+     "https://\uff45xample.com/", "https://example\u3002com/", "https://example.com/\u202ex", "//x.example",
+     "https:x.example", "https://example.com/\n"],
+)  # fmt: skip
+def test_an_address_whose_host_cannot_be_read_is_not_asked_about(address: str) -> None:
+    """Letters that look alike, a user name that looks like the host, what is hidden: refused, not shown."""
+    assert not confirming.readable(address)
+    for plain in (
+        "https://xn--pi-6kc.example.com/",
+        "http://127.0.0.1:9/hook",
+        "https://[::1]/a?b=c#d",
+    ):
+        assert confirming.readable(plain)
+
+
+def test_an_answer_is_to_a_question_that_was_asked_and_still_stands() -> None:
+    """A made-up token, one of another call or caller, one that was used and one that comes late are no yes."""
+    asked = confirming.Confirmations()
+    token, other = asked.open("call of Ada"), asked.open("call of Bob")
+
+    assert not asked.take("made up", "call of Ada")
+    assert not asked.take(other, "call of Ada")
+    assert asked.take(token, "call of Ada")
+    assert not asked.take(token, "call of Ada")
+    late = confirming.Confirmations(answer_s=-1)
+    assert not late.take(late.open("call"), "call")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -27,6 +29,10 @@ from dialframe.errors import DialframeError, NotFound
 MOST_CHARS: Final = 6_000
 #: Most characters of a value of a longer one; numbers are shorter.
 _VALUE_CHARS: Final = 300
+#: Scheme, host in ASCII, port, path: no user name, no backslash, nothing hidden.
+_ADDRESS: Final = re.compile(
+    r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?([/?#][!-\[\]-~]*)?"
+)
 _NAMES: Final = ("full_name", "first_name", "last_name", "external_id")
 
 
@@ -60,6 +66,11 @@ def question(
     return "\n".join(
         [*head, *(_short(name, value, known.get(name)) for name, value in arguments.items())]
     )
+
+
+def readable(address: str) -> bool:
+    """Whether a person who reads an address sees to which host it leads: nothing before it, no letters that look alike."""
+    return _ADDRESS.fullmatch(address) is not None
 
 
 def quoted(value: object) -> str:
@@ -167,7 +178,7 @@ CANNOT_ASK: Final = (
 DECLINED: Final = "the user did not confirm; nothing was sent"
 NO_ANSWER: Final = "the user did not answer in time; nothing was sent"
 LOST: Final = "the user could not be asked; nothing was sent"
-USED: Final = "this confirmation was used before; nothing was sent again"
+USED: Final = "this confirmation was used before, came too late, or was never asked for; nothing was sent for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,23 +191,30 @@ class Word:
 
 @dataclass(slots=True)
 class Confirmations:
-    """The confirmations that were used up, so that none is taken twice.
+    """The questions that were asked and wait for their answer: each is answered once, in time, by whom it was asked.
 
     Attributes:
         answer_s: Seconds for which a question stands.
     """
 
     answer_s: float = ANSWER_S
-    _used: set[str] = field(default_factory=set)
+    _open: dict[str, tuple[str, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, token: str) -> bool:
-        """Use a confirmation up; False where it was used before."""
+    def open(self, call: str) -> str:
+        """The token of a new question about a call, given by its digest."""
+        token, now = secrets.token_hex(16), time.monotonic()
         with self._lock:
-            if token in self._used:
-                return False
-            self._used.add(token)
-            return True
+            for old in [one for one, (_, until_s) in self._open.items() if until_s < now]:
+                del self._open[old]
+            self._open[token] = call, now + self.answer_s
+        return token
+
+    def take(self, token: str, call: str) -> bool:
+        """Use a confirmation up; False where nothing was asked, of another call, too long ago, or it was used before."""
+        with self._lock:
+            asked, until_s = self._open.pop(token, ("", 0.0))
+        return asked == call and time.monotonic() <= until_s
 
 
 async def ask(
@@ -204,6 +222,7 @@ async def ask(
     params: types.CallToolRequestParams,
     question: Callable[[], Awaitable[str]],
     confirmations: Confirmations,
+    who: str = "",
 ) -> Word | types.InputRequiredResult:
     """Ask whether a call may go ahead.
 
@@ -211,7 +230,8 @@ async def ask(
         context: The request.
         params: The call.
         question: Makes the question, where it has to be put.
-        confirmations: Those that were used up.
+        confirmations: The questions that wait for their answer.
+        who: Tells one caller from another; nobody answers for another.
 
     Returns:
         The person's word, or the question that the client has to be answered with.
@@ -219,7 +239,7 @@ async def ask(
     if not _can_ask(context):
         return Word(refusal=CANNOT_ASK)
     if is_version_at_least(context.protocol_version, _ASKS_BY_ANSWER):
-        return await _by_answer(params, question, confirmations)
+        return await _by_answer(params, question, confirmations, who)
     return await _in_the_midst(context, await question(), confirmations)
 
 
@@ -239,30 +259,33 @@ async def _by_answer(
     params: types.CallToolRequestParams,
     question: Callable[[], Awaitable[str]],
     confirmations: Confirmations,
+    who: str,
 ) -> Word | types.InputRequiredResult:
-    digest = _digest(params)
+    digest = _digest(params, who)
     reply = (params.input_responses or {}).get(_QUESTION)
     state = _state(params.request_state)
     if reply is None or state.get("call") != digest:
-        return _input_required(await question(), digest)
+        return _input_required(await question(), digest, confirmations)
     if not isinstance(reply, types.ElicitResult) or not _agrees(reply):
         return Word(refusal=DECLINED)
     token = str(state.get("token", ""))
-    return Word(token=token) if token and confirmations.take(token) else Word(refusal=USED)
+    return Word(token=token) if confirmations.take(token, digest) else Word(refusal=USED)
 
 
-def _input_required(question: str, digest: str) -> types.InputRequiredResult:
+def _input_required(
+    question: str, digest: str, confirmations: Confirmations
+) -> types.InputRequiredResult:
     form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
-    state = {"call": digest, "token": secrets.token_hex(16)}
+    state = {"call": digest, "token": confirmations.open(digest)}
     return types.InputRequiredResult(
         input_requests={_QUESTION: types.ElicitRequest(params=form)},
         request_state=json.dumps(state),
     )
 
 
-def _digest(params: types.CallToolRequestParams) -> str:
+def _digest(params: types.CallToolRequestParams, who: str) -> str:
     # Of the arguments whole: a long question shows only the beginning of some.
-    call_text = json.dumps([params.name, params.arguments or {}], sort_keys=True)
+    call_text = json.dumps([who, params.name, params.arguments or {}], sort_keys=True)
     return hashlib.sha256(call_text.encode()).hexdigest()
 
 

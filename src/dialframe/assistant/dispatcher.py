@@ -54,6 +54,11 @@ _EXPOSED: Final = (
     " exposed"
 )
 
+_UNREADABLE: Final = (
+    "nobody could see from this url to which host it leads, so nobody was asked and nothing was sent: write"
+    " scheme, host (xn--... where it is not ASCII), port and path, without user name or backslash"
+)
+
 Context = ServerRequestContext[Any, Any]
 Result = types.CallToolResult | types.InputRequiredResult
 
@@ -179,6 +184,8 @@ class Dispatcher:
         wrong = _wrong_arguments(self.tools[name], call.arguments)
         if wrong is not None:
             return tool_answers.failed(f"{name}: {wrong}")
+        if not confirming.readable(str(call.arguments.get("url", "https://host"))):
+            return tool_answers.failed(f"{name}: {_UNREADABLE}")
         if name in analysis_tools.BY_NAME:
             return await self._analyze(call, analysis_tools.BY_NAME[name])
         return await self._operate(call, self._rows[name])
@@ -223,7 +230,11 @@ class Dispatcher:
         options = Options(correlation_id=call.id)
         if row.name in CONFIRMED:
             word = await confirming.ask(
-                call.context, call.params, partial(self._question, call, row), self._confirmations
+                call.context,
+                call.params,
+                partial(self._question, call, row),
+                self._confirmations,
+                call.caller.name or "",
             )
             if isinstance(word, types.InputRequiredResult):
                 return word
