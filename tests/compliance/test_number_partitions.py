@@ -211,7 +211,7 @@ def test_parts_are_examined_by_processes_with_the_same_findings(tmp_path: Path) 
     alone = account.whole()
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
         ) as cluster,
         dask_workers(cluster.scheduler_address) as workers,
     ):

@@ -35,7 +35,9 @@ def test_a_cluster_and_an_object_store(tmp_path, monkeypatch):
         url = ["s3://lists/*.csv"]
         one = leads.clean_files(url, tmp_path / "one", region="US")
         with (
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as cluster,
             dask_workers(cluster.scheduler_address) as workers,
         ):
             two = leads.clean_files(url, tmp_path / "two", region="US", workers=workers)
@@ -48,6 +50,23 @@ def test_a_cluster_and_an_object_store(tmp_path, monkeypatch):
     assert one.counts["records"] > 500
     for key, path in one.paths.items():
         assert two.paths[key].read_bytes() == path.read_bytes(), key
+
+
+def test_a_cluster_of_this_machine_shows_its_pages_to_this_machine_alone(monkeypatch):
+    """On a port that is free, however many clusters there are."""
+    begun = {}
+
+    class Begun(Exception):
+        """In the place of a cluster."""
+
+    def client(**settings):
+        begun.update(settings)
+        raise Begun
+
+    monkeypatch.setattr("distributed.Client", client)
+    with pytest.raises(Begun), dask_workers():
+        pass
+    assert begun["dashboard_address"] == "127.0.0.1:0"
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):

@@ -36,7 +36,9 @@ def dask_workers(scheduler: str | None = None) -> Iterator[Callable[..., Iterato
             "the engine dask needs the extra: pip install 'dialframe[dask]'"
         ) from None
     try:
-        client = Client(scheduler) if scheduler else Client(processes=True)  # type: ignore[no-untyped-call]
+        # Dask's own address for its pages is port 8787 of all interfaces, taken where a second cluster runs.
+        local: Any = {"processes": True, "dashboard_address": "127.0.0.1:0"}
+        client = Client(scheduler) if scheduler else Client(**local)  # type: ignore[no-untyped-call]
     except OSError:
         raise ConfigError(
             f"no Dask scheduler answers at {scheduler}; start one with dask scheduler"
