@@ -126,6 +126,7 @@ def gather(
     state_field: str | None = None,
     before_checks: Callable[[pd.DataFrame, pd.DataFrame], None] | None = None,
     large_tables: bool = True,
+    given: Mapping[str, pd.DataFrame] | None = None,
 ) -> Evidence:
     """Read what is on record of an account.
 
@@ -138,13 +139,16 @@ def gather(
         state_field: Custom field that names the called party's state or ZIP code.
         before_checks: Called with leads and calls before the ledger of checks is read.
         large_tables: Whether rows of leads, calls and checks are read; else these frames are empty.
+        given: Frames of campaigns, callbacks and events that are read in place of the store's; where
+            there are any, or none of them, leads and calls come from elsewhere too. None: from the store.
 
     Raises:
         StoreError: Calls or leads were never read, or not by that moment.
     """
     since = None if large_tables else _NEVER
     leads, calls = account.leads(as_of=as_of, since=since), account.calls(as_of=as_of, since=since)
-    require_read(leads, calls)
+    if given is None:
+        require_read(leads, calls)
     if large_tables and as_of is not None and not len(calls) and len(account.calls()):
         raise StoreError(
             f"calls as of {as_of:%Y-%m-%dT%H:%M:%SZ}: nothing had been read by then, so nothing can "
@@ -153,10 +157,15 @@ def gather(
     if before_checks is not None:
         before_checks(leads, calls)
     moment = at()
-    campaigns, events = account.campaigns(as_of=as_of), account.events(as_of=as_of)
+    campaigns, callbacks, events = (
+        (given or {}).get(name, read(as_of=as_of))
+        for name, read in (
+            ("campaigns", account.campaigns), ("callbacks", account.callbacks), ("events", account.events),
+        )
+    )  # fmt: skip
     requests = own_list(account, requests_of(events, taxonomy), moment)
     return Evidence(
-        leads, calls, account.dnc_checks(as_of=as_of, since=since), account.callbacks(as_of=as_of), campaigns,
+        leads, calls, account.dnc_checks(as_of=as_of, since=since), callbacks, campaigns,
         events, moment,
         states=None if state_field is None else known_states(leads, state_field),
         dnc_codes=request_codes(calls, taxonomy),

@@ -24,7 +24,16 @@ from dialframe.compliance.auditing import Question
 from dialframe.errors import ConfigError
 from dialframe.flows.audit import EVERYTHING, NOW, with_given
 from dialframe.flows.firm_records import Scope, gather, known_states, outcomes, request_codes
-from dialframe.frames import CALLS, DNC_CHECKS, LEADS, Table
+from dialframe.frames import (
+    CALLBACKS,
+    CALLS,
+    CAMPAIGNS,
+    DNC_CHECKS,
+    EVENTS,
+    LEADS,
+    Table,
+    from_records,
+)
 from dialframe.leads.cluster import dask_workers
 
 if TYPE_CHECKING:
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
 
 #: Tables of which an audit in parts reads some rows at a time.
 _LARGE: Final = (CALLS, LEADS, DNC_CHECKS)
+_SMALL: Final = (CAMPAIGNS, CALLBACKS, EVENTS)
 
 
 def audit_in_parts(
@@ -58,7 +68,8 @@ def audit_in_parts(
         account: The account; synced before.
         now: The clock, UTC.
         tables: Folder or URL (as fsspec knows them) with `calls.parquet`, `leads.parquet` and
-            `dnc_checks.parquet`, each a file or a folder of files, in place of the store's tables.
+            `dnc_checks.parquet`, each a file or a folder of files, in place of the store's tables;
+            `campaigns`, `callbacks` and `events` too where they are there.
         partitions: How many parts; None: as memory asks.
         scheduler: `threads`, `processes`, or the address of a Dask scheduler whose workers reach
             the folder `room`; None: one part after another.
@@ -81,7 +92,7 @@ def audit_in_parts(
     """
     known = gather(
         account, scope, at=now if as_of is None else lambda: as_of, as_of=as_of,
-        taxonomy=taxonomy, large_tables=False,
+        taxonomy=taxonomy, large_tables=False, given=None if tables is None else _small(tables),
     )  # fmt: skip
     rows = {table.name: _rows_of(account, table, tables, as_of) for table in _LARGE}
     if partitions is None:
@@ -145,6 +156,16 @@ def _rows_of(
     return lambda: map(_table, account.store.batches(table, as_of=as_of))
 
 
+def _small(tables: str) -> dict[str, pd.DataFrame]:
+    """The further tables of the account that lie beside the large ones."""
+    read = {table: _dataset(tables, table) for table in _SMALL}
+    return {
+        table.name: from_records(table, rows.to_table().to_pylist())
+        for table, rows in read.items()
+        if rows is not None
+    }
+
+
 def _table(batch: pa.RecordBatch) -> pa.Table:
     return pa.Table.from_batches([batch])
 
@@ -161,6 +182,17 @@ def _parquet(tables: str, table: Table) -> Dataset:
     Raises:
         ConfigError: There are none, or they cannot be read.
     """
+    files = _dataset(tables, table)
+    if files is None:
+        raise ConfigError(
+            f"{tables}: there is no {table.name}.parquet; export it: "
+            f"dialframe export {table.name} --to {table.name}.parquet"
+        )
+    return files
+
+
+def _dataset(tables: str, table: Table) -> Dataset | None:
+    """The same, None where there are none."""
     import fsspec
     from pyarrow import dataset
 
@@ -168,11 +200,6 @@ def _parquet(tables: str, table: Table) -> Dataset:
         files, inside = fsspec.core.url_to_fs(tables)
         named = f"{inside.rstrip('/')}/{table.name}"
         places = [place for place in (f"{named}.parquet", named) if files.exists(place)]
-        if places:
-            return dataset.dataset(places[0], filesystem=files, format="parquet")
+        return dataset.dataset(places[0], filesystem=files, format="parquet") if places else None
     except (ValueError, ImportError, OSError) as error:
         raise ConfigError(f"{tables}: {table.name} cannot be read: {error}") from error
-    raise ConfigError(
-        f"{tables}: there is no {table.name}.parquet; export it: "
-        f"dialframe export {table.name} --to {table.name}.parquet"
-    )
