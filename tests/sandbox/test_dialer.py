@@ -21,6 +21,7 @@ from phonenumbers.timezone import time_zones_for_number
 from dialframe.sandbox import Console, Sandbox, start
 from dialframe.sandbox.dialer import call_life, clockwork
 from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
+from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.dialer.sending import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
@@ -638,18 +639,22 @@ def test_click_to_call_is_an_attempt_on_its_lead(free: Sandbox, calling: Api) ->
     assert api.post("/v1/calls", body).status_code == 201
 
 
-def test_a_click_to_call_lasts_half_an_hour_at_most(make: Callable[..., Account]) -> None:
-    """However long the called party would talk."""
-    account = make().dialing(answer_rate=1)
-    sender = Sender(None, 1, account.world.access.settings, "", 0, frozenset())  # type: ignore[arg-type]
+def test_a_click_to_call_lasts_half_an_hour_at_most(
+    make: Callable[..., Account], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the called party would talk; its disposition is logged as soon after as ever."""
+    minute = 60_000_000
+    talk = CallPlan("SALE", "completed", "NORMAL_CLEARING", human=True, answered_at=minute,
+                    ended_at=46 * minute, logged_at=47 * minute)  # fmt: skip
+    monkeypatch.setattr("dialframe.sandbox.dialer.behavior.plan_call", lambda seed, dial: talk)
+    sender = Sender(None, 1, make().dialing().world.access.settings, "", 0, frozenset())  # type: ignore[arg-type]
     context = DialContext(sender, None, 3)  # type: ignore[arg-type]
-    lasted = set()
-    for number in range(3_000):
-        party = CalledParty(f"+1212555{number:04d}")
-        plan = call_life._plan(context, party, "click", party.phone)
-        assert plan.answered_at is not None
-        lasted.add(plan.ended_at - plan.answered_at)
-    assert max(lasted) == 30 * 60 * 1_000_000
+    party = CalledParty("+12125550100")
+    plans = [call_life._plan(context, party, why, "+12125550180") for why in ("click", "campaign")]
+    assert [(plan.ended_at, plan.logged_at) for plan in plans] == [
+        (31 * minute, 32 * minute),
+        (46 * minute, 47 * minute),
+    ]
 
 
 def test_a_lead_marked_do_not_call_is_not_clicked_either(free: Sandbox, calling: Api) -> None:
