@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialframe.leads.lines_and_records import Dialect, Shape, split_lines
+from dialframe.leads.lead_file import Dialect, Shape, split_lines
 from dialframe.leads.reading.blocks import Block, split_blocks
 from dialframe.leads.reading.parser import parse
 

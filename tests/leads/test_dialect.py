@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError
-from dialframe.leads.lines_and_records import Dialect, split_lines
+from dialframe.leads.lead_file import Dialect, split_lines
 from dialframe.leads.reading.dialect import detect
 
 ROWS = [

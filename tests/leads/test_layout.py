@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.lines_and_records import Records
+from dialframe.leads.lead_file import Records
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 
 

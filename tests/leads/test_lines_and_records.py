@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.leads.lines_and_records import Records, Shape, has_many_digits
+from dialframe.leads.lead_file import Records, Shape, has_many_digits
 
 
 @pytest.mark.parametrize(

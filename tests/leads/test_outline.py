@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from dialframe.leads.lines_and_records import Dialect, Shape, split_lines
+from dialframe.leads.lead_file import Dialect, Shape, split_lines
 from dialframe.leads.reading.blocks import split_blocks
 from dialframe.leads.reading.delimited import Outline
 from dialframe.leads.reading.layout import lay_out

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.leads.lines_and_records import Dialect, Lines, Records, Shape, split_lines
+from dialframe.leads.lead_file import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.reading import parser
 from dialframe.leads.reading.parser import CLEAN, parse, scan
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.lines_and_records import split_lines
+from dialframe.leads.lead_file import split_lines
 from dialframe.leads.reading.structured import read_json
 
 

@@ -25,8 +25,7 @@ from dialframe.leads.columns.decide import decide, map_columns
 from dialframe.leads.columns.region import RegionCandidate, RegionDecision, decide_region
 from dialframe.leads.judged_files import Choices
 from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
-from dialframe.leads.lead_file import Decisions, LeadFile
-from dialframe.leads.lines_and_records import Dialect
+from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
 from dialframe.leads.pipeline import Pipeline, clean, clean_files
 from dialframe.leads.reading.file_formats import read, read_all
 from dialframe.leads.reading.streams import ReadOptions

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dialframe.leads.lines_and_records import Dialect, Lines, Shape, split_lines
+from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
 from dialframe.leads.reading import splitting
 from dialframe.leads.reading.layout import is_blank
 from dialframe.leads.reading.parser import CLEAN, MAX_SPAN_LINES, STRAY, parse, scan

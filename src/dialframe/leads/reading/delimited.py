@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.leads.lead_file import MOST_COLUMNS
-from dialframe.leads.lines_and_records import Lines, Records
+from dialframe.leads.lead_file import MOST_COLUMNS, Lines, Records
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading.blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.reading.header_row import HeaderChoice

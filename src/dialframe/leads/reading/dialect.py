@@ -17,7 +17,7 @@ from typing import Final
 
 from dialframe.errors import ConfigError
 from dialframe.leads.headers import known
-from dialframe.leads.lines_and_records import Dialect, Shape, has_many_digits
+from dialframe.leads.lead_file import Dialect, Shape, has_many_digits
 from dialframe.leads.reading import cell_kinds, quoting
 from dialframe.leads.reading.parser import CLEAN, STRAY, Scan, scan
 

@@ -21,11 +21,15 @@ from dialframe.leads.lead_file import (
     META,
     SHEET_NAME,
     Decisions,
+    Dialect,
     LeadFile,
+    Lines,
+    Records,
+    Shape,
     check_width,
+    split_lines,
     unique_names,
 )
-from dialframe.leads.lines_and_records import Dialect, Lines, Records, Shape, split_lines
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import encoding as encodings
 from dialframe.leads.reading import plausible, structured, workbook

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from dialframe.errors import ConfigError
 from dialframe.leads import headers
-from dialframe.leads.lines_and_records import Records
+from dialframe.leads.lead_file import Records
 
 #: What `header=` may say: find it, there is none, its physical line (1-based), or the names.
 HeaderChoice = Literal["auto", "none"] | int | Sequence[str]

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from dialframe.leads.lead_file import check_width
-from dialframe.leads.lines_and_records import Records
+from dialframe.leads.lead_file import Records, check_width
 from dialframe.leads.reading.header_row import (
     HeaderChoice,
     filled_cells,

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from dialframe.leads.lines_and_records import Dialect, Lines, Records, Shape
+from dialframe.leads.lead_file import Dialect, Lines, Records, Shape
 
 #: Most physical lines that one quoted cell may run over.
 MAX_SPAN_LINES: Final = 500

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from dialframe.leads.lines_and_records import Dialect
+from dialframe.leads.lead_file import Dialect
 from dialframe.leads.reading.parser import BROKEN, CLEAN, STRAY, Scan, scan
 
 #: Characters that have been seen as quotes beside `"`, the more usual first.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.lines_and_records import LINE_END, Lines, Records
+from dialframe.leads.lead_file import LINE_END, Lines, Records
 from dialframe.leads.reading.workbook import shown
 
 _SPACE: Final = re.compile(r"\s*")

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.lines_and_records import split_lines
+from dialframe.leads.lead_file import split_lines
 from dialframe.leads.reading import splitting
 from dialframe.leads.reading.source import MAX_LINE_BYTES
 

@@ -18,8 +18,7 @@ import python_calamine as calamine
 
 from dialframe.errors import LeadFileError
 from dialframe.leads import headers
-from dialframe.leads.lead_file import check_width
-from dialframe.leads.lines_and_records import Records, has_many_digits
+from dialframe.leads.lead_file import Records, check_width, has_many_digits
 
 #: Whole numbers below this are exact in the floating point that spreadsheets store.
 EXACT_BELOW: Final = 2**53
