@@ -67,18 +67,15 @@ def test_another_process_gives_the_same_account() -> None:
         "t={n:list(x.rows) for n,x in a.tables.items()};"
         "print(hashlib.sha256(repr(t).encode()).hexdigest())"
     )
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env
-        ).stdout
-        for env in (_environment("1"), _environment("2"))
-    }
-    assert len(digests) == 1
-
-
-def _environment(hash_seed: str) -> dict[str, str]:
-    paths = [path for path in sys.path if path]
-    return {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(paths)}
+    here: list[str] = []
+    exec(code, {"print": here.append})  # noqa: S102 - the same lines as there
+    # Hashes are random here unless somebody said how, and differ from those of any seed.
+    path = ":".join(path for path in sys.path if path)
+    there = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={"PYTHONHASHSEED": "1", "PYTHONPATH": path},
+    )  # fmt: skip
+    assert there.stdout.split() == here
 
 
 def test_another_seed_gives_another_account() -> None:
