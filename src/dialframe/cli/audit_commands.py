@@ -473,44 +473,42 @@ def history(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson
         answer(
             {
                 "audits": [
-                    {"number": one.number, "made_at": one.made_at.isoformat(), "whole": one.whole,
-                     "digest": one.digest, **one.content}
-                    for one in verdicts
+                    {"number": verdict.number, "made_at": verdict.made_at.isoformat(), "whole": verdict.whole,
+                     "digest": verdict.digest, **verdict.content}
+                    for verdict in verdicts
                 ]
             }
         )  # fmt: skip
     else:
-        for one in verdicts:
-            period = (
-                f"{one.content['since'] or 'the beginning'} to {one.content['until'] or 'then'}"
-            )
+        for verdict in verdicts:
+            period = f"{verdict.content['since'] or 'the beginning'} to {verdict.content['until'] or 'then'}"
             say(
-                f"{one.number:>4} {one.made_at:%Y-%m-%d %H:%M} UTC, {period}: {one.content['verdict']}"
+                f"{verdict.number:>4} {verdict.made_at:%Y-%m-%d %H:%M} UTC, {period}: {verdict.content['verdict']}"
             )
-            if not one.whole:
-                say(f"{one.number:>4} this is not what was kept: dialframe store repair")
+            if not verdict.whole:
+                say(f"{verdict.number:>4} this is not what was kept: dialframe store repair")
         if not verdicts:
             say("no audit was made of this store")
-    if not all(one.whole for one in verdicts):
+    if not all(verdict.whole for verdict in verdicts):
         raise typer.Exit(FINDINGS)
 
 
 def _tell(result: Audit, files: dict[str, Path]) -> None:
-    from dialframe.reports import audit_page as told
+    from dialframe.reports import audit_page
 
-    for sentence in told.answers(result):
+    for sentence in audit_page.answers(result):
         say(sentence)
     short = {
         "violation": "viol.", "uncertain": "unc.", "not_evaluable": "not eval.",
         "not_asked": "not asked",
     }  # fmt: skip
-    counts = told.counts(result).drop(columns=["pass", "verdict"]).rename(columns=short)
+    counts = audit_page.counts(result).drop(columns=["pass", "verdict"]).rename(columns=short)
     show(counts, "Checks")
     _tell_findings(result)
     _tell_coverage(result)
     for gap in result.gaps:
         say(f"nothing was audited: {gap}")
-    missing = told.unanswered(result)
+    missing = audit_page.unanswered(result)
     for row in missing.itertuples():
         help_ = f"; {row.do}" if row.do else ""
         say(f"not evaluable: {row.check}, {row.number:,}: {row.missing}{help_}")
@@ -525,12 +523,12 @@ def _tell(result: Audit, files: dict[str, Path]) -> None:
 
 def _tell_findings(result: Audit) -> None:
     """The gravest findings, one paragraph each; violations alone where there are any."""
-    from dialframe.reports import audit_page as told
+    from dialframe.reports import audit_page
 
-    found = result.findings
-    grade = found["grade"].map(_ORDER)
-    order = (grade * 100 + told.in_order(found["check"])).argsort(kind="stable")
-    ordered = found.iloc[order]
+    findings = result.findings
+    grade = findings["grade"].map(_ORDER)
+    order = (grade * 100 + audit_page.in_order(findings["check"])).argsort(kind="stable")
+    ordered = findings.iloc[order]
     shown = ordered[ordered["grade"] == "violation"].head(SHOWN)
     if shown.empty:
         shown = ordered[ordered["grade"] == "uncertain"].head(FEW)
@@ -540,13 +538,13 @@ def _tell_findings(result: Audit) -> None:
     for row in result.masked(shown).itertuples():
         whom = row.phone if isinstance(row.phone, str) else row.campaign_id
         whom = whom if isinstance(whom, str) else ""
-        say(f"  {row.grade}: {told.title_of(row.check)}")
+        say(f"  {row.grade}: {audit_page.title_of(row.check)}")
         say(f"    {row.at:%Y-%m-%d %H:%M:%S} UTC {whom} {row.reason} ({row.rule_id})")
 
 
 def _tell_coverage(result: Audit) -> None:
     """Where checks are thin, and what closes the gap."""
-    from dialframe.reports import audit_page as told
+    from dialframe.reports import audit_page
 
     by, due = result.parts.get("coverage_by"), result.parts.get("next_checks")
     if by is None or due is None:
@@ -555,7 +553,7 @@ def _tell_coverage(result: Audit) -> None:
     if len(campaigns):
         names = ["group", "numbers", "fresh", "screened", "stale", "never"]
         show(campaigns[names].rename(columns={"group": "campaign"}), "Do-Not-Call coverage")
-    say(told.to_check_sentence(result))
+    say(audit_page.to_check_sentence(result))
     if len(due):
         few = ", ".join(mask(phone) for phone in due["phone"].head(FEW))
         say(f"first of them: {few}; check them: dialframe audit --check 31d")

@@ -41,7 +41,7 @@ def asker(*, remembers: bool) -> Ask | None:
 
 def ask(decision: MappingDecision) -> Mapping[str, str | None]:
     """The column of each field that is not sure; Enter takes the best."""
-    return {one.field: _answer(decision.name, one) for one in decision.questions}
+    return {question.field: _answer(decision.name, question) for question in decision.questions}
 
 
 def _answer(name: str, question: Question) -> str | None:

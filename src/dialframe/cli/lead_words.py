@@ -52,8 +52,8 @@ def tell(
     cleaned = result.cleaned
     _tell_files(cleaned, memory)
     _tell_outcome(cleaned)
-    for reason, found in _lines(cleaned).items():
-        _tell_lines(reason, found)
+    for reason, lines in _lines(cleaned).items():
+        _tell_lines(reason, lines)
     if result.screening is not None:
         _tell_checks(result.screening)
     if brought is not None and brought.ledger is not None:
@@ -88,42 +88,42 @@ def facts(
     from dialframe import leads
 
     cleaned = result.cleaned
-    told = leads.report(cleaned)
-    found: dict[str, Any] = {
+    report = leads.report(cleaned)
+    content: dict[str, Any] = {
         **cleaned.counts,
         "countries": cleaned.countries,
         "line_types": cleaned.line_types,
         "reasons": cleaned.reasons,
         "examples": {
             reason["code"]: reason["examples"]
-            for listed in told["reasons"].values()
+            for listed in report["reasons"].values()
             for reason in listed
         },
         "warnings": cleaned.warnings,
         "inputs": [
-            {**one, "saved_mapping": memory is not None and memory.of(file.header) is not None}
-            for one, file in zip(told["files"], cleaned.files, strict=True)
+            {**opened, "saved_mapping": memory is not None and memory.of(file.header) is not None}
+            for opened, file in zip(report["files"], cleaned.files, strict=True)
         ],
-        "leftovers": told["leftovers"],
+        "leftovers": report["leftovers"],
     }
     if lines := _lines(cleaned):
-        found["lines"] = {reason: own.to_dict("records") for reason, own in lines.items()}
+        content["lines"] = {reason: frame.to_dict("records") for reason, frame in lines.items()}
     if result.screening is not None:
-        found["checks"] = result.screening.to_dict()
+        content["checks"] = result.screening.to_dict()
     files = result.paths
     if brought is not None:
-        found["plan"] = brought.plan.to_dict()
+        content["plan"] = brought.plan.to_dict()
         files = brought.files
     if brought is not None and brought.ledger is not None:
         ledger = brought.ledger
-        found |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
+        content |= {**ledger.counts, "not_sent": ledger.not_sent, "answers": ledger.reasons}
     elif brought is not None:
-        found |= dict.fromkeys(_LEDGER, 0)
+        content |= dict.fromkeys(_LEDGER, 0)
     if suppressed is not None:
-        found["suppression_list"] = dict(suppressed)
+        content["suppression_list"] = dict(suppressed)
     if files:
-        found["files"] = {name: str(path) for name, path in files.items()}
-    return found
+        content["files"] = {name: str(path) for name, path in files.items()}
+    return content
 
 
 def confirmed(plan: Plan) -> bool:
@@ -225,11 +225,11 @@ def _tell_outcome(cleaned: Outcome) -> None:
 
     why = lead_tables.reasons(cleaned)
     for outcome in cleaned.reasons:
-        own = why[why["outcome"] == outcome]
-        if own.empty:
+        rows = why[why["outcome"] == outcome]
+        if rows.empty:
             continue
-        say(f"\n{_words(outcome)}: {own['records'].sum():,}")
-        shown = own[["records", "reason", "first_lines", "meaning"]]
+        say(f"\n{_words(outcome)}: {rows['records'].sum():,}")
+        shown = rows[["records", "reason", "first_lines", "meaning"]]
         tables.grid(
             [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
         )
@@ -274,11 +274,15 @@ def _words(name: object) -> str:
 
 
 def _tell_checks(screening: Screening) -> None:
-    found = screening.to_dict()
+    counts = screening.to_dict()
     say(
-        f"Do-Not-Call: {found['numbers']:,} numbers have an answer, the oldest of "
-        f"{found['oldest_at'] or 'no day'}; {found['listed']:,} are listed"
-        + (f"; {found['unanswered']:,} have none and are set aside" if found["unanswered"] else "")
+        f"Do-Not-Call: {counts['numbers']:,} numbers have an answer, the oldest of "
+        f"{counts['oldest_at'] or 'no day'}; {counts['listed']:,} are listed"
+        + (
+            f"; {counts['unanswered']:,} have none and are set aside"
+            if counts["unanswered"]
+            else ""
+        )
     )
 
 

@@ -433,7 +433,7 @@ def _read_rules(text: str) -> tuple[Rule, ...]:
 
 
 def _skeleton(jurisdiction: str, kind: str) -> str:
-    place = jurisdiction.lower()
+    code = jurisdiction.lower()
     parameters = _PARAMETERS[kind].replace("{country}", jurisdiction[:2])
     return f"""\
 # A rule of the firm's own. Fill in what is empty, then: dialframe rules check FILE, dialframe rules test FILE
@@ -443,7 +443,7 @@ why = ""                      # why
 on = 2026-01-01               # on which day
 
 [add.rule]
-id = "own-{place}-{kind.replace("_", "-")}"
+id = "own-{code}-{kind.replace("_", "-")}"
 title = ""
 jurisdiction = "{jurisdiction}"
 kind = "{kind}"

@@ -32,11 +32,11 @@ class Announcer:
         """Report a new event."""
         self._tell_missed()
         try:
-            told = self._worker.submit(partial(self._on_event, delivery))
+            announced = self._worker.submit(partial(self._on_event, delivery))
         except Full:
             self._missed += 1
         else:
-            told.add_done_callback(self._done)
+            announced.add_done_callback(self._done)
 
     def trouble(self, error: DialframeError) -> None:
         """Report a delivery that was not accepted, unless too much waits already."""
@@ -62,8 +62,8 @@ class Announcer:
             return
         self._missed = 0
 
-    def _done(self, told: Future[None]) -> None:
-        error = told.exception()
+    def _done(self, announced: Future[None]) -> None:
+        error = announced.exception()
         if error is not None:
             self.trouble(
                 DialframeError(

@@ -61,14 +61,14 @@ def as_json(delivery: Delivery, *, show_numbers: bool = False) -> str:
 def as_line(delivery: Delivery, *, show_numbers: bool = False) -> str:
     """A delivery as one line for people: when, type, event id, and the numbers that it is about."""
     row = record(delivery) if show_numbers else mask(record(delivery), reach="json")
-    said = [
+    parts = [
         f"{delivery.received_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z",
         f"{delivery.type:<21}",
         delivery.event_id,
         *_numbers(row.get("data")),
     ]
     # What came over the wire must not steer the terminal.
-    return "".join(one if one.isprintable() else "?" for one in "  ".join(said))
+    return "".join(letter if letter.isprintable() else "?" for letter in "  ".join(parts))
 
 
 def _numbers(value: Any) -> Iterator[str]:

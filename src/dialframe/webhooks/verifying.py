@@ -113,8 +113,8 @@ def usable(secrets: Sequence[str] | str) -> tuple[str, ...]:
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:
     pairs: Mapping[Any, Any] = headers
     lower = {name.lower(): value for name, value in pairs.items() if isinstance(name, str)}
-    found = {name: lower.get(name.lower()) for name in HEADERS}
-    given = {name: value.strip() for name, value in found.items() if isinstance(value, str)}
+    values = {name: lower.get(name.lower()) for name in HEADERS}
+    given = {name: value.strip() for name, value in values.items() if isinstance(value, str)}
     for name in HEADERS:
         if not given.get(name):
             raise _refused("missing_header", f"the delivery has no {name} header")
