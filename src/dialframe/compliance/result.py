@@ -307,7 +307,14 @@ class Audit:
         return [f"{row.title}: {row.sentence}" for row in told.itertuples()]
 
     def masked(self, rows: pd.DataFrame | None = None) -> pd.DataFrame:
-        """The findings, or some rows of them, with every number masked, for showing."""
+        """The findings, or some rows of them, with every number masked, for showing.
+
+        Args:
+            rows: Rows of `findings`; all of them without it.
+
+        Returns:
+            The rows, with `phone`, `evidence` and `reason` masked.
+        """
         shown = (self.findings if rows is None else rows).copy()
         for name in ("evidence", "reason"):
             shown[name] = shown[name].map(redact, na_action="ignore").astype("str")
