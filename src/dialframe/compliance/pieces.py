@@ -189,13 +189,14 @@ def _unmapped(view: View) -> pd.DataFrame:
 
 def _records(run: Engine) -> tuple[int, int, int]:
     """Calls with a screen at import alone, calls near a callback that was due, checks that count."""
-    screened, due, used = run.con.execute("""
-        select (select count(*) from last_screens s join scrub_doubtful d using (call)
-            where s.screen_at is not null and (d.check_at is null or s.screen_at > d.check_at)),
+    near = """
           (select count(distinct c.call) from (select call, campaign_id, phone, at_utc from calls where graded) c
             asof join due_callbacks d on d.campaign_id = c.campaign_id and d.phone = c.phone and c.at_utc >= d.opens_at
             join calling_hours_graded g on g.call = c.call
-            where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2),
+            where c.at_utc <= d.scheduled_at + interval 60 minute and g.severity > 2)"""
+    screened, due, used = run.con.execute(f"""
+        select (select count(*) from last_screens where screen_at is not null and (check_at is null or screen_at > check_at)),
+          {near if run.db.rows["due_callbacks"] else 0},
           (select count(*) from checks_in cross join settings s
             where phone is not null and listed is not null and checked_at <= s.as_of)
         """).fetchone() or (0, 0, 0)
@@ -211,17 +212,21 @@ def _by_rule(run: Engine) -> pd.DataFrame:
               select h.situation, r.rule_id, max(h.severity) as severity from hours_by_rule h join rules r using (rule) group by all
             ) m join calling_hours_situations g using (situation) group by all
             union all
-            select r.rule_id, 0, count(*) from calls c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id)
-            where c.graded and c.missing_input is null and c.call not in (select call from hours_doubtful) group by all""",
+            select r.rule_id, 0, sum(c.calls) from (
+              select case_id, count(*) as calls from calls
+              where graded and missing_input is null and call not in (select call from hours_doubtful) group by case_id
+            ) c join (select distinct case_id, rule_id from hours_rules join rules using (rule)) r using (case_id) group by all""",
         "attempt_caps": """
             select r.rule_id, b.severity, count(*) as calls from attempt_caps_by_rule b join rules r using (rule)
             where b.graded group by all""",
         "consent": """
             select r.rule_id, b.severity, count(*) as calls from consent_by_rule b join rules r using (rule) group by all
             union all
-            select r.rule_id, 2, count(*) from calls c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
-            where c.graded and not k.lifted and g.missing is not null and c.missing_input is null
-              and c.call not in (select call from consent_asked) group by all""",
+            select r.rule_id, 2, sum(c.calls) from (
+              select case_id, count(*) as calls from calls
+              where graded and missing_input is null and call not in (select call from consent_asked) group by case_id
+            ) c join case_rules k using (case_id) join consent_given g using (rule) join rules r using (rule)
+            where not k.lifted and g.missing is not null group by all""",
     }  # fmt: skip
     found = []
     held = {

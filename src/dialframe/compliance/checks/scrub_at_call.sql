@@ -49,7 +49,7 @@ from scrub_doubtful l asof left join checks k on k.phone = l.phone and k.at_utc 
 
 create or replace table last_screens as
 -- Empty without scrub_doubtful.
-select l.call, k.at_utc as screen_at, k.ref as screen_ref
+select l.call, k.at_utc as screen_at, k.ref as screen_ref, l.check_at
 from scrub_doubtful l asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table scrub_by_need as
