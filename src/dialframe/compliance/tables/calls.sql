@@ -5,15 +5,19 @@ create or replace macro e164(text) as
   case when '+' || try_cast(substr(text, 2) as bigint) = text and length(text) between 8 and 16
     then try_cast(substr(text, 2) as bigint) end;
 
+create or replace table repeated_ids as
+-- Empty without calls_in.
+select id, max(call) as last_call from calls_in where id is not null group by id having count(*) > 1;
+
 create or replace table every_call as
 -- Empty without calls_in.
 -- The last row of an id counts; a row without id is a call of its own.
 with once as (
   -- `superseded`: a later row of the same id is in another part of the calls.
-  select *, superseded or (id is not null and row_number() over (partition by id order by call desc) > 1) as repeated
-  from calls_in
+  select i.*, i.superseded or coalesce(i.call < r.last_call, false) as repeated
+  from calls_in i left join repeated_ids r using (id)
 )
-select c.call, c.id as call_id, c.from_number, c.to_number, c.campaign_id, c.disposition,
+select c.call, c.id as call_id, c.from_number, c.to_number, e164(c.to_number) as to_phone, c.campaign_id, c.disposition,
   c.created_at as at_utc, c.answered_at, c.ended_at, c.duration_seconds, c.recorded, c.repeated,
   lower(trim(c.direction)) as way,
   greatest(c.created_at, coalesce(c.answered_at, c.created_at), coalesce(c.ended_at, c.created_at)) as ends_at,
@@ -30,14 +34,14 @@ left join words t on t.field = 'status' and t.word = c.status
 left join words h on h.field = 'hangup_cause' and h.word = c.hangup_cause
 left join outcomes_in o on o.call_id = c.id;
 
-create or replace table outbound as
+create or replace view outbound as
 -- Empty without every_call.
-select call, call_id, from_number, to_number, e164(to_number) as phone, campaign_id, disposition, at_utc,
+select call, call_id, from_number, to_number, to_phone as phone, campaign_id, disposition, at_utc,
   answered_at, ended_at, duration_seconds, recorded, ends_at, outcome,
   way is not distinct from 'outbound' as is_outbound,
   at_utc is null or s.since is null or at_utc >= s.since as graded,
   case when way is distinct from 'outbound' then 'direction' when at_utc is null then 'created_at'
-    when e164(to_number) is null then 'to_number' end as missing_input,
+    when to_phone is null then 'to_number' end as missing_input,
   missing_input is null and reached_network as attempt,
   reached_network
 from every_call cross join settings s
