@@ -86,8 +86,10 @@ where l.check_at is distinct from l.at_utc
 union all
 select l.call, k.at_utc, k.listed, k.ref
 from (
-  select * from listed_asked where check_at is distinct from at_utc and call not in (select call from scrub_doubtful)
-) l asof left join checks k on k.phone = l.phone and k.at_utc > l.at_utc;
+  select call, phone, at_utc from listed_asked where check_at is distinct from at_utc and call not in (select call from scrub_doubtful)
+) l asof left join (
+  select * from checks where phone in (select phone from listed_asked where call not in (select call from scrub_doubtful))
+) k on k.phone = l.phone and k.at_utc > l.at_utc;
 
 create or replace table records_after as
 -- Empty without checks_after or listed_asked.
@@ -113,7 +115,9 @@ select call, screen_at, screen_ref from last_screens where call in (select call 
 union all
 select l.call, k.at_utc, k.ref
 from (select call, phone, at_utc from listed_asked where call not in (select call from scrub_doubtful)) l
-asof left join screens k on k.phone = l.phone and k.at_utc <= l.at_utc;
+asof left join (
+  select * from screens where phone in (select phone from listed_asked where call not in (select call from scrub_doubtful))
+) k on k.phone = l.phone and k.at_utc <= l.at_utc;
 
 create or replace table listed_runs as
 -- Empty without checks.
