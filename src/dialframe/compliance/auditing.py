@@ -327,13 +327,13 @@ def assembled(
 def _unanswered(piece: Piece, told: Sequence[Check]) -> pd.DataFrame:
     """How many of each check are not evaluable, by the missing input."""
     rows = [
-        {"check": check.name, "missing": missing, "number": -number}
+        {"check": check.name, "missing": missing, "number": number}
         for check in told
-        for number, _, missing in sorted(
-            (-calls, first, missing)
-            for (severity, missing), (calls, first) in piece.tallies[check.name].counts.items()
-            if GRADES[severity] == "not evaluable"
+        for (severity, missing), (number, _) in sorted(
+            piece.tallies[check.name].counts.items(),
+            key=lambda each: (-each[1][0], each[1][1], str(each[0][1])),
         )
+        if GRADES[severity] == "not evaluable"
     ]
     return shaped(pd.DataFrame(rows), UNANSWERED)
 
