@@ -113,9 +113,33 @@ def test_a_bare_list_that_hardly_fits_the_given_region_is_refused(lead_file, wro
         fit = sum(phones.normalize(cells, region=wrong)["valid"]) / len(cells)
 
         assert fit > 0.6 or decision.against is not None, (region, fit)
-        if decision.against is not None:
-            assert "--force-region" in decision.against
-            assert fit < 0.8
+        assert decision.against is None or "--force-region" in decision.against
+
+
+@pytest.mark.parametrize(("right", "wrong", "cells"), [
+    # All of them are landlines of Rome, or mobile numbers of France and South Africa.
+    ("NL", "FR", [f"06{at % 5 + 1}{at:02}55501" for at in range(40)]),
+    ("NL", "ZA", [f"06{at % 5 + 1}{at:02}55501" for at in range(40)]),
+    ("AT", "DE", [f"06{at % 40 + 60}1234{at:02}" for at in range(18)]),
+    ("ZA", "IT", [f"0{71 + at % 14}55501{at:02}" for at in range(40)]),
+    # Universal access numbers of Britain, as nobody writes them there.
+    ("PK", "GB", [f"0301 23456{at:02}" for at in range(20)]),
+    # The groups of another country.
+    ("CO", "US", [f"310 55501{at:02}" for at in range(20)]),
+])  # fmt: skip
+def test_numbers_far_likelier_in_another_plan_are_refused(lead_file, right, wrong, cells):
+    """By their leading digits, lengths, types and groups; the right region is taken."""
+    file = lead_file("Name,Phone\n" + "".join(f"Kim,{cell}\n" for cell in cells))
+
+    assert right in (decide_region(file, wrong).against or "")
+    assert decide_region(file, right).against is None
+
+
+def test_digits_of_one_area_that_fit_cannot_be_told(lead_file):
+    """Ten digits of one area code are what the region given says."""
+    file = lead_file("Phone\n" + "".join(f"30155501{at:02}\n" for at in range(20)))
+
+    assert decide_region(file, "US").settled() == "US"
 
 
 def test_numbers_with_their_own_country_need_none(lead_file):

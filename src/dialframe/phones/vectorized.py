@@ -108,6 +108,27 @@ def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]
     ]
 
 
+def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[np.int8]:
+    """The line type of each text by the tables alone, quicker than `are_valid` and not for every text.
+
+    Args:
+        texts: Texts, none of them missing.
+        regions: The known region at home of each, or None.
+
+    Returns:
+        For each text a key of `TYPES`, -1 for none that is valid, -2 where only phonenumbers can tell.
+
+    Example:
+        >>> line_types(["(212) 555-0142", "(222) 555-0142"], ["US", "US"]).tolist()
+        [2, -1]
+    """
+    parsed = _parsed(texts, regions)
+    kinds = np.full(len(texts), -2, np.int8)
+    kind = _plan().kind[parsed.state].astype(np.int8)
+    kinds[parsed.rows] = np.where(parsed.valid, kind, np.where(parsed.certain, -1, -2))
+    return kinds
+
+
 class _Parsed(NamedTuple):
     """Texts of the usual shapes: their rows and digits, and what one of the ways makes of them."""
 

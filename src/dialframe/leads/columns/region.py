@@ -23,8 +23,14 @@ from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import country_name, named_regions, read_region
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.region_signs import (
+    GROUPED_NUMBERS,
+    TYPE_SHARES,
     Weights,
+    fitting_regions,
+    grouped_share,
     is_weighed,
+    likelihoods,
+    line_types_in,
     shares_elsewhere,
     weigh,
 )
@@ -62,6 +68,14 @@ _ENGLISH: Final = 0.4
 _FAR_MORE: Final = 0.3
 _SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
+#: Evidence of the numbers alone in natural logarithms: enough, enough where they are grouped as in the
+#: given plan, and where that has hardly a mobile number or landline among them; share of numbers from
+#: which a grouping is the list's.
+_ENOUGH_NUMBERS: Final = 8.0
+_ENOUGH_UNGROUPED: Final = 20.0
+_ENOUGH_ODD: Final = 2.0
+_GROUPED: Final = 0.8
+_SAMPLE_LIKELY: Final = 48
 #: Share of the records of a second country from which a list is of both, and how many they are at least.
 _SECOND: Final = 0.1
 _SECOND_RECORDS: Final = 2
@@ -212,7 +226,9 @@ def decide_region(
         return RegionDecision(file.name, known, "given" if known else "records", 0)
     weights = weigh(frame, phones, national, abroad)
     if known and _is_unquestioned(known, weights, national):
-        return RegionDecision(file.name, known, "given", len(national))
+        candidates = _better_plan(national, weights, known)
+        against = _hardly(file.name, known, *candidates) if candidates else None
+        return RegionDecision(file.name, known, "given", len(national), candidates, against)
     codes = _candidates(national, weights, known)
     if known:
         against = _against(file.name, known, codes, len(national))
@@ -419,6 +435,61 @@ def _is_unquestioned(given: str, weights: Weights, national: Sequence[str]) -> b
     if most >= _ENOUGH and most - own >= _LEAD:
         return False
     return _shares(national[:_SAMPLE_NUMBERS], [given])[0] >= _FITS
+
+
+def _better_plan(
+    national: Sequence[str], weights: Weights, given: str
+) -> tuple[RegionCandidate, ...]:
+    """The given region and the one of which the numbers are far likelier, none where there is none.
+
+    All of a list of Dutch mobile numbers are landlines of Rome as well. But numbers drawn from all of
+    the Italian plan would not all be mobile numbers of the Dutch one, which has few: by area, the
+    logarithms of how much likelier each number is under one plan than under the other are added up.
+    """
+    own_weight = weights.get(given, (0.0, ()))[0]
+    if own_weight >= _ENOUGH or len(national) < GROUPED_NUMBERS:
+        return ()
+    sample = national[:: max(1, len(national) // _SAMPLE_LIKELY)][:_SAMPLE_LIKELY]
+    types = {given: line_types_in(sample, given)}
+    fits = {given: sum(kind >= 0 for kind in types[given]) / len(sample)}
+    for region in fitting_regions(sample[:: max(1, len(sample) // _FIRST_NUMBERS)], given):
+        if weights.get(region, (0.0, ()))[0] < own_weight - _ENGLISH:
+            continue
+        kinds = line_types_in(sample, region)
+        fit = sum(kind >= 0 for kind in kinds) / len(sample)
+        if fit >= max(_SURELY_FITS, fits[given]):
+            types[region], fits[region] = kinds, fit
+    if len(fits) == 1:
+        return ()
+    likely = likelihoods(sample, types, given)
+    best = max((region for region in types if region != given), key=lambda one: likely[one])
+    lead = likely[best] - likely[given]
+    if lead < 0:
+        return ()
+    own, other = (grouped_share(sample, region) for region in (given, best))
+    if own >= _GROUPED and lead < _ENOUGH_UNGROUPED:
+        return ()
+    odd = sum(kind in TYPE_SHARES for kind in types[given]) < _MAY_FIT * len(sample)
+    if not (
+        lead >= _ENOUGH_NUMBERS
+        or (own <= 1 - _GROUPED and other >= _GROUPED)
+        or (odd and lead >= _ENOUGH_ODD)
+    ):
+        return ()
+    words = "leading digits, lengths and types of its numbers"
+    return tuple(
+        RegionCandidate(region, fits[region], weights.get(region, (0.0, ()))[0], because)
+        for region, because in ((best, (words,)), (given, ()))
+    )
+
+
+def _hardly(name: str, given: str, best: RegionCandidate, own: RegionCandidate) -> str:
+    return (
+        f"{name} is hardly a list of {country_name(given)}: {own.fit:.0%} of its numbers are numbers "
+        f"of {given}, but by {best.evidence[0]} they are rather of {country_name(best.region)} "
+        f"({best.region}, {best.fit:.0%}); say the right --region, or insist with --region {given} "
+        f"--force-region"
+    )
 
 
 def _is_beyond_doubt(candidates: Sequence[RegionCandidate], count: int) -> bool:

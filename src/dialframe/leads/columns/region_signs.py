@@ -1,4 +1,4 @@
-"""What a list of contacts says of its country besides its numbers: mails, places, post codes, words, letters.
+"""What a list of contacts says of its country: mails, places, post codes, words, letters, and its numbers' likelihood.
 
 `region_evidence.toml` has the names and their sources; each kind of evidence has its own function, and
 its weight is 2 where only one country can be meant.
@@ -6,18 +6,24 @@ its weight is 2 where only one country can be meant.
 
 from __future__ import annotations
 
+import random
 import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import phonenumbers
+from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
 from dialframe.opt_outs import plain, plain_parts
+from dialframe.phones import TYPES
+from dialframe.phones.single_number import read_number
+from dialframe.phones.vectorized import line_types
 
 #: What speaks for each country: how much, and in which words.
 Weights = dict[str, tuple[float, tuple[str, ...]]]
@@ -34,6 +40,31 @@ _MAIL: Final = re.compile(r"[^\s@]{1,64}@(?:[\w-]{1,63}\.){1,6}([a-z]{2,24})\b",
 _PARTS: Final = re.compile(r"[,;|\n]+|\s[-–]\s")
 #: Tables of the file that are not of one country.
 _SHARED_TABLES: Final = frozenset({"languages", "headers", "mails", "scripts", "styles"})
+
+
+#: How often a number of a list of leads is of a type; hardly anybody calls premium numbers.
+TYPE_SHARES: Final = {
+    PhoneNumberType.MOBILE: 0.5,
+    PhoneNumberType.FIXED_LINE: 0.4,
+    PhoneNumberType.FIXED_LINE_OR_MOBILE: 0.9,
+    PhoneNumberType.VOIP: 0.03,
+    PhoneNumberType.TOLL_FREE: 0.02,
+}
+_OTHER_TYPE: Final = 0.004
+#: Share of the numbers of a true list that are none, and the least share of a plan that is known.
+_BAD: Final = 0.02
+_LEAST_DENSITY: Final = 0.005
+#: What the tables of numbering say where they alone cannot tell.
+_UNSURE: Final = -2
+_AREA_DIGITS: Final = 3
+_FEW_NUMBERS: Final = 3
+#: Plans that rewrite what is dialed, which the tables alone cannot read.
+_REWRITTEN: Final = ("AR", "BR", "MX")
+#: Numbers of which the groups are looked at.
+GROUPED_NUMBERS: Final = 12
+_DIGITS: Final = re.compile(r"\d")
+_MAY_FIT: Final = 0.5
+_FITS: Final = 0.8
 
 
 def weigh(
@@ -310,6 +341,136 @@ def _of_styles(national: Sequence[str]) -> _Weights:
             for region in style["regions"].split():
                 weights[region] = (style["weight"], "numbers written as they are there")
     return weights
+
+
+# ---- the numbers
+
+
+def fitting_regions(numbers: Sequence[str], given: str) -> list[str]:
+    """Countries that the tables know and whose plan nearly all of the numbers fit, quick to tell."""
+    code = phonenumbers.country_code_for_region(given)
+    regions = [
+        region
+        for region in _table()
+        if phonenumbers.country_code_for_region(region) != code and region != "CA"
+    ]
+    texts = [*numbers, *(f"0{number}" for number in numbers)]
+    kinds = line_types(texts * len(regions), np.repeat(regions, len(texts)).tolist())
+    valid = (kinds >= 0).reshape(len(regions), 2, len(numbers)).any(axis=1).mean(axis=1)
+    start = _start([_digits(number) for number in numbers])
+    few = numbers[:_FEW_NUMBERS]
+    return [
+        region
+        for region, fit in zip(regions, valid.tolist(), strict=True)
+        if fit >= _FITS
+        or (
+            (
+                region in _REWRITTEN
+                or start.startswith(str(phonenumbers.country_code_for_region(region)))
+            )
+            and min(line_types_in(few, region)) >= 0
+        )
+    ]
+
+
+def _start(texts: Sequence[str]) -> str:
+    """With what all texts begin."""
+    first, last = min(texts), max(texts)
+    return first[: next((at for at, char in enumerate(first) if char != last[at]), len(first))]
+
+
+def _digits(number: str) -> str:
+    return "".join(_DIGITS.findall(number))
+
+
+_KINDS: Final = {name: kind for kind, name in TYPES.items()}
+
+
+def line_types_in(numbers: Sequence[str], region: str) -> list[int]:
+    """The type of each number in the plan, with the trunk 0 or without; negative for none."""
+    kinds: list[int] = line_types(numbers, [region] * len(numbers)).tolist()
+    for at, number in enumerate(numbers):
+        texts = [number, f"0{number}"] if number.isdigit() else [number]
+        for text in texts if kinds[at] < 0 else ():
+            reading = read_number(text, region)
+            if reading.valid:
+                kinds[at] = _KINDS[reading.type or ""]
+                break
+    return kinds
+
+
+def likelihoods(
+    numbers: Sequence[str], types: Mapping[str, Sequence[int]], given: str
+) -> dict[str, float]:
+    """By country, the logarithm of how much likelier the numbers are than any digits, once for each area."""
+    digits = [_digits(number) for number in numbers]
+    start = _start(digits)
+    # Numbers of one area, or all with a country code: only what follows tells them apart.
+    start = start if len(start) > 1 and start[0] != "0" else ""
+    likely = {}
+    for region, kinds in types.items():
+        areas: dict[str, list[float]] = {}
+        for text, kind in zip(digits, kinds, strict=True):
+            lead = start or (text[0] if text[0] in "01" else "")
+            if kind < 0:
+                value = _BAD
+            else:
+                densities = _densities(region, lead, len(text))
+                density = densities.get(kind, 0.0)
+                value = TYPE_SHARES.get(kind, _OTHER_TYPE) / max(density, _LEAST_DENSITY)
+                if start:  # numbers of one area are often of one type
+                    value = 1 / max(
+                        _MAY_FIT, sum(densities[each] for each in densities if each >= 0)
+                    )
+                if region == given and kind in TYPE_SHARES:
+                    value = max(1.0, value)  # what the given plan has is nothing against it
+            area = text[len(start) :].lstrip("0")[:_AREA_DIGITS]
+            areas.setdefault(area, []).append(float(np.log(value)))
+        likely[region] = sum(sum(values) / len(values) for values in areas.values())
+    return likely
+
+
+@lru_cache(maxsize=1024)
+def _densities(region: str, lead: str, length: int) -> dict[int, float]:
+    """Share of the texts of so many digits that are a number of each type in the plan."""
+    drawn = random.Random(length)  # noqa: S311 - a sample, no secret
+    first = [f"{lead}{digits:02}" for digits in range(0 if lead else 20, 100)]
+    texts = [
+        f"{begin}{drawn.randrange(10**length):0{length}}"[:length] for begin in (*first, *first)
+    ]
+    kinds = line_types(texts, [region] * len(texts))
+    if np.count_nonzero(kinds == _UNSURE) > len(texts) // 10:
+        kinds = np.array(
+            line_types_in(texts[: len(first)], region)
+        )  # the plan rewrites such numbers
+    elif lead[:1] != "0":
+        with_zero = line_types([f"0{text}" for text in texts], [region] * len(texts))
+        kinds = np.where(kinds >= 0, kinds, with_zero)
+    each, counts = np.unique(kinds, return_counts=True)
+    return dict(zip(each.tolist(), (counts / len(kinds)).tolist(), strict=True))
+
+
+def grouped_share(numbers: Sequence[str], region: str) -> float:
+    """Share of the numbers that are written in groups as the country writes them; 0 of too few."""
+    groups = [_groups(number) for number in numbers]
+    shown = [at for at, each in enumerate(groups) if len(each) > 1][:GROUPED_NUMBERS]
+    if len(shown) < GROUPED_NUMBERS:
+        return 0.0
+    alike = 0
+    for at in shown:
+        try:
+            number = phonenumbers.parse(numbers[at], region)
+        except phonenumbers.NumberParseException:
+            continue
+        national = phonenumbers.format_number(number, PhoneNumberFormat.NATIONAL)
+        alike += _groups(national) == groups[at]
+    return alike / len(shown)
+
+
+def _groups(number: str) -> list[str]:
+    """The groups of digits of a number without its trunk 0."""
+    groups = re.findall(r"\d+", number)
+    return [group for group in (groups[0].lstrip("0"), *groups[1:]) if group]
 
 
 # ---- the table
