@@ -223,6 +223,7 @@ def test_a_language_alone_does_not_settle_a_country_of_few_known_facts(lead_file
     ("phone_us", "MX", ["818 358 1234", "332 615 4500"]),
     ("Tel. Schweiz", "DE", ["079 123 45 67"]),
     ("German mobile", "IT", ["333 123 4567"]),
+    ("Handy (D)", "AT", ["0664 1234567"]),
 ])  # fmt: skip
 def test_a_phone_column_of_another_country_is_held(lead_file, header, region, cells):
     """Its header speaks against the region given: only a number with its own code is dialed."""
