@@ -60,7 +60,7 @@ BASIC: Final[Mapping[str, str]] = {
 #: What is missing where the firm has to say which lists the service's answers cover.
 UNDECLARED: Final = "a practice file that says which lists the service covers"
 #: Calls and leads, from the first that is stored, that are shown by themselves where nothing was declared.
-EXAMPLES: Final = 1_000
+EXAMPLES: Final = 20_000
 
 #: Start of a call in each zone where the number may be, with offset and zone; seconds are cut.
 _LOCAL_TIMES: Final = """
