@@ -7,7 +7,7 @@ import pandas as pd
 from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames, plots
 from dialframe.analytics.result.result_tables import campaign_names
-from dialframe.reports import sections
+from dialframe.reports import result_sections
 from dialframe.reports.page import Page, render
 
 ONE, TWO = "cmp_one1", "cmp_two2"
@@ -64,10 +64,10 @@ def test_the_page_is_for_people_who_write_no_code() -> None:
     names = campaign_names(CAMPAIGNS)
     split = analytics.funnel(CALLS, PEOPLE, by="campaign_id").renamed(names)
     causes = analytics.causes(CALLS)
-    told = [sections.Finding("Hangup causes", causes, plots.causes(causes))]
+    told = [result_sections.Finding("Hangup causes", causes, plots.causes(causes))]
     whole = analytics.funnel(CALLS, PEOPLE)
     measured = analytics.metrics.compute(CALLS, PEOPLE)
-    page = sections.page(
+    page = result_sections.page(
         whole, split, analytics.dispositions(CALLS).table, measured, told, facts={}
     )
     html = render(page)
@@ -84,7 +84,7 @@ def test_the_page_is_for_people_who_write_no_code() -> None:
 
 def test_a_short_page_has_nothing_folded() -> None:
     """Sheets of other pages stand open, as they did."""
-    section = sections.imports(
+    section = result_sections.imports(
         {"sent": 1, "accepted": 1, "refused": 0, "unknown": 0}, {"ok": 1}, "c"
     )
     assert "<details>" not in render(Page("t", ("s",), (section,)))

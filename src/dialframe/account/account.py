@@ -348,13 +348,13 @@ class Account:
 
         Returns:
             Columns `date, campaign_id, disposition, reported, counted, difference, reason`; the reasons
-            are those of `dialframe.account.dispositions.REASONS`.
+            are those of `dialframe.account.disposition_reports.REASONS`.
 
         Raises:
             ConfigError: An instant has no zone.
             StoreError: The store cannot be read.
         """
-        from dialframe.account.dispositions import of_store
+        from dialframe.account.disposition_reports import of_store
 
         days = (midnight("since", since), midnight("until", until))
         return of_store(self.store, days, campaign)

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.account.dispositions import bring_up_reports
+from dialframe.account.disposition_reports import bring_up_reports
 from dialframe.account.freshness import covered
 from dialframe.account.list_progress import ListProgress
 from dialframe.account.list_walk import (

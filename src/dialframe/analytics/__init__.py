@@ -6,6 +6,7 @@ picture of the same name. `metrics` has one function per metric.
 """
 
 from dialframe.analytics import metrics
+from dialframe.analytics.analyses.attempts_and_gaps import attempts, recycle
 from dialframe.analytics.analyses.callbacks_and_appointments import (
     appointments_kept,
     callbacks_kept,
@@ -29,6 +30,7 @@ from dialframe.analytics.analyses.lead_sources import (
     import_outcomes,
     scorecard,
 )
+from dialframe.analytics.analyses.lead_waiting_times import speed_to_lead, time_to_contact
 from dialframe.analytics.analyses.outcome_mix import (
     cohorts,
     dispositions,
@@ -44,7 +46,6 @@ from dialframe.analytics.analyses.record_quality import (
     late_dispositions,
     missing_dispositions,
 )
-from dialframe.analytics.analyses.retries import attempts, recycle
 from dialframe.analytics.analyses.telephony import (
     carriers,
     causes,
@@ -53,7 +54,6 @@ from dialframe.analytics.analyses.telephony import (
     ring_times,
 )
 from dialframe.analytics.analyses.time_of_day import best_time, dayparts, hours
-from dialframe.analytics.analyses.waiting_times import speed_to_lead, time_to_contact
 from dialframe.analytics.attempt.attempts_frame import attempts_frame
 from dialframe.analytics.attempt.classify import classify, unmapped
 from dialframe.analytics.attempt.lead_match import match

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from mcp import types
 
-from dialframe.contract import operations, schemas
+from dialframe.contract import openapi_schemas, operations
 from dialframe.contract.row import Operation
 from dialframe.errors import ConfigError
 
@@ -189,12 +189,12 @@ def _description(row: Operation[Any, Any]) -> str:
 
 
 def _arguments(row: Operation[Any, Any]) -> dict[str, Any]:
-    shapes = schemas.definitions((row,))
-    name = schemas.name_of(row.request)
+    shapes = openapi_schemas.definitions((row,))
+    name = openapi_schemas.name_of(row.request)
     root = {key: value for key, value in shapes[name].items() if key != "description"}
-    root |= schemas.BETWEEN_FIELDS.get(name, {})
+    root |= openapi_schemas.BETWEEN_FIELDS.get(name, {})
     root.setdefault("properties", {})
-    parts = [part for part in schemas.closure(shapes, [name]) if part != name]
+    parts = [part for part in openapi_schemas.closure(shapes, [name]) if part != name]
     if parts:
         root["$defs"] = {part: shapes[part] for part in parts}
     if row.paged:

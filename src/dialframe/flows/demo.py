@@ -24,7 +24,7 @@ from dialframe.flows import audit as auditing
 from dialframe.flows import firm_records, lead_import, lead_lists, lead_tables
 from dialframe.flows.import_ledger import Ledger
 from dialframe.flows.lead_lists import Prepared
-from dialframe.reports import Page, Section, render, sections
+from dialframe.reports import Page, Section, render, result_sections
 
 #: The lead file that comes with the package; made by hand, with numbers reserved for fiction.
 LEAD_FILE: Final = "us_autumn_campaign.csv"
@@ -173,7 +173,9 @@ def _funnel(account: Account, ledger: Ledger) -> tuple[Funnel, Section]:
     imports = ledger.frame.assign(campaign_id=ledger.campaign_id)
     whole = analytics.funnel(calls, people, appointments=appointments, imports=imports)
     by_source = analytics.funnel(calls, people, appointments=appointments, by="lead_source")
-    return whole, sections.campaigns(whole, by_source, analytics.dispositions(calls, people).table)
+    return whole, result_sections.campaigns(
+        whole, by_source, analytics.dispositions(calls, people).table
+    )
 
 
 def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
@@ -182,17 +184,17 @@ def _page(result: Demo, funnel: Section, covered: pd.DataFrame) -> Page:
         title="dialframe: the whole way through",
         summary=result.findings[:5],
         sections=(
-            sections.lead_file(
+            result_sections.lead_file(
                 cleaned.counts,
                 lead_tables.reasons(cleaned),
                 lead_tables.columns(cleaned),
                 cleaned.files[0].name,
             ),
-            sections.imports(
+            result_sections.imports(
                 result.ledger.counts, result.ledger.reasons, result.ledger.campaign_id
             ),
             funnel,
-            *sections.audit(result.audit, covered),
+            *result_sections.audit(result.audit, covered),
         ),
         facts={
             "Account": "synthetic, made by the sandbox; every number is reserved for fiction or reaches nobody",

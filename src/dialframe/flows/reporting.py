@@ -19,7 +19,7 @@ from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
-from dialframe.reports import Page, render, sections
+from dialframe.reports import Page, render, result_sections
 
 #: Field by which leads are split where nobody says otherwise and some lead has it.
 SOURCE: Final = "lead_source"
@@ -170,9 +170,9 @@ def report(
     for number, (title, ask, draw) in enumerate(asked):
         on_progress(Progress("analyses", number, len(asked)))
         result = ask().named(tables.campaigns)
-        sentences.append(sections.Finding(title, result, draw(result)))
+        sentences.append(result_sections.Finding(title, result, draw(result)))
     on_progress(Progress("analyses", len(asked), len(asked)))
-    page = sections.page(
+    page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), sentences,
         facts=_facts(scope, whole, tables, names),

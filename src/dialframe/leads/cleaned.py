@@ -81,7 +81,7 @@ class Cleaned:
     be read whole).
 
     Attributes:
-        clean: Leads: `findings.LEAD_COLUMNS` (`phone` in E.164), the other columns under their own
+        clean: Leads: `lead_file.LEAD_COLUMNS` (`phone` in E.164), the other columns under their own
             names, `_file`, `_line`, `_row`, `_outcome`, `_warnings`.
         rejected: Records that cannot be called or sent as they are.
         duplicates: Records that repeat an earlier one; the first is kept.

@@ -24,9 +24,7 @@ from dialframe.leads.columns.decide import map_columns
 from dialframe.leads.columns.region import RegionDecision, column_doubts, decide_region
 from dialframe.leads.dedupe.compare import Compared, Found
 from dialframe.leads.judging import phone_columns
-from dialframe.leads.judging.issues import Notes
-from dialframe.leads.judging.rules import FieldRule, Policy
-from dialframe.leads.judging.validate import (
+from dialframe.leads.judging.assess import (
     Assessed,
     Judging,
     assess,
@@ -34,6 +32,8 @@ from dialframe.leads.judging.validate import (
     leads_of,
     tidied,
 )
+from dialframe.leads.judging.row_notes import Notes
+from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
 from dialframe.leads.origin import Origin, doubt_of, origin_of, restored
 from dialframe.leads.reading.spool import Spool

@@ -187,7 +187,9 @@ class Pipeline:
     def compare(
         self, do_not_call: Iterable[str] = (), *, suppressed: Barring | None = None
     ) -> None:
-        """Compare all records with each other and with lists; may be asked again with longer lists.
+        """Compare all records with each other and with lists, as soon as results are asked for.
+
+        May be called again with longer lists.
 
         Args:
             do_not_call: Numbers that must not be called, in any form (reason `on_dnc`).

@@ -38,7 +38,7 @@ from dialframe.store.files.table_layouts import BY_NAME, LAYOUTS, Layout
 from dialframe.store.partition import Identity, Owner, admit, claim, read_owner, write_owner
 from dialframe.store.read import facts
 from dialframe.store.read.reader import Reader
-from dialframe.store.write import append as appending
+from dialframe.store.write import row_versions
 from dialframe.store.write import seal as sealing
 
 #: Full walks that a row must be missing from before it counts as gone: pages may shift under a walk.
@@ -184,16 +184,16 @@ class Store(Reader):
         layout = BY_NAME[table.name]
         good, bad = rows(layout, records)
         bad = [*quarantined, *bad]
-        stamp = appending.Stamp(microseconds(observed_at), request_id)
+        stamp = row_versions.Stamp(microseconds(observed_at), request_id)
 
         def work() -> tuple[int, int, int]:
             with self._database.writing() as connection:
                 young = young_enough(layout, good, floor_of(connection, layout))
                 known = forgotten(connection, self._database.key_file)
                 kept = known.keep(layout, young)
-                versions = appending.append_rows(connection, self._shelf, layout, kept, stamp)
+                versions = row_versions.append_rows(connection, self._shelf, layout, kept, stamp)
                 safe = [record for record in bad if known.text(record.raw) == record.raw]
-                appending.set_aside(connection, layout, safe, stamp)
+                row_versions.set_aside(connection, layout, safe, stamp)
                 if checkpoint is not None:
                     self._epochs.save(connection, checkpoint)
                 return len(young), len(kept), versions
@@ -242,7 +242,7 @@ class Store(Reader):
         elif days is not None:
             condition = ("json_extract(_key, '$[0]') BETWEEN ? AND ?", [*days])
         with self._database.writing() as connection:
-            gone = appending.mark_missing(
+            gone = row_versions.mark_missing(
                 connection, layout, condition, microseconds(seen_before), microseconds(at), misses
             )
             if checkpoint is not None:

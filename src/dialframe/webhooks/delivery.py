@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from dialframe.contract.webhook_signature import Envelope
+from dialframe.contract.webhook_envelope import Envelope
 from dialframe.privacy import PHONE_FIELDS, mask
 
 

@@ -14,18 +14,18 @@ from typing import Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from dialframe.contract import limits, webhook_signature
-from dialframe.contract.webhook_signature import Envelope
+from dialframe.contract import limits, webhook_envelope
+from dialframe.contract.webhook_envelope import Envelope
 from dialframe.errors import ConfigError, WebhookError
 from dialframe.webhooks.delivery import Delivery
 
 #: Headers of every delivery, in the contract's order.
 HEADERS: Final = (
-    webhook_signature.SIGNATURE_HEADER,
-    webhook_signature.TIMESTAMP_HEADER,
-    webhook_signature.EVENT_ID_HEADER,
-    webhook_signature.EVENT_HEADER,
-    webhook_signature.DELIVERY_ID_HEADER,
+    webhook_envelope.SIGNATURE_HEADER,
+    webhook_envelope.TIMESTAMP_HEADER,
+    webhook_envelope.EVENT_ID_HEADER,
+    webhook_envelope.EVENT_HEADER,
+    webhook_envelope.DELIVERY_ID_HEADER,
 )
 HEADER_CHARS: Final = 255
 
@@ -60,7 +60,7 @@ def verify(
         ... )
         >>> now, secret = datetime(2026, 10, 1, 9, 0, 5, tzinfo=UTC), "whsec_example"
         >>> timestamp_s = int(now.timestamp())
-        >>> signature = webhook_signature.sign(body, timestamp_s=timestamp_s, secrets=[secret])
+        >>> signature = webhook_envelope.sign(body, timestamp_s=timestamp_s, secrets=[secret])
         >>> values = (signature, str(timestamp_s), "evt_1", "webhook.test", "dlv_1")
         >>> verify(body, dict(zip(HEADERS, values, strict=True)), secret, now).type
         'webhook.test'
@@ -73,9 +73,9 @@ def verify(
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
     given = _headers(headers)
-    signed_s = _timestamp(given[webhook_signature.TIMESTAMP_HEADER], now)
-    signature = given[webhook_signature.SIGNATURE_HEADER]
-    if not signature.isascii() or not webhook_signature.signature_matches(
+    signed_s = _timestamp(given[webhook_envelope.TIMESTAMP_HEADER], now)
+    signature = given[webhook_envelope.SIGNATURE_HEADER]
+    if not signature.isascii() or not webhook_envelope.signature_matches(
         raw_body, signature=signature, timestamp_s=signed_s, now_s=now.timestamp(), secrets=keys
     ):
         raise WebhookError(
@@ -86,7 +86,7 @@ def verify(
     envelope = _envelope(raw_body, given)
     return Delivery(
         event_id=envelope.id,
-        delivery_id=_identifier(given, webhook_signature.DELIVERY_ID_HEADER),
+        delivery_id=_identifier(given, webhook_envelope.DELIVERY_ID_HEADER),
         type=envelope.type,
         envelope=envelope,
         received_at=now,
@@ -153,8 +153,8 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
     named = (
-        _identifier(given, webhook_signature.EVENT_ID_HEADER),
-        given[webhook_signature.EVENT_HEADER],
+        _identifier(given, webhook_envelope.EVENT_ID_HEADER),
+        given[webhook_envelope.EVENT_HEADER],
     )
     if named != (envelope.id, envelope.type):
         raise _refused("bad_body", "the headers name another event than the signed body")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dialframe.widgets.coverage_view import CoverageDashboard
     from dialframe.widgets.funnel_state import FunnelModel, FunnelState
     from dialframe.widgets.funnel_view import FunnelExplorer
-    from dialframe.widgets.workbench import Workbench
+    from dialframe.widgets.lead_workbench import Workbench
 
 __all__ = [
     "CoverageDashboard",
@@ -42,7 +42,7 @@ if not TYPE_CHECKING:
         "FunnelModel": "funnel_state",
         "FunnelState": "funnel_state",
         "LeadBench": "bench",
-        "Workbench": "workbench",
+        "Workbench": "lead_workbench",
     }
 
     def __getattr__(name: str) -> Any:

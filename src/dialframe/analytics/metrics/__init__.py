@@ -14,7 +14,9 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
-from dialframe.analytics.metrics.metric import (
+from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
+from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
+from dialframe.analytics.metrics.metric_types import (
     Audited,
     Choices,
     Definition,
@@ -27,8 +29,6 @@ from dialframe.analytics.metrics.metric import (
     metrics_table,
     without,
 )
-from dialframe.analytics.metrics.metric_cube import Cut, Period, cells_of, cut, rows_in
-from dialframe.analytics.metrics.metric_table import METRICS, NOT_AVAILABLE
 from dialframe.analytics.result.result_tables import table
 from dialframe.analytics.stats.intervals import wilson
 from dialframe.errors import ConfigError

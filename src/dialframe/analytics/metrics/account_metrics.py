@@ -16,7 +16,7 @@ from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, micros, requi
 from dialframe.analytics.attempt.attempt_table import Attempts, local_match
 from dialframe.analytics.attempt.call_scope import known_then
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
-from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_share, share
+from dialframe.analytics.metrics.metric_types import Inputs, Measure, Rows, call_share, share
 from dialframe.analytics.result.result_tables import ratio, sums, table
 from dialframe.analytics.stats.inference import normal_quantile
 from dialframe.analytics.stats.intervals import rates

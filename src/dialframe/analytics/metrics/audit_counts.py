@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from dialframe.analytics.metrics.metric import Audited, Inputs, Measure
+from dialframe.analytics.metrics.metric_types import Audited, Inputs, Measure
 
 _OPEN: Final = ("uncertain", "not_evaluable", "not_asked")
 _AGES: Final = {

@@ -8,7 +8,14 @@ import numpy as np
 
 from dialframe.analytics.analyses.telephony import LONGEST_RING_S, rejected
 from dialframe.analytics.attempt.arrays import Floats, Mask
-from dialframe.analytics.metrics.metric import Inputs, Measure, Rows, call_mean, call_share, share
+from dialframe.analytics.metrics.metric_types import (
+    Inputs,
+    Measure,
+    Rows,
+    call_mean,
+    call_share,
+    share,
+)
 from dialframe.analytics.result.result_tables import median, ratio, table
 
 _TOLERANCE_S: Final = 1.5

@@ -28,7 +28,7 @@ from dialframe.analytics.metrics.lead_metrics import (
     list_saturation,
     phone_penetration,
 )
-from dialframe.analytics.metrics.metric import Choices, Inputs, Measure
+from dialframe.analytics.metrics.metric_types import Choices, Inputs, Measure
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.result_tables import plural, share, table
 from dialframe.instants import When, instant

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dialframe.analytics.metrics import account_metrics, audit_counts, call_metrics, lead_metrics
-from dialframe.analytics.metrics.metric import Definition
+from dialframe.analytics.metrics.metric_types import Definition
 
 _OUT: Final = "inbound, unfinished and screened calls, calls outside campaigns unless asked for"
 _GRADED: Final = "uncertain, not evaluable and not asked: below the line, and counted apart"

@@ -1,4 +1,4 @@
-"""Records of all files judged against each other, as integers; the answers are those of `across.judge`.
+"""Records of all files judged against each other, as integers.
 
 E.164 has at most 15 digits, so a number is its own key: nothing is hashed and nothing collides.
 """
@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
+from dialframe.leads.judging.assess import Assessed, forbidding
 from dialframe.leads.judging.phone_columns import numbers
-from dialframe.leads.judging.validate import Assessed, forbidding
 from dialframe.leads.reasons import RANK
 
 #: Fields that tell that two records are one person.

@@ -22,7 +22,6 @@ from dialframe.leads.columns.region import ColumnDoubt
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import cell_kernel
-from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_cells import (
     RESERVED,
     TWO_NUMBERS_DIGITS,
@@ -33,6 +32,7 @@ from dialframe.leads.judging.phone_cells import (
     read_phone,
     type_column,
 )
+from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import RANK
 from dialframe.phones import TYPES as TYPES_BY_NUMBER
@@ -232,7 +232,7 @@ def _taken(
 
 
 def _fit(phones: Phones, policy: Policy) -> Phones:
-    """`line_types.fit` of each reading."""
+    """`phone_cells.fit` of each reading."""
     refused = [at for at, name in enumerate(TYPES) if name in policy.refused_types]
     rows = np.flatnonzero(np.isin(phones.kind, refused) & (phones.reason == FOUND))
     fitted = _refused(phones, rows, "phone_line_type")

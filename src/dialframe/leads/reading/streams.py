@@ -37,7 +37,7 @@ _ORDINAL: Final = "ordinal"
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What the caller knows of the files; see `reading.read`.
+    """What the caller knows of the files; see `file_formats.read`.
 
     Attributes:
         format: `csv` reads a text file as delimited text even if it looks like JSON.
@@ -112,8 +112,8 @@ def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> li
     A folder, or an archive of which nothing is told, may hold several.
 
     Raises:
-        LeadFileError: As `reading.read`, and where the file changed meanwhile.
-        ConfigError: As `reading.read`.
+        LeadFileError: As `file_formats.read`, and where the file changed meanwhile.
+        ConfigError: As `file_formats.read`.
     """
     is_here = "://" not in os.fspath(path)
     content = open_utf8(Path(path), told.max_line_bytes) if is_here and _may_stream(told) else None

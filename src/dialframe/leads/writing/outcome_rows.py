@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from dialframe.leads import texts
 from dialframe.leads.dedupe.compare import Found
-from dialframe.leads.judging.issues import Findings, in_order
+from dialframe.leads.judging.row_notes import Findings, in_order
 from dialframe.leads.lead_file import LEAD_COLUMNS, META
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
 
@@ -42,7 +42,7 @@ class Part:
         file: The file's name as it stands in `_file`.
         columns: Their cells by column of the file.
         kept: Columns that stay beside the fields, with their names there.
-        fields: Texts of `assess.LEAD_COLUMNS`.
+        fields: Texts of `lead_file.LEAD_COLUMNS`.
         lines: Physical lines.
         rows: Ordinals.
         warnings: Warning codes, joined by `;`.

@@ -283,7 +283,7 @@ def stem_in(folder: Path, files: Sequence[CleanedFile], form: Form = "csv") -> s
         form: Form of the lists.
 
     Returns:
-        The first free name: `autumn`, else `autumn-2` and so on.
+        The first free name: `autumn`, else `autumn_csv`, `autumn_csv_2` and so on.
 
     Example:
         dialframe.leads.stem_in(Path("out"), cleaned.files)

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.contract import limits, webhook_signature
+from dialframe.contract import limits, webhook_envelope
 from dialframe.sandbox.dialer import clockwork
 from dialframe.sandbox.world import events
 from dialframe.sandbox.world.clock import SECOND_US
@@ -195,13 +195,13 @@ def _headers(
     signed_s = world.clock.real_s()
     return {
         "Content-Type": "application/json",
-        webhook_signature.SIGNATURE_HEADER: webhook_signature.sign(
+        webhook_envelope.SIGNATURE_HEADER: webhook_envelope.sign(
             body, timestamp_s=signed_s, secrets=secrets
         ),
-        webhook_signature.TIMESTAMP_HEADER: str(signed_s),
-        webhook_signature.EVENT_ID_HEADER: due.event_id,
-        webhook_signature.EVENT_HEADER: kind,
-        webhook_signature.DELIVERY_ID_HEADER: due.delivery_id,
+        webhook_envelope.TIMESTAMP_HEADER: str(signed_s),
+        webhook_envelope.EVENT_ID_HEADER: due.event_id,
+        webhook_envelope.EVENT_HEADER: kind,
+        webhook_envelope.DELIVERY_ID_HEADER: due.delivery_id,
     }
 
 

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from dialframe.contract.ids import PREFIXES
 from dialframe.contract.scopes import KEY_PREFIXES
-from dialframe.contract.webhook_signature import SECRET_PREFIX
+from dialframe.contract.webhook_envelope import SECRET_PREFIX
 
 CREDENTIAL: Final = re.compile(
     rf"{KEY_PREFIXES['test']}(?P<id>[0-9a-z]+)_(?P<secret>[0-9a-z]+)", re.ASCII

@@ -19,9 +19,9 @@ from dialframe.errors import ConfigError
 from dialframe.widgets.bench import Connect
 from dialframe.widgets.elements import html, paragraph, tabs
 from dialframe.widgets.jobs import outcome, sentence
+from dialframe.widgets.lead_workbench import Workbench
 from dialframe.widgets.page.server import FOLDER
 from dialframe.widgets.transfer import script
-from dialframe.widgets.workbench import Workbench
 
 TITLES: Final = ("Leads", "Funnel", "Coverage")
 

@@ -26,7 +26,6 @@ from dialframe.leads.columns.country_names import Regions
 from dialframe.leads.columns.header_match import is_screening
 from dialframe.leads.columns.region import ColumnDoubt
 from dialframe.leads.judging import cell_kernel
-from dialframe.leads.judging.issues import Notes
 from dialframe.leads.judging.phone_cells import every_number
 from dialframe.leads.judging.phone_columns import (
     Doubts,
@@ -38,6 +37,7 @@ from dialframe.leads.judging.phone_columns import (
     read_phones,
     row_regions,
 )
+from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, Rows
 from dialframe.leads.reasons import BY_CODE, REASONS
