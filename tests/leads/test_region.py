@@ -135,6 +135,20 @@ def test_numbers_far_likelier_in_another_plan_are_refused(lead_file, right, wron
     assert decide_region(file, right).against is None
 
 
+@pytest.mark.parametrize(("region", "cells"), [
+    ("ES", [f"6{at * 37 % 100:02}5550{at:02}" for at in range(40)]),
+    ("ES", [f"9{at % 2 * 2 + 1}{at % 8 + 2}{at * 7 % 10}5550{at % 10}" for at in range(40)]),
+    ("IT", [f"06 {at % 8 + 2}{at * 7 % 10}555{at:02}" for at in range(40)]),
+    ("CL", [f"9{at % 8 + 2}{at * 7 % 10}5550{at:02}" for at in range(40)]),
+    ("MX", [f"55{at % 8 + 2}{at * 7 % 10}5550{at:02}" for at in range(40)]),
+], ids=["Spanish mobile", "Madrid and Barcelona", "Rome", "Chilean mobile", "Mexico City"])  # fmt: skip
+def test_a_list_of_one_city_or_of_mobile_numbers_alone_is_of_its_region(lead_file, region, cells):
+    """Numbers that all fit are no sample of the whole plan: other plans that fit them may be narrower."""
+    file = lead_file("First Name,Phone\n" + "".join(f"Kim,{cell}\n" for cell in cells))
+
+    assert decide_region(file, region).settled() == region
+
+
 def test_digits_of_one_area_that_fit_cannot_be_told(lead_file):
     """Ten digits of one area code are what the region given says."""
     file = lead_file("Phone\n" + "".join(f"30155501{at:02}\n" for at in range(20)))

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import pandas as pd
 import phonenumbers
+from phonenumbers import PhoneNumberType
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
@@ -70,9 +71,9 @@ _SURELY_FITS: Final = 0.95
 _SHOWN: Final = 4
 #: Evidence of the numbers alone in natural logarithms: enough, enough where they are grouped as in the
 #: given plan, and where that has hardly a mobile number or landline among them; share of numbers from
-#: which a grouping is the list's.
-_ENOUGH_NUMBERS: Final = 8.0
-_ENOUGH_UNGROUPED: Final = 20.0
+#: which a grouping or a type is the list's.
+_ENOUGH_NUMBERS: Final = 16.0
+_ENOUGH_UNGROUPED: Final = 40.0
 _ENOUGH_ODD: Final = 2.0
 _GROUPED: Final = 0.8
 _SAMPLE_LIKELY: Final = 48
@@ -442,9 +443,10 @@ def _better_plan(
 ) -> tuple[RegionCandidate, ...]:
     """The given region and the one of which the numbers are far likelier, none where there is none.
 
-    All of a list of Dutch mobile numbers are landlines of Rome as well. But numbers drawn from all of
-    the Italian plan would not all be mobile numbers of the Dutch one, which has few: by area, the
-    logarithms of how much likelier each number is under one plan than under the other are added up.
+    All of a list of Dutch mobile numbers are mobile numbers of France as well. But numbers drawn from all
+    of those would not all be Dutch ones, of which there are fewer: by area, the logarithms of how much
+    likelier each number is under one plan than under the other are added up. Landlines are not drawn
+    so: where all of them fit, they may be of one city, and their groups alone are looked at.
     """
     own_weight = weights.get(given, (0.0, ()))[0]
     if own_weight >= _ENOUGH or len(national) < GROUPED_NUMBERS:
@@ -470,8 +472,9 @@ def _better_plan(
     if own >= _GROUPED and lead < _ENOUGH_UNGROUPED:
         return ()
     odd = sum(kind in TYPE_SHARES for kind in types[given]) < _MAY_FIT * len(sample)
+    mobile = types[given].count(PhoneNumberType.MOBILE) >= _GROUPED * len(sample)
     if not (
-        lead >= _ENOUGH_NUMBERS
+        (lead >= _ENOUGH_NUMBERS and (mobile or fits[given] < _SURELY_FITS))
         or (own <= 1 - _GROUPED and other >= _GROUPED)
         or (odd and lead >= _ENOUGH_ODD)
     ):

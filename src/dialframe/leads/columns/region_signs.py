@@ -405,8 +405,8 @@ def likelihoods(
     """By country, the logarithm of how much likelier the numbers are than any digits, once for each area."""
     digits = [_digits(number) for number in numbers]
     start = _start(digits)
-    # Numbers of one area, or all with a country code: only what follows tells them apart.
-    start = start if len(start) > 1 and start[0] != "0" else ""
+    # Numbers of one area or kind, or all with a country code: only what follows tells them apart.
+    start = start if start[:1] != "0" else ""
     likely = {}
     for region, kinds in types.items():
         areas: dict[str, list[float]] = {}
