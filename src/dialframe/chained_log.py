@@ -205,9 +205,13 @@ class Witness:
             ValueError: It is not what was written.
         """
         try:
-            noted = _NOTED.fullmatch(self.path.read_bytes())
+            content = self.path.read_bytes()
         except FileNotFoundError:
             return None
+        # A full disk, or a kill, leaves a first note empty.
+        if not content:
+            return None
+        noted = _NOTED.fullmatch(content)
         if noted is None:
             raise ValueError(f"{self.path} is not what was written")
         return int(noted[1]), noted[2].decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import dialframe
 from dialframe.cli.run import run
+from dialframe.client.journal import EVIDENCE
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'
 
@@ -177,10 +179,17 @@ def test_report_is_one_page_with_pictures_words_and_tables(
     synced: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every picture has its words, every part its table; nothing is fetched, no person's number shown."""
+    # All that is left of a write journal.
+    log = Path(os.environ["DIALFRAME_STORE"]) / "journal" / EVIDENCE
+    log.parent.mkdir()
+    log.touch()
     found = _json(capsys, ["report", "--out", str(tmp_path / "out")])
+    log.unlink()
     file = Path(found["file"])
     text = file.read_text(encoding="utf-8")
     page = _Page(text)
+
+    assert "the write journal, which keeps requests not to be called and consents: " in text
 
     assert list(file.parent.iterdir()) == [file]
     assert file.stat().st_mode & 0o777 == 0o600

@@ -11,7 +11,7 @@ import pytest
 
 import dialframe
 from dialframe.cli.run import run
-from dialframe.client.journal import Journal
+from dialframe.client.journal import EVIDENCE, Journal
 from dialframe.client.request_plan import PlannedRequest
 
 WISH = PlannedRequest(
@@ -173,11 +173,16 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(
     assert attrs["missing"]
 
     assert run(["sync", "calls", "leads", "--json"]) == 0
+    Journal(folder / "journal", "account").begin(WISH, datetime.now(UTC))
+    (folder / "journal" / EVIDENCE).unlink()
     capsys.readouterr()
     run(["audit", "--rules", "us", "-o", str(folder / "pack"), "--json"])
-    assert "versions observed from" in capsys.readouterr().out
-    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json"))
-    assert b"versions observed from" in written
+    said = capsys.readouterr()
+    written = b"".join(path.read_bytes() for path in (folder / "pack").rglob("*.json")).decode()
+    for words in ("versions observed from", f"{EVIDENCE}: it is not what was written"):
+        assert words in said.out
+        assert words in said.err
+        assert words in written
 
     assert run(["store", "repair", "--acknowledge"]) == 0
     capsys.readouterr()

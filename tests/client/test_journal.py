@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -271,6 +272,49 @@ def test_a_harmed_journal_is_said_and_no_wish_is_lost(tmp_path: Path, harm: str)
     journal.forget(PHONE)
     assert PHONE[1:].encode() not in on_disk(tmp_path)
     assert journal.problems() == journal.evidence() == []
+
+
+def test_a_journal_of_before_and_one_without_a_wish_are_whole(tmp_path: Path) -> None:
+    """An update counts what was there, and writes wishes a second time; a first note that a full disk left empty is none."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    assert journal.problems() == []
+    Path(f"{journal.file}.head").write_bytes(b"")
+    journal.begin(WISH, START)
+    kept = journal.evidence()
+    assert [wish.key for wish in kept] == ["wish"]
+
+    with closing(sqlite3.connect(journal.file)) as database:
+        triggers = database.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
+        for (name,) in triggers:
+            database.execute(f"DROP TRIGGER {name}")
+        database.executescript("DROP TABLE held; PRAGMA user_version = 0")
+    for beside in (EVIDENCE, f"{FILE_NAME}.head"):
+        (tmp_path / beside).unlink()
+
+    assert journal.problems() == []
+    assert journal.evidence() == kept
+    assert [write.key for write in journal.unsettled()] == ["k1", "wish"]
+    journal.file.unlink()
+    assert journal.evidence() == kept
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_wishes_come_back_from_the_second_copy_alone(tmp_path: Path, *, emptied: bool) -> None:
+    """The file is gone, or was begun anew, and nothing beside it says so but the log."""
+    journal = Journal(tmp_path, "a")
+    journal.begin(WISH, START)
+    for path in (journal.file, Path(f"{journal.file}.head")):
+        path.unlink()
+    if emptied:
+        journal.file.touch()
+
+    assert journal.problems()
+    journal.mend()
+    assert journal.problems() == []
+    assert [wish.key for wish in journal.evidence()] == ["wish"]
 
 
 def test_a_second_copy_that_is_gone_is_written_anew(tmp_path: Path) -> None:

@@ -139,8 +139,9 @@ def connect(base_url: str | None, store: Path | None) -> Account:
     from dialframe.account import connect as open_account
 
     account = open_account(base_url=base_url, store=store)
-    for damage in account.store.missing():
-        typer.echo(f"dialframe: {terminal_safe(damage.sentence)}", err=True)
+    lost = [damage.sentence for damage in account.store.missing()]
+    for sentence in (*lost, *account.client.writes.problems()):
+        typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
     return account
 
 

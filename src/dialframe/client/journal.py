@@ -18,7 +18,7 @@ import errno
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,7 +39,7 @@ from dialframe.client.request_plan import (
     write_of,
 )
 from dialframe.errors import ConfigError, StoreError
-from dialframe.sqlite import connect
+from dialframe.sqlite import connect, make_private
 
 FILE_NAME: Final = "writes.sqlite3"
 #: The second copy of wishes and consents.
@@ -260,6 +260,8 @@ class Journal:
                 rows, logged = _rows(database, "evidence"), _held(database)[3]
         except StoreError as error:
             return [f"{FILE_NAME}: {error}"]
+        if not rows and not logged and not self._log.path.exists():
+            return []
         kept, whole = self._logged()
         if whole and (self._log.last() or _NOWHERE).number == logged and set(kept) == set(rows):
             return []
@@ -279,6 +281,10 @@ class Journal:
             return []
         if problems[0].startswith(EVIDENCE):
             with self._transaction(whole=True) as database:
+                rows, whole = self._logged()
+                # A log that is ahead has what an older file lacks; one that is behind may have what was forgotten.
+                if whole and (self._log.last() or _NOWHERE).number > _held(database)[3]:
+                    _bring(database, "evidence", rows)
                 self._log_anew(database)
             return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
         evidence, whole = self._logged()
@@ -290,10 +296,10 @@ class Journal:
             self.file.replace(self._aside)
         for left in (self.file.with_name(f"{FILE_NAME}-journal"), self._witness.path):
             left.unlink(missing_ok=True)
+        make_private(self.file)
         with self._transaction() as database:
             for name, rows in (("writes", writes), ("evidence", evidence)):
-                marks = ", ".join("?" * len(_COLUMNS[name]))
-                database.executemany(f"INSERT OR IGNORE INTO {name} VALUES ({marks})", rows)
+                _bring(database, name, rows)
             self._log_anew(database)
         said = f"{FILE_NAME}: made anew with the {len(writes)} writes of it that can be read"
         return [f"{said}, and {len(evidence)} wishes and consents"]
@@ -301,7 +307,7 @@ class Journal:
     @property
     def begun(self) -> bool:
         """Whether anything was ever written."""
-        return self.file.exists() or self._witness.path.exists()
+        return any(path.exists() for path in (self.file, self._witness.path, self._log.path))
 
     @property
     def _witness(self) -> Witness:
@@ -412,14 +418,16 @@ class Journal:
                 noted = self._witness.last()
             except ValueError as problem:
                 raise self._damaged(str(problem)) from None
-            if noted is not None and not self.file.exists():
+            # The file was there before either of them.
+            if (noted is not None or self._log.path.exists()) and not self.file.exists():
                 raise self._damaged("it is missing")
             with closing(connect(self.file, busy_s=_BUSY_S)) as database:
                 database.row_factory = sqlite3.Row
                 database.create_function("row_hash", -1, _hash, deterministic=True)
                 database.execute("BEGIN IMMEDIATE")
                 with database:
-                    _prepare(database)
+                    if _prepare(database) and _rows(database, "evidence"):
+                        self._log_anew(database)
                     before = _held(database)
                     # Another process may have noted more since the first look, and never less.
                     if noted is not None and not _follows(before, noted):
@@ -461,11 +469,11 @@ class Journal:
 _NOWHERE: Final = Mark(0, ORIGIN)
 
 
-def _prepare(database: sqlite3.Connection) -> None:
-    """Make what is missing; rows of a journal from before they had hashes are counted once."""
+def _prepare(database: sqlite3.Connection) -> bool:
+    """Make what is missing, and say whether; rows of a journal from before they had hashes are counted once."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version >= _LAYOUT:
-        return
+        return False
     for statement in (_SCHEMA, _INDEX, _KEPT, _HELD):
         database.execute(statement)
     for table, columns in _COLUMNS.items():
@@ -483,6 +491,7 @@ def _prepare(database: sqlite3.Connection) -> None:
     if database.execute("SELECT 1 FROM held").fetchone() is None:
         database.execute("INSERT INTO held VALUES (1, 0, ?, ?, 0)", _counted(database))
     database.execute(f"PRAGMA user_version = {_LAYOUT}")
+    return True
 
 
 def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
@@ -500,6 +509,15 @@ def _follows(held: tuple[int, int, int, int], noted: tuple[int, str]) -> bool:
 
 def _rows(database: sqlite3.Connection, table: str) -> list[Sequence[Any]]:
     return [tuple(row) for row in database.execute(f"SELECT * FROM {table} NOT INDEXED")]
+
+
+def _bring(database: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Put rows in that are not there yet; one of another width is none."""
+    width = len(_COLUMNS[table])
+    database.executemany(
+        f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * width)})",
+        [row for row in rows if len(row) == width],
+    )
 
 
 def _counted(database: sqlite3.Connection) -> tuple[int, int]:

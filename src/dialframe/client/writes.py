@@ -90,6 +90,16 @@ class Writes(Resource[ShellT]):
         return kept
 
     @operation
+    def problems(self) -> Steps[list[str]]:
+        """Say what of the journal is not as it was written, or is lost; sends and changes nothing.
+
+        Returns:
+            One line for each file; empty where the journal is whole.
+        """
+        problems: list[str] = yield OnDisk(self._sender.journal.problems)
+        return problems
+
+    @operation
     def dismiss(self, key: str) -> Steps[None]:
         """Take a write off the list of open ones, after you have looked at its resource; sends nothing.
 

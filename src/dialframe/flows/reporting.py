@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
+from dialframe.flows.firm_records import journal_problems
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
 from dialframe.reports import Page, render, result_sections
@@ -175,7 +176,7 @@ def report(
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), sentences,
-        facts=_facts(scope, whole, tables, names),
+        facts=_facts(scope, whole, tables, names, journal_problems(account)),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
     return Report(file, page.summary, len(page.sections), _pictures(page))
@@ -259,13 +260,14 @@ def _usual(leads: pd.DataFrame) -> str:
 
 
 def _facts(
-    scope: Scope, whole: Funnel, tables: Tables, names: Mapping[str, str]
+    scope: Scope, whole: Funnel, tables: Tables, names: Mapping[str, str], problems: Sequence[str]
 ) -> dict[str, str]:
     def bound(at: datetime | None) -> str:
         return "no bound" if at is None else f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
     frames = (tables.calls, tables.leads, tables.events)
     missing = [words for frame in frames for words in frame.attrs["dialframe"]["missing"]]
+    missing += problems
     return {
         "As of": bound(whole.as_of),
         "Period": f"{bound(scope.since)} until {bound(scope.until)}",
