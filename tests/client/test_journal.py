@@ -329,3 +329,18 @@ def test_a_second_copy_that_is_gone_is_written_anew(tmp_path: Path) -> None:
     assert journal.problems() == []
     journal.file.unlink()
     assert [wish.key for wish in journal.evidence()] == ["second", "wish"]
+
+
+def test_a_journal_that_another_process_holds_is_not_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lock is no damage: the file stays, with all its writes."""
+    monkeypatch.setattr(journal_module, "_BUSY_S", 0.01)
+    journal = Journal(tmp_path, "a")
+    journal.begin(REQUEST, START)
+    kept = on_disk(tmp_path)
+    with closing(sqlite3.connect(journal.file)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="another process"):
+            journal.mend()
+    assert on_disk(tmp_path) == kept

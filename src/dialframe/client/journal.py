@@ -86,6 +86,10 @@ _LIMIT: Final = 1 << 60
 _INDEX: Final = "CREATE INDEX IF NOT EXISTS writes_by_state ON writes (state, created_at, query)"
 
 
+class _InUse(StoreError):
+    """Another process keeps the journal to itself."""
+
+
 class Journal:
     """The writes of one account's key in a folder; any number of processes may share the folder.
 
@@ -274,11 +278,19 @@ class Journal:
             What was done, in words.
 
         Raises:
-            StoreError: The disk refuses.
+            StoreError: The disk refuses, or another process keeps the journal to itself.
         """
         problems = self.problems()
         if not problems:
             return []
+        try:
+            with self._transaction():
+                pass
+        except _InUse:
+            # What another process holds is whole as far as anybody knows: it is not to be replaced.
+            raise
+        except StoreError:
+            pass
         if problems[0].startswith(EVIDENCE):
             with self._transaction(whole=True) as database:
                 rows, whole = self._logged()
@@ -455,6 +467,14 @@ class Journal:
         )
 
     def _unusable(self, error: Exception) -> StoreError:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_LOCKED,
+        ):
+            return _InUse(
+                f"another process has kept the write journal {self.file} to itself for {_BUSY_S:g} seconds: "
+                "let it end, then try again; without the journal no write is sent"
+            )
         if is_full(error):
             return StoreError(
                 f"the disk of the write journal {self.file} is full: make room there, or pass "
