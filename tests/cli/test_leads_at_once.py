@@ -33,7 +33,8 @@ print(json.dumps([status, [name for name in {heavy!r} if name in sys.modules]]),
 def short_list(tmp_path: Path) -> Path:
     """300 leads."""
     path = tmp_path / "list.csv"
-    rows = [f"(212) 5{at:02d}-{at:04d},Ada {at},a{at}@example.com" for at in range(300)]
+    numbers = [f"({area}) 555-01{line:02d}" for area in (212, 213, 214) for line in range(100)]
+    rows = [f"{number},Ada {at},a{at}@example.com" for at, number in enumerate(numbers)]
     path.write_text("\n".join(["Phone,Name,Email", *rows]) + "\n")
     return path
 
