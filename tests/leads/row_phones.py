@@ -9,6 +9,7 @@ import pandas as pd
 from dialframe.leads.cells import is_nothing, read_name, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.region_signs import unnamed_countries
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.judging.phone_cells import (
     PhoneReading,
@@ -20,21 +21,33 @@ from dialframe.leads.judging.phone_cells import (
 )
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.lead_file import LeadFile
+from dialframe.phones import normalize
 from leads.row_findings import Assessed, by_distinct
 
 
 def row_regions(file: LeadFile, columns: ColumnMap, region: str | None) -> Regions:
     """The region of national numbers: one for all rows, or one each where a column names it.
 
-    A blank country is the region given. A country that nobody knows is None, so that a national
-    number of it is refused rather than read as one of another country.
+    A blank country is the region given, if its number is none of another country of the list. A
+    country that nobody knows is None, so that a national number of it is refused rather than read
+    as one of another country.
     """
     if columns.country is None:
         return region
-    return by_distinct(
-        file.frame[columns.country],
-        lambda cell: region if is_nothing(tidy(cell)) else read_region(cell),
+    countries = file.frame[columns.country]
+    regions = by_distinct(
+        countries, lambda cell: region if is_nothing(tidy(cell)) else read_region(cell)
     )
+    phones = phone_columns(file.frame, columns.phone, columns.joined)
+    beside = unnamed_countries(countries, [*phones.values()], region) if region else ()
+    blank = [is_nothing(tidy(cell)) for cell in countries]
+    for other in beside:
+        for column in phones.values():
+            valid = normalize(column, region=other)["valid"].fillna(value=False)
+            for row, (is_blank, is_valid) in enumerate(zip(blank, valid, strict=True)):
+                if is_blank and is_valid:
+                    regions[row] = None
+    return regions
 
 
 def read_phones(cells: pd.Series, regions: Regions, policy: Policy) -> list[PhoneReading]:

@@ -322,6 +322,41 @@ def test_an_unknown_country_is_not_the_given_one(lead_file):
     assert leads.clean(states, region="DE").counts["clean"] == 2
 
 
+@pytest.mark.parametrize(("countries", "kept"), [
+    (["Peru", "Ecuador", ""] * 4, 8),  # who says none may be of either
+    (["", "", "Ecuador"] * 4, 12),  # where none says Peru, nobody has to
+    (["Peru", "", ""] * 4, 12),
+])  # fmt: skip
+def test_an_empty_country_beside_two_named_ones_is_nobodys(lead_file, countries, kept):
+    """A number that is one of both countries is held; one that says its own is not."""
+    rows = "".join(f"Kim,{name},999{at:02}5501\n" for at, name in enumerate(countries))
+    peru = leads.clean(lead_file(f"Name,Country,Phone\n{rows}"), region="PE")
+
+    assert len(peru.clean) == kept
+
+
+def test_an_empty_country_is_the_given_one_where_the_other_is_told_apart(lead_file):
+    """German numbers are none of the United States: those without a country are no Germans."""
+    rows = [f"Ann,US,212555{at:04}" for at in range(100, 104)]
+    rows += [f"Max,Germany,030 231251{at:02}" for at in range(10, 13)]
+    blank = [f"Bob,,302312{at:04}" for at in range(5100, 5106)]
+    text = "\n".join(["Name,Country,Phone", *rows, *blank])
+    with_a_german = f"{text}\nEva,,030 23125199"
+
+    assert leads.clean(lead_file(text), region="US").counts["clean"] == 13
+    assert leads.clean(lead_file(with_a_german), region="US").counts["clean"] == 7
+
+
+def test_empty_countries_whose_numbers_are_of_another_plan_are_held(lead_file):
+    """Those without a country all fit the United States, and those of Mexico do not."""
+    mexican, american = ("811", "999", "871", "222"), ("312", "313", "314", "331")
+    rows = [f"Ana,Mexico,{area}12345{at:02}" for at, area in enumerate(mexican * 5)]
+    rows += [f"Bob,,{area}55501{at:02}" for at, area in enumerate(american * 2)]
+    text = "\n".join(["Name,Country,Phone", *rows])
+
+    assert set(leads.clean(lead_file(text), region="MX").clean["full_name"]) == {"Ana"}
+
+
 @pytest.mark.parametrize(("region", "kept", "held"), [
     ("IT", ["02 2345678", "333 1234567", "800 123456"], ["5512345", "81234567"]),
     ("DE", ["030 2345678", "0171 1234567", "1711234568"], ["8765431", "30 2345679"]),

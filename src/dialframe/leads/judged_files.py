@@ -19,9 +19,16 @@ import pyarrow as pa
 from dialframe.leads import texts
 from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import CleanedFile
+from dialframe.leads.columns import split_phones
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.decide import map_columns
-from dialframe.leads.columns.region import RegionDecision, column_doubts, decide_region
+from dialframe.leads.columns.region import (
+    ColumnDoubt,
+    RegionDecision,
+    column_doubts,
+    decide_region,
+)
+from dialframe.leads.columns.region_signs import unnamed_countries
 from dialframe.leads.dedupe.compare import Compared, Found
 from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.assess import (
@@ -188,14 +195,16 @@ class Choices:
             frame: The file's rows, or a sample of them, where its numbers may have no country code.
         """
         blocked = frozenset(str(check_region(country)) for country in self.blocked_countries)
+        given = check_region(region)
+        doubts: Mapping[str, ColumnDoubt] = {}
+        beside: Collection[str] = ()
+        if frame is not None and not self.force_region:
+            doubts = column_doubts(frame, columns)
+            if columns.country is not None and given is not None:
+                phones = split_phones.phone_columns(frame, columns.phone, columns.joined)
+                beside = unnamed_countries(frame[columns.country], [*phones.values()], given)
         return Judging(
-            columns,
-            check_region(region),
-            self.policy,
-            blocked,
-            tuple(self.field_rules),
-            turned,
-            {} if frame is None or self.force_region else column_doubts(frame, columns),
+            columns, given, self.policy, blocked, tuple(self.field_rules), turned, doubts, beside
         )
 
 

@@ -479,10 +479,10 @@ def _better_plan(
         or (odd and lead >= _ENOUGH_ODD)
     ):
         return ()
-    words = "leading digits, lengths and types of its numbers"
-    return tuple(
-        RegionCandidate(region, fits[region], weights.get(region, (0.0, ()))[0], because)
-        for region, because in ((best, (words,)), (given, ()))
+    because = ("leading digits, lengths and types of its numbers",)
+    return (
+        RegionCandidate(best, fits[best], weights.get(best, (0.0, ()))[0], because),
+        RegionCandidate(given, fits[given], own_weight),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
@@ -20,6 +20,7 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
+from dialframe.leads.columns.country_names import read_region
 from dialframe.opt_outs import plain, plain_parts
 from dialframe.phones import TYPES
 from dialframe.phones.single_number import read_number
@@ -65,6 +66,15 @@ GROUPED_NUMBERS: Final = 12
 _DIGITS: Final = re.compile(r"\d")
 _MAY_FIT: Final = 0.5
 _FITS: Final = 0.8
+_FITS_ALL: Final = 0.95
+#: How seldom the numbers of one country would all fit another plan.
+_BY_CHANCE: Final = 0.00001
+_SELDOM: Final = 0.2
+#: Which share of numbers without a country says that more of them are of another.
+_ENOUGH_STRANGE: Final = 0.05
+_LEAST_NAMED: Final = 2
+_LEAST_DIGITS: Final = 6
+_LONGEST_NUMBER: Final = 40
 
 
 def weigh(
@@ -471,6 +481,62 @@ def _groups(number: str) -> list[str]:
     """The groups of digits of a number without its trunk 0."""
     groups = re.findall(r"\d+", number)
     return [group for group in (groups[0].lstrip("0"), *groups[1:]) if group]
+
+
+def unnamed_countries(
+    countries: pd.Series, phones: Sequence[pd.Series], region: str
+) -> frozenset[str]:
+    """Countries of which records may be that name none, in a list that names the given one of others.
+
+    Args:
+        countries: The column of countries.
+        phones: The columns of phones.
+        region: The region given.
+
+    Returns:
+        The others that the column names, if most of their numbers fit the given plan too or some
+        numbers without a country fit theirs alone; and those whose plan all numbers without a
+        country fit and few of those of the given country. Nothing where the given one is not named:
+        then an empty cell is at home.
+    """
+    code = phonenumbers.country_code_for_region
+    rows = slice(None, None, max(1, -(-len(countries) // _SAMPLE_ROWS)) | 1)
+    countries, phones = countries.iloc[rows], [column.iloc[rows] for column in phones]
+    read = [read_region(cell) if cell.strip() else "" for cell in map(str, countries)]
+    counts = Counter(read)
+    if not counts[""] or counts[region] < _LEAST_NAMED:
+        return frozenset()
+    numbers: dict[str | None, list[str]] = defaultdict(list)
+    for column in phones:
+        for cell, named in zip(map(str, column), read, strict=True):
+            if len(_digits(cell)) > _LEAST_DIGITS and "+" not in cell:
+                numbers[named].append(cell[:_LONGEST_NUMBER])
+    without, own = numbers[""][:_POST_CODES], numbers[region][:_POST_CODES]
+    if not without or not own:
+        return frozenset()
+    strange, beside = ~_fit(without, region), set[str]()
+    for other in (one for one in _table() if code(one) != code(region)):
+        theirs = _fit(without, other)
+        alike = max(1, _MAY_FIT * len(numbers[other]))
+        is_named = counts[other] >= _LEAST_NAMED and (
+            (theirs & strange).mean() >= _ENOUGH_STRANGE
+            or _fit(numbers[other], region).sum() >= alike
+        )
+        if is_named or (theirs.mean() >= _FITS_ALL and _is_no_chance(without, own, other)):
+            beside.add(other)
+    return frozenset(beside)
+
+
+def _fit(numbers: list[str], plan: str) -> np.ndarray:
+    return np.array(line_types(numbers, [plan] * len(numbers)) >= 0, np.bool_)
+
+
+def _is_no_chance(numbers: list[str], own: list[str], other: str) -> bool:
+    """Whether numbers that all fit the other plan are hardly of the country whose own hardly do."""
+    share = (_fit(own, other).sum() + 1) / (len(own) + 2)
+    # Numbers of one area fit another plan together, or not at all.
+    areas = len({_digits(number).lstrip("0")[:_AREA_DIGITS] for number in numbers})
+    return bool(share <= _SELDOM and share**areas <= _BY_CHANCE)
 
 
 # ---- the table

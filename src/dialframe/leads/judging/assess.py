@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 from dialframe import opt_outs
 from dialframe.contract import limits
 from dialframe.leads import texts
-from dialframe.leads.cells import read_email, read_name, turn_name
+from dialframe.leads.cells import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import Regions
+from dialframe.leads.columns.country_names import Regions, read_region
 from dialframe.leads.columns.header_match import is_screening
 from dialframe.leads.columns.region import ColumnDoubt
+from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.phone_cells import every_number
 from dialframe.leads.judging.phone_columns import (
@@ -35,7 +36,6 @@ from dialframe.leads.judging.phone_columns import (
     numbers,
     phone_cells,
     read_phones,
-    row_regions,
 )
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
@@ -45,6 +45,7 @@ from dialframe.opt_outs import (
     Scope,
     scope_of,
 )
+from dialframe.phones.vectorized import are_valid
 
 #: Most bytes of one record: what a request holds, less room for its frame.
 MAX_RECORD_BYTES: Final = limits.BODY_BYTES - 4096
@@ -68,6 +69,7 @@ class Judging:
         rules: Further rules of the account.
         turned: Whether the file's whole names are written `Last, First`.
         doubts: What speaks against the region in some phone columns.
+        beside: Countries of which records without a country may be.
     """
 
     columns: ColumnMap
@@ -77,6 +79,7 @@ class Judging:
     rules: Sequence[FieldRule] = ()
     turned: bool = False
     doubts: Mapping[str, ColumnDoubt] = field(default_factory=dict)
+    beside: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,12 +98,46 @@ class Assessed:
     reach: tuple[np.ndarray, np.ndarray]
 
 
+def row_regions(
+    cells: Mapping[str, pa.Array],
+    columns: ColumnMap,
+    region: str | None,
+    beside: Collection[str] = (),
+) -> Regions:
+    """The region of national numbers: one for all rows, or one each where a column names it.
+
+    A blank country is the region given, if the number is none of another country of the list
+    (`beside`). A country that nobody knows is None, so that a national number of it is refused
+    rather than read as one of another country.
+    """
+    if columns.country is None:
+        return region
+    states = is_of_divisions(columns.country)
+
+    def read(cell: str) -> tuple[str | None, bool]:
+        if is_nothing(tidy(cell)):
+            return region, True
+        # `State/Country`: CA is California or Canada, DE Delaware or Germany.
+        return None if states and is_division(cell) else read_region(cell), False
+
+    which, found = texts.by_distinct(cells[columns.country], read)
+    regions = [found[at][0] for at in which.tolist()]
+    blank = np.flatnonzero(texts.picked([one[1] for one in found], which, np.bool_))
+    for column in phone_cells(cells, columns).values() if beside else ():
+        spoken = texts.take(column, blank).to_pylist()
+        for other in beside:
+            valid = np.array(are_valid(spoken, [other] * len(spoken)), np.bool_)
+            for row in blank[valid].tolist():
+                regions[row] = None
+    return regions
+
+
 def leads_of(rows: Rows, judging: Judging) -> tuple[np.ndarray, Mapping[str, pa.Array]]:
     """The record of each lead, and the phone columns of each; see `each_number`.
 
     A record that could not be read whole is one.
     """
-    regions = row_regions(rows.columns, judging.columns, judging.region)
+    regions = row_regions(rows.columns, judging.columns, judging.region, judging.beside)
     policy, doubts = judging.policy, judging.doubts
     return each_number(rows.columns, judging.columns, regions, policy, doubts, rows.faults)
 
@@ -121,7 +158,7 @@ def assess(rows: Rows, judging: Judging, single: Mapping[str, pa.Array] | None =
         notes.find(np.array(sorted(found), np.int64), code)
     _file_warnings(rows, notes)
     columns, cells, policy = judging.columns, rows.columns, judging.policy
-    regions = row_regions(cells, columns, judging.region)
+    regions = row_regions(cells, columns, judging.region, judging.beside)
     chosen, read = choose_phones(
         cells, columns, regions, policy, judging.blocked, notes, judging.doubts, single
     )
@@ -378,7 +415,7 @@ def reached(
     Args:
         cells: All columns.
         columns: The columns by field.
-        regions: As `phone_choice.row_regions` gives them.
+        regions: As `row_regions` gives them.
         read: What the phone columns say.
         raws: Row to the text of a record that could not be read whole.
         notes: What stands against the records.

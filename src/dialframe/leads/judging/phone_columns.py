@@ -15,11 +15,10 @@ import pyarrow.compute as pc
 from phonenumbers import country_code_for_region
 
 from dialframe.leads import texts
-from dialframe.leads.cells import is_nothing, read_name, tidy
+from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.country_names import Regions
 from dialframe.leads.columns.region import ColumnDoubt
-from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.phone_cells import (
@@ -44,26 +43,6 @@ from dialframe.phones.vectorized import are_valid
 Columns = Mapping[str, pa.Array]
 #: Phone columns whose numbers may be others than they read.
 Doubts = Mapping[str, ColumnDoubt]
-
-
-def row_regions(cells: Columns, columns: ColumnMap, region: str | None) -> Regions:
-    """The region of national numbers: one for all rows, or one each where a column names it.
-
-    A blank country is the region given. A country that nobody knows is None, so that a national
-    number of it is refused rather than read as one of another country.
-    """
-    if columns.country is None:
-        return region
-    states = is_of_divisions(columns.country)
-
-    def read(cell: str) -> str | None:
-        if is_nothing(tidy(cell)):
-            return region
-        # `State/Country`: CA is California or Canada, DE Delaware or Germany.
-        return None if states and is_division(cell) else read_region(cell)
-
-    which, found = texts.by_distinct(cells[columns.country], read)
-    return [found[at] for at in which.tolist()]
 
 
 def phone_cells(cells: Columns, columns: ColumnMap) -> dict[str, pa.Array]:
@@ -94,7 +73,7 @@ def choose_phones(
     Args:
         cells: All columns.
         columns: The columns by field.
-        regions: As `row_regions` gives them.
+        regions: As `assess.row_regions` gives them.
         policy: Decisions that are not the contract's.
         blocked: Regions whose numbers are rejected.
         notes: Takes what stands against the records.
@@ -153,7 +132,7 @@ def each_number(
     Args:
         cells: All columns.
         columns: The columns by field.
-        regions: As `row_regions` gives them.
+        regions: As `assess.row_regions` gives them.
         policy: Decisions that are not the contract's.
         doubts: What speaks against the region in some phone columns.
         damaged: Records that stay one lead.
