@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -445,3 +448,13 @@ def test_in_is_the_sum_of_outcomes(lead_file, rows, quoted):
     assert sorted(places) == list(range(1, cleaned.counts["records"] + 1))
     assert not set(cleaned.clean["phone"]) & set(cleaned.do_not_call["_value"])
     assert cleaned.clean["phone"].is_unique
+
+
+@pytest.mark.parametrize(
+    "given", ["autumn.csv", Path("autumn.csv"), pd.DataFrame({"phone": ["+12125550142"]})]
+)
+def test_what_was_not_read_is_refused_in_words(source: Any) -> None:
+    """A path and a frame are no file that was read, and the error says how to read one."""
+    for files in (source, [source]):
+        with pytest.raises(LeadFileError, match=r"leads.read\(PATH\)"):
+            leads.clean(files, region="US")

@@ -458,16 +458,23 @@ def clean(
         The outcomes as frames.
 
     Raises:
-        LeadFileError: A file has no phone column, or plainly speaks against the given region.
+        LeadFileError: A file was not read, has no phone column, or plainly speaks against the given region.
         ConfigError: A region, a country or a field is unknown.
 
     Example:
         cleaned = dialframe.leads.clean(dialframe.leads.read("autumn.csv"), region="US")
         print(cleaned.counts)
     """
-    listed = [files] if isinstance(files, LeadFile) else list(files)
+    several = isinstance(files, Sequence) and not isinstance(files, str)
+    listed = list(files) if several else [files]
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
+    unread = next((file for file in listed if not isinstance(file, LeadFile)), None)
+    if unread is not None:
+        raise LeadFileError(
+            f"clean takes files that were read, not a {type(unread).__name__}: pass "
+            "dialframe.leads.read(PATH), or let clean_files read them (a frame is written first, as CSV)"
+        )
     mappings = _each(mapping, len(listed))
     choices = Choices(
         region,
