@@ -451,7 +451,7 @@ def test_in_is_the_sum_of_outcomes(lead_file, rows, quoted):
 
 
 @pytest.mark.parametrize(
-    "given", ["autumn.csv", Path("autumn.csv"), pd.DataFrame({"phone": ["+12125550142"]})]
+    "source", ["autumn.csv", Path("autumn.csv"), pd.DataFrame({"phone": ["+12125550142"]})]
 )
 def test_what_was_not_read_is_refused_in_words(source: Any) -> None:
     """A path and a frame are no file that was read, and the error says how to read one."""

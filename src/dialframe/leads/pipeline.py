@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -465,8 +465,7 @@ def clean(
         cleaned = dialframe.leads.clean(dialframe.leads.read("autumn.csv"), region="US")
         print(cleaned.counts)
     """
-    several = isinstance(files, Sequence) and not isinstance(files, str)
-    listed = list(files) if several else [files]
+    listed: list[Any] = list(files) if isinstance(files, list | tuple) else [files]
     if not listed:
         raise LeadFileError("there is no file to clean; pass at least one")
     unread = next((file for file in listed if not isinstance(file, LeadFile)), None)
