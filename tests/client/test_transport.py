@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 
@@ -24,8 +25,13 @@ REQUEST = PlannedRequest(
 
 
 def foreign_errors() -> Iterator[type[Exception]]:
-    """Every error class of the HTTP library that a request can end with."""
-    waiting: list[type[Exception]] = [httpx.RequestError, httpx.InvalidURL, httpx.StreamError]
+    """Every error class of the libraries below that a request can end with."""
+    waiting: list[type[Exception]] = [
+        httpx.RequestError,
+        httpx.InvalidURL,
+        httpx.StreamError,
+        ssl.SSLError,
+    ]
     while waiting:
         kind = waiting.pop()
         yield kind

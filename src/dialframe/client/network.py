@@ -106,6 +106,8 @@ FAILURES: Final[tuple[Failure, ...]] = (
     Failure(httpx.RemoteProtocolError, "maybe_sent", "broke off its answer", _AGAIN),
     Failure(httpx.LocalProtocolError, "maybe_sent", "cannot be asked in this form",
             "check the options"),
+    # An event loop hands on as it is what a service says of our certificate while it answers.
+    Failure(ssl.SSLError, "maybe_sent", "broke the encrypted connection off", "check verify= and cert="),
     Failure(httpx.DecodingError, "maybe_sent", "sent an answer that cannot be unpacked", _AGAIN),
     Failure(httpx.TooManyRedirects, "maybe_sent", "sends elsewhere again and again", "check base_url"),
     # What a newer version may add below these is taken for the worse case.
@@ -120,6 +122,7 @@ CAUGHT: Final = (
     httpx.RequestError,
     httpx.InvalidURL,
     httpx.StreamError,
+    ssl.SSLError,
     UnicodeError,
     httpcore.TimeoutException,
     httpcore.NetworkError,
