@@ -18,17 +18,17 @@ import numpy as np
 
 from analytics.synthetic import AS_OF
 from dialframe.sandbox.seed import (
-    account_tables,
-    aftermath,
+    after_the_calls,
+    call_history,
     call_outcomes,
-    dialing,
     dialing_calendar,
     generate,
     planted_faults,
     population,
+    sizes_and_tables,
 )
-from dialframe.sandbox.seed.account_tables import SIZES, VOICEMAIL_AS_COMPLETED
 from dialframe.sandbox.seed.answer_sheet import History
+from dialframe.sandbox.seed.sizes_and_tables import SIZES, VOICEMAIL_AS_COMPLETED
 
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 NOW = int(dt.datetime(AS_OF.year, AS_OF.month, AS_OF.day, tzinfo=dt.UTC).timestamp()) * 1_000
@@ -206,18 +206,18 @@ def _history(seed: int, name: str, ends_on: dt.date) -> History:
     everyone = population.people(rng, calendar, size, campaigns)
     cast = planted_faults.cast(rng, calendar, size, everyone)
     callers = population.callers(calendar, size)
-    made = dialing.World(calendar, campaigns, callers, cast.people)
-    dialed = dialing.dial(rng, made)
-    flow = dialing.flow(rng, made, dialed.calls, cast.scripts, size.calls)
-    logged = aftermath.mark(rng, made, flow, size.faults)
-    first = aftermath.first_calls(flow, size.leads)
+    made = call_history.World(calendar, campaigns, callers, cast.people)
+    dialed = call_history.dial(rng, made)
+    flow = call_history.flow(rng, made, dialed.calls, cast.scripts, size.calls)
+    logged = after_the_calls.mark(rng, made, flow, size.faults)
+    first = after_the_calls.first_calls(flow, size.leads)
     created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
-    aftermath.appointments(rng, made, flow, logged)
-    dnc = aftermath.dnc_list(rng, made, flow, logged, created, cast, size)
+    after_the_calls.appointments(rng, made, flow, logged)
+    dnc = after_the_calls.dnc_list(rng, made, flow, logged, created, cast, size)
     return History(
         world=made, cast=cast, traffic=flow, marks=logged, dnc=dnc, created=created,
-        call_ids=account_tables.draw(rng, "call_", size.calls), lead_ids=account_tables.draw(rng, "lead_", size.leads),
-        campaign_ids=account_tables.draw(rng, "cmp_", len(size.campaigns)),
+        call_ids=sizes_and_tables.draw(rng, "call_", size.calls), lead_ids=sizes_and_tables.draw(rng, "lead_", size.leads),
+        campaign_ids=sizes_and_tables.draw(rng, "cmp_", len(size.campaigns)),
     )  # fmt: skip
 
 

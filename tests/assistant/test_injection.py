@@ -17,7 +17,7 @@ from assistant.conftest import Person, campaign, over_http, over_stdio, rest, te
 from dialframe.assistant import audit_log
 from dialframe.assistant.exposure import CONFIRMED, tool_name
 from dialframe.sandbox import Sandbox
-from dialframe.sandbox.world import conversation
+from dialframe.sandbox.world import recordings_and_transcripts
 
 #: How such text is worded; `{call}` is the tool call that it wants.
 WORDINGS = (
@@ -140,7 +140,7 @@ def test_two_hundred_scripts_send_nothing_unconfirmed(
         for number, (wording, (tool, _)) in enumerate(scripts)
     ]
     planted = Planted(tools_sandbox, texts, campaign_id)
-    monkeypatch.setattr(conversation, "transcript", planted.transcript)
+    monkeypatch.setattr(recordings_and_transcripts, "transcript", planted.transcript)
     person = Person("decline")
 
     async def read_and_obey(client: Client) -> tuple[int, int]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.sandbox.http import admission
-from dialframe.sandbox.world.resources import Refusal
+from dialframe.sandbox.http import request_checks
+from dialframe.sandbox.world.api_objects import Refusal
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 VALUES = st.recursive(
@@ -26,7 +26,7 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_what_json_writes_is_read_back(value: object) -> None:
     """Any value of fit text and finite numbers survives."""
-    assert admission.parse(json.dumps(value).encode()) == value
+    assert request_checks.parse(json.dumps(value).encode()) == value
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_what_json_writes_is_read_back(value: object) -> None:
 def test_what_no_body_may_be(raw: bytes, code: str) -> None:
     """Each is refused with a code that says why, and nothing else is raised."""
     with pytest.raises(Refusal) as caught:
-        admission.parse(raw)
+        request_checks.parse(raw)
     assert (caught.value.code, caught.value.status) == ("validation_failed", 400)
     assert caught.value.errors[0].code == code
 
 
 def test_twenty_levels_are_allowed() -> None:
     """The contract's depth of 20 counts the outermost value as the first."""
-    assert admission.parse(b"[" * 20 + b"]" * 20)
+    assert request_checks.parse(b"[" * 20 + b"]" * 20)
 
 
 @pytest.mark.parametrize(
@@ -79,10 +79,10 @@ def test_twenty_levels_are_allowed() -> None:
 def test_media_types(media_type: str | None, taken: bool) -> None:
     """JSON in UTF-8 and nothing else."""
     if taken:
-        admission.check_media_type(media_type)
+        request_checks.check_media_type(media_type)
         return
     with pytest.raises(Refusal) as caught:
-        admission.check_media_type(media_type)
+        request_checks.check_media_type(media_type)
     assert (caught.value.code, caught.value.status) == ("unsupported_media_type", 415)
 
 
@@ -99,12 +99,12 @@ def test_media_types(media_type: str | None, taken: bool) -> None:
 def test_credentials_are_found(value: object) -> None:
     """As a value at any depth, as a name, or under a name that says so."""
     with pytest.raises(Refusal) as caught:
-        admission.refuse_credential(value)
+        request_checks.refuse_credential(value)
     assert (caught.value.code, caught.value.status) == ("credential_in_body", 400)
 
 
 def test_what_is_no_credential_passes() -> None:
     """The bare prefix, numbers and ordinary custom fields are nobody's key."""
-    admission.refuse_credential(
+    request_checks.refuse_credential(
         {"custom_fields": {"token": "blue"}, "svc": "svc_test_", "api_key": 0}
     )

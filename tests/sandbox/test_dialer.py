@@ -19,10 +19,10 @@ import pytest
 from phonenumbers.timezone import time_zones_for_number
 
 from dialframe.sandbox import Console, Sandbox, start
-from dialframe.sandbox.dialer import call_life, clockwork
+from dialframe.sandbox.dialer import automatic_dialing, call_life
 from dialframe.sandbox.dialer.call_life import CalledParty, DialContext
 from dialframe.sandbox.dialer.call_plan import CallPlan
-from dialframe.sandbox.dialer.sending import Sender
+from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.clock import DAY_US, Clock
 from dialframe.sandbox.world.state import FirstStart, World
 from forked import Forked
@@ -62,7 +62,7 @@ class Account:
 
     def advance(self, seconds: float) -> dict[str, int]:
         """Move the clock; what was played."""
-        return clockwork.advance(self.world, seconds)[1]
+        return automatic_dialing.advance(self.world, seconds)[1]
 
     def rows(self, query: str) -> list[tuple[object, ...]]:
         """What the tables hold."""
@@ -232,7 +232,7 @@ def test_a_callback_that_had_to_wait_keeps_to_the_hours(make: Callable[..., Acco
     campaign = account.campaign([phone], max_attempts=1)
     ((lead,),) = account.rows("SELECT id FROM leads")
     evening = int(MONDAY + 11 * 3_600) * 1_000_000
-    with clockwork.up_to_now(account.world) as (db, _):
+    with automatic_dialing.up_to_now(account.world) as (db, _):
         db.execute("UPDATE leads SET status = 'completed'")
         db.execute(
             "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
@@ -258,7 +258,7 @@ def test_hours_that_never_open_hold_nobody_for_ever(make: Callable[..., Account]
         f"SELECT id, campaign_id FROM leads WHERE phone = '{second}'"
     )
     due = int(MONDAY + 3_600) * 1_000_000
-    with clockwork.up_to_now(account.world) as (db, _):
+    with automatic_dialing.up_to_now(account.world) as (db, _):
         db.execute(
             "INSERT INTO callbacks VALUES (1, 'cb_1', ?, ?, ?, 'pending', NULL, 0, ?, 'request')",
             (lead, campaign, due, due),
@@ -424,10 +424,10 @@ def test_pause_ends_dialing(make: Callable[..., Account]) -> None:
     account = make().dialing()
     campaign = account.campaign(numbers(100))
     assert account.advance(90)["calls"] > 0
-    with clockwork.up_to_now(account.world) as (db, _):
+    with automatic_dialing.up_to_now(account.world) as (db, _):
         db.execute("UPDATE campaigns SET status = 'paused' WHERE id = ?", (campaign,))
     assert account.advance(86_400)["calls"] == 0
-    with clockwork.up_to_now(account.world) as (db, _):
+    with automatic_dialing.up_to_now(account.world) as (db, _):
         db.execute("UPDATE campaigns SET status = 'running' WHERE id = ?", (campaign,))
     assert account.advance(86_400)["calls"] > 90
 
@@ -459,7 +459,7 @@ def dial_for_days(folder: str) -> None:
     """Play a day in short steps, from wherever the folder's clock stands, for a kill to cut short."""
     world = World(Path(folder), FirstStart(5, "empty", None), Clock(source=lambda: MONDAY))
     while world.clock.ahead_us < DAY_US:
-        clockwork.advance(world, 180)
+        automatic_dialing.advance(world, 180)
     world.close()
 
 
@@ -646,7 +646,7 @@ def test_a_click_to_call_lasts_half_an_hour_at_most(
     minute = 60_000_000
     talk = CallPlan("SALE", "completed", "NORMAL_CLEARING", human=True, answered_at=minute,
                     ended_at=46 * minute, logged_at=47 * minute)  # fmt: skip
-    monkeypatch.setattr("dialframe.sandbox.dialer.behavior.plan_call", lambda seed, dial: talk)
+    monkeypatch.setattr("dialframe.sandbox.dialer.called_party.plan_call", lambda seed, dial: talk)
     sender = Sender(None, 1, make().dialing().world.access.settings, "", 0, frozenset())  # type: ignore[arg-type]
     context = DialContext(sender, None, 3)  # type: ignore[arg-type]
     party = CalledParty("+12125550100")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialframe.sandbox.world import events
-from dialframe.sandbox.world.resources import Refusal
+from dialframe.sandbox.world.api_objects import Refusal
 
 
 def _public(host: str) -> list[str]:

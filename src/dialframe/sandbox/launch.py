@@ -22,7 +22,7 @@ from dialframe.background import in_thread
 from dialframe.sandbox.console.console import Console, ConsoleEndpoint
 from dialframe.sandbox.http import asgi_app
 from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
-from dialframe.sandbox.world.resources import Json
+from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.state import FIRST, FirstStart, World
 from dialframe.serving import ServerThread, listen
 

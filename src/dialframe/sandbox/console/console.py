@@ -14,13 +14,13 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox.console import bodies, console_actions
-from dialframe.sandbox.handlers.handling import Inbound, Reply, answer
-from dialframe.sandbox.http import admission
+from dialframe.sandbox.console import console_actions, console_requests
+from dialframe.sandbox.handlers.replies import Inbound, Reply, answer
+from dialframe.sandbox.http import request_checks
 from dialframe.sandbox.http.asgi_app import inbound_of, refused, send_reply
-from dialframe.sandbox.world.access import Settings
+from dialframe.sandbox.world.api_objects import Json, Refusal
+from dialframe.sandbox.world.clients_and_keys import Settings
 from dialframe.sandbox.world.faults import Drop, Rule
-from dialframe.sandbox.world.resources import Json, Refusal
 from dialframe.sandbox.world.state import World
 
 
@@ -70,7 +70,7 @@ class Console:
             "ip_allow": list(ip_allow),
             "size": size,
         }
-        return self._call(console_actions.create_client, bodies.NewClient, body)
+        return self._call(console_actions.create_client, console_requests.NewClient, body)
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client.
@@ -83,7 +83,9 @@ class Console:
             The key, in plain text for the last time.
         """
         body = {"sending": sending}
-        answer = self._call(console_actions.create_key, bodies.NewKey, body, client_id=client_id)
+        answer = self._call(
+            console_actions.create_key, console_requests.NewKey, body, client_id=client_id
+        )
         return str(answer["api_key"])
 
     def update_client(
@@ -108,7 +110,7 @@ class Console:
         given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
         body = {name: value for name, value in given.items() if value is not None}
         return self._call(
-            console_actions.update_client, bodies.ClientChange, body, client_id=client_id
+            console_actions.update_client, console_requests.ClientChange, body, client_id=client_id
         )
 
     def revoke_key(self, credential_id: str) -> None:
@@ -117,7 +119,9 @@ class Console:
         Args:
             credential_id: The key's public half: `svc_test_<credential_id>_...`.
         """
-        self._call(console_actions.revoke_key, bodies.Nothing, {}, credential_id=credential_id)
+        self._call(
+            console_actions.revoke_key, console_requests.Nothing, {}, credential_id=credential_id
+        )
 
     def account(self) -> Json:
         """All switches and settings of the account.
@@ -125,7 +129,7 @@ class Console:
         Returns:
             Every switch and setting by its name.
         """
-        return self._call(console_actions.read_account, bodies.Nothing, {})
+        return self._call(console_actions.read_account, console_requests.Nothing, {})
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then.
@@ -172,7 +176,10 @@ class Console:
             "calls_per_minute": calls_per_minute,
         }
         return self._call(
-            console_actions.create_campaign, bodies.NewCampaign, body, client_id=client_id
+            console_actions.create_campaign,
+            console_requests.NewCampaign,
+            body,
+            client_id=client_id,
         )
 
     def add_leads(self, client_id: str, leads: Sequence[Mapping[str, object]]) -> list[str]:
@@ -186,7 +193,9 @@ class Console:
             The leads' ids, in their order.
         """
         body = [dict(lead) for lead in leads]
-        answer = self._call(console_actions.add_leads, bodies.Leads, body, client_id=client_id)
+        answer = self._call(
+            console_actions.add_leads, console_requests.Leads, body, client_id=client_id
+        )
         return list(answer["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
@@ -201,7 +210,9 @@ class Console:
             The calls' ids, in their order.
         """
         body = [dict(record) for record in records]
-        answer = self._call(console_actions.add_calls, bodies.Calls, body, client_id=client_id)
+        answer = self._call(
+            console_actions.add_calls, console_requests.Calls, body, client_id=client_id
+        )
         return list(answer["ids"])
 
     def add_agent(
@@ -219,7 +230,9 @@ class Console:
             The agent.
         """
         body = {"extension": extension, "email": email, "state": state}
-        return self._call(console_actions.add_agent, bodies.NewAgent, body, client_id=client_id)
+        return self._call(
+            console_actions.add_agent, console_requests.NewAgent, body, client_id=client_id
+        )
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number.
@@ -233,7 +246,7 @@ class Console:
         """
         body = {"number": number}
         return self._call(
-            console_actions.add_caller_id, bodies.NewCallerId, body, client_id=client_id
+            console_actions.add_caller_id, console_requests.NewCallerId, body, client_id=client_id
         )
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
@@ -248,7 +261,10 @@ class Console:
         """
         body = {"code": code}
         return self._call(
-            console_actions.add_lead_source, bodies.NewLeadSource, body, client_id=client_id
+            console_actions.add_lead_source,
+            console_requests.NewLeadSource,
+            body,
+            client_id=client_id,
         )
 
     def add_field_rule(
@@ -267,7 +283,10 @@ class Console:
         """
         body = {"field": field, "required": required, "pattern": pattern}
         return self._call(
-            console_actions.add_field_rule, bodies.NewFieldRule, body, client_id=client_id
+            console_actions.add_field_rule,
+            console_requests.NewFieldRule,
+            body,
+            client_id=client_id,
         )
 
     def add_dnc(self, client_id: str, phones: Sequence[str]) -> Json:
@@ -281,7 +300,9 @@ class Console:
             The numbers.
         """
         body = {"phones": list(phones)}
-        return self._call(console_actions.add_dnc, bodies.Phones, body, client_id=client_id)
+        return self._call(
+            console_actions.add_dnc, console_requests.Phones, body, client_id=client_id
+        )
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list.
@@ -291,7 +312,11 @@ class Console:
             phone: E.164.
         """
         self._call(
-            console_actions.remove_dnc, bodies.Nothing, {}, client_id=client_id, phone=phone
+            console_actions.remove_dnc,
+            console_requests.Nothing,
+            {},
+            client_id=client_id,
+            phone=phone,
         )
 
     def set_callback(self, client_id: str, callback_id: str, status: str) -> Json:
@@ -307,7 +332,9 @@ class Console:
         """
         path = {"client_id": client_id, "callback_id": callback_id}
         body = {"status": status}
-        return self._call(console_actions.set_callback, bodies.CallbackStatus, body, **path)
+        return self._call(
+            console_actions.set_callback, console_requests.CallbackStatus, body, **path
+        )
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -322,7 +349,9 @@ class Console:
         """
         path = {"client_id": client_id, "appointment_id": appointment_id}
         body = {"status": status}
-        return self._call(console_actions.set_appointment, bodies.AppointmentStatus, body, **path)
+        return self._call(
+            console_actions.set_appointment, console_requests.AppointmentStatus, body, **path
+        )
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -336,7 +365,9 @@ class Console:
             The event's id.
         """
         body = {"type": kind, "data": dict(data)}
-        answer = self._call(console_actions.emit_event, bodies.NewEvent, body, client_id=client_id)
+        answer = self._call(
+            console_actions.emit_event, console_requests.NewEvent, body, client_id=client_id
+        )
         return str(answer["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
@@ -349,7 +380,9 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `id`, and `call_id` of a
             call.
         """
-        answer = self._call(console_actions.read_outbox, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(
+            console_actions.read_outbox, console_requests.Nothing, {}, client_id=client_id
+        )
         return list(answer["data"])
 
     def refusals(self, client_id: str) -> list[Json]:
@@ -362,7 +395,9 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `code`, `reason` and
             `id`.
         """
-        answer = self._call(console_actions.read_refusals, bodies.Nothing, {}, client_id=client_id)
+        answer = self._call(
+            console_actions.read_refusals, console_requests.Nothing, {}, client_id=client_id
+        )
         return list(answer["data"])
 
     def advance_clock(self, seconds: float) -> str:
@@ -375,7 +410,7 @@ class Console:
             What the clock shows then, as the contract writes an instant.
         """
         answer = self._call(
-            console_actions.advance_clock, bodies.Advance, {"advance_seconds": seconds}
+            console_actions.advance_clock, console_requests.Advance, {"advance_seconds": seconds}
         )
         return str(answer["now"])
 
@@ -429,11 +464,13 @@ class Console:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
         body = {"outcome": outcome}
-        return self._call(console_actions.reconcile, bodies.Reconciled, body, idempotency_key=key)
+        return self._call(
+            console_actions.reconcile, console_requests.Reconciled, body, idempotency_key=key
+        )
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""
-        self._call(console_actions.clear_faults, bodies.Nothing, {})
+        self._call(console_actions.clear_faults, console_requests.Nothing, {})
 
     def _call(self, run: Any, shape: type[BaseModel], body: object, **path: str) -> Json:
         try:
@@ -495,9 +532,9 @@ class ConsoleEndpoint:
 def _run(
     world: World, call: console_actions.Call, path: dict[str, Any], inbound: Inbound
 ) -> Reply:
-    text = inbound.body if call.shape is not bodies.Nothing or inbound.body else b"{}"
+    text = inbound.body if call.shape is not console_requests.Nothing or inbound.body else b"{}"
     try:
-        admission.parse(text)
+        request_checks.parse(text)
     except Refusal as refusal:
         raise Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors) from None
     given = console_actions.read_body(call.shape, text)

@@ -15,12 +15,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from dialframe.sandbox.console import bodies
-from dialframe.sandbox.dialer import clockwork, sending
-from dialframe.sandbox.http import requests
-from dialframe.sandbox.world import access, clock, events, faults, state_file
-from dialframe.sandbox.world.access import Client, Settings
-from dialframe.sandbox.world.resources import (
+from dialframe.sandbox.console import console_requests
+from dialframe.sandbox.dialer import automatic_dialing, contact_checks
+from dialframe.sandbox.http import request_handling
+from dialframe.sandbox.world import clients_and_keys, clock, events, faults, state_file
+from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
     CAMPAIGN,
@@ -28,40 +27,41 @@ from dialframe.sandbox.world.resources import (
     Refusal,
     invalid,
 )
+from dialframe.sandbox.world.clients_and_keys import Client, Settings
 from dialframe.sandbox.world.state import World
 
 Path = Mapping[str, str]
 
 
-def create_client(world: World, body: bodies.NewClient, path: Path) -> Json:
+def create_client(world: World, body: console_requests.NewClient, path: Path) -> Json:
     """A client of its own data set, with its first key."""
     del path
     first_start = world.first_start
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         as_of = first_start.as_of or dt.date.fromisoformat(clock.day_of(now_us))
-        client = access.add_client(
+        client = clients_and_keys.add_client(
             db, name=body.name, scopes=body.scopes, ip_allow=body.ip_allow, now_us=now_us
         )
-        key = access.add_key(db, client, sending=body.sending, now_us=now_us)
+        key = clients_and_keys.add_key(db, client, sending=body.sending, now_us=now_us)
         account = state_file.account_of(
             seed=first_start.seed, size=body.size, as_of=as_of, client=client.number
         )
         if account is not None:
             state_file.load(db, account, client.number)
-        world.access = access.load(db)
+        world.access = clients_and_keys.load(db)
     return {"client_id": client.client_id, "api_key": key}
 
 
-def create_key(world: World, body: bodies.NewKey, path: Path) -> Json:
+def create_key(world: World, body: console_requests.NewKey, path: Path) -> Json:
     """A further key of a client."""
     client = client_of(world, path)
-    with clockwork.up_to_now(world) as (db, now_us):
-        key = access.add_key(db, client, sending=body.sending, now_us=now_us)
-        world.access = access.load(db)
+    with automatic_dialing.up_to_now(world) as (db, now_us):
+        key = clients_and_keys.add_key(db, client, sending=body.sending, now_us=now_us)
+        world.access = clients_and_keys.load(db)
     return {"api_key": key}
 
 
-def update_client(world: World, body: bodies.ClientChange, path: Path) -> Json:
+def update_client(world: World, body: console_requests.ClientChange, path: Path) -> Json:
     """Change scopes, addresses or whether the client may call at all."""
     client = client_of(world, path)
     columns = {
@@ -69,28 +69,28 @@ def update_client(world: World, body: bodies.ClientChange, path: Path) -> Json:
         "ip_allow": json.dumps(body.ip_allow),
         "enabled": int(body.enabled),
     }
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         for name in body.model_fields_set:
             db.execute(
                 f"UPDATE clients SET {name} = ? WHERE number = ?", (columns[name], client.number)
             )
-        world.access = access.load(db)
+        world.access = clients_and_keys.load(db)
     return _shown(world, client_of(world, path))
 
 
-def revoke_key(world: World, body: bodies.Nothing, path: Path) -> None:
+def revoke_key(world: World, body: console_requests.Nothing, path: Path) -> None:
     """Make a key worthless."""
     del body
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         changed = db.execute(
             "UPDATE credentials SET revoked = 1 WHERE credential_id = ?", (path["credential_id"],)
         )
         if not changed.rowcount:
             raise Refusal("not_found", "No key has this credential id.")
-        world.access = access.load(db)
+        world.access = clients_and_keys.load(db)
 
 
-def read_account(world: World, body: bodies.Nothing, path: Path) -> Json:
+def read_account(world: World, body: console_requests.Nothing, path: Path) -> Json:
     """All switches and settings."""
     del body, path
     return world.access.settings.model_dump(mode="json")
@@ -99,14 +99,14 @@ def read_account(world: World, body: bodies.Nothing, path: Path) -> Json:
 def update_account(world: World, body: Settings, path: Path) -> Json:
     """Change the switches and settings that are given."""
     changes = body.model_dump(mode="json", exclude_unset=True)
-    with clockwork.up_to_now(world) as (db, _):
-        before = access.load(db).settings.model_dump(mode="json")
+    with automatic_dialing.up_to_now(world) as (db, _):
+        before = clients_and_keys.load(db).settings.model_dump(mode="json")
         dialer = {**before["dialer"], **changes.get("dialer", {})}
         whole = {**before, **changes, "dialer": dialer}
-        access.save_settings(db, Settings.model_validate_json(json.dumps(whole)))
-        clockwork.release_holds(db)
-        world.access = access.load(db)
-    return read_account(world, bodies.Nothing(), path)
+        clients_and_keys.save_settings(db, Settings.model_validate_json(json.dumps(whole)))
+        automatic_dialing.release_holds(db)
+        world.access = clients_and_keys.load(db)
+    return read_account(world, console_requests.Nothing(), path)
 
 
 def client_of(world: World, path: Path) -> Client:
@@ -136,13 +136,13 @@ def _shown(world: World, client: Client) -> Json:
     }
 
 
-def create_campaign(world: World, body: bodies.NewCampaign, path: Path) -> Json:
+def create_campaign(world: World, body: console_requests.NewCampaign, path: Path) -> Json:
     """A campaign in any state."""
     client = client_of(world, path)
     started = body.status in ("running", "paused", "completed")
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         values = {
-            "id": access.new_id(db, client.number, "campaign"),
+            "id": clients_and_keys.new_id(db, client.number, "campaign"),
             **body.model_dump(),
             "created_at": now_us,
             "updated_at": now_us,
@@ -153,50 +153,50 @@ def create_campaign(world: World, body: bodies.NewCampaign, path: Path) -> Json:
         return CAMPAIGN.find(db, client.number, str(values["id"]))
 
 
-def add_leads(world: World, body: bodies.Leads, path: Path) -> Json:
+def add_leads(world: World, body: console_requests.Leads, path: Path) -> Json:
     """Leads with any of their fields, past every check of an import."""
     return {"ids": _insert_all(world, "lead", client_of(world, path), body.root)}
 
 
-def add_calls(world: World, body: bodies.Calls, path: Path) -> Json:
+def add_calls(world: World, body: console_requests.Calls, path: Path) -> Json:
     """Calls with any of their fields; no event reports them."""
     return {"ids": _insert_all(world, "call", client_of(world, path), body.root)}
 
 
-def add_agent(world: World, body: bodies.NewAgent, path: Path) -> Json:
+def add_agent(world: World, body: console_requests.NewAgent, path: Path) -> Json:
     """An agent, or a known one in another state."""
     return _put(world, "agents", body, path)
 
 
-def add_caller_id(world: World, body: bodies.NewCallerId, path: Path) -> Json:
+def add_caller_id(world: World, body: console_requests.NewCallerId, path: Path) -> Json:
     """A verified number."""
     return _put(world, "caller_ids", body, path)
 
 
-def add_lead_source(world: World, body: bodies.NewLeadSource, path: Path) -> Json:
+def add_lead_source(world: World, body: console_requests.NewLeadSource, path: Path) -> Json:
     """A source that leads may name."""
     return _put(world, "lead_sources", body, path)
 
 
-def add_field_rule(world: World, body: bodies.NewFieldRule, path: Path) -> Json:
+def add_field_rule(world: World, body: console_requests.NewFieldRule, path: Path) -> Json:
     """A rule that leads have to keep."""
     return _put(world, "field_rules", body, path)
 
 
-def add_dnc(world: World, body: bodies.Phones, path: Path) -> Json:
+def add_dnc(world: World, body: console_requests.Phones, path: Path) -> Json:
     """Numbers for the Do-Not-Call list."""
     client = client_of(world, path)
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         rows = [(client.number, phone, now_us) for phone in body.phones]
         db.executemany("INSERT OR IGNORE INTO dnc VALUES (?, ?, ?, 'console', NULL)", rows)
     return {"phones": list(body.phones)}
 
 
-def remove_dnc(world: World, body: bodies.Nothing, path: Path) -> None:
+def remove_dnc(world: World, body: console_requests.Nothing, path: Path) -> None:
     """Take a number off the Do-Not-Call list."""
     del body
     client = client_of(world, path)
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         deleted = db.execute(
             "DELETE FROM dnc WHERE client = ? AND phone = ?", (client.number, path["phone"])
         )
@@ -204,52 +204,52 @@ def remove_dnc(world: World, body: bodies.Nothing, path: Path) -> None:
             raise Refusal("not_found", "The number is not on the list.")
 
 
-def set_callback(world: World, body: bodies.CallbackStatus, path: Path) -> Json:
+def set_callback(world: World, body: console_requests.CallbackStatus, path: Path) -> Json:
     """Move a callback to any state."""
     client = client_of(world, path)
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         CALLBACK.find(db, client.number, path["callback_id"])
         return CALLBACK.change(db, client.number, path["callback_id"], body.model_dump())
 
 
-def set_appointment(world: World, body: bodies.AppointmentStatus, path: Path) -> Json:
+def set_appointment(world: World, body: console_requests.AppointmentStatus, path: Path) -> Json:
     """Move an appointment to any state; no event reports it."""
     client, identifier = client_of(world, path), path["appointment_id"]
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         changes = {**body.model_dump(), "updated_at": now_us}
         APPOINTMENT.find(db, client.number, identifier)
         return APPOINTMENT.change(db, client.number, identifier, changes)
 
 
-def emit_event(world: World, body: bodies.NewEvent, path: Path) -> Json:
+def emit_event(world: World, body: console_requests.NewEvent, path: Path) -> Json:
     """Let something have happened."""
     client = client_of(world, path)
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         event_id = events.emit(db, client.number, body.type, body.data, now_us)
     return {"event_id": event_id}
 
 
-def read_outbox(world: World, body: bodies.Nothing, path: Path) -> Json:
+def read_outbox(world: World, body: console_requests.Nothing, path: Path) -> Json:
     """What would have been sent by now."""
     del body
     client = client_of(world, path)
     with world.database.read() as db:
-        return {"data": sending.outbox(db, client.number, world.clock.now_us())}
+        return {"data": contact_checks.outbox(db, client.number, world.clock.now_us())}
 
 
-def read_refusals(world: World, body: bodies.Nothing, path: Path) -> Json:
+def read_refusals(world: World, body: console_requests.Nothing, path: Path) -> Json:
     """What a check at dial time refused."""
     del body
     client = client_of(world, path)
     with world.database.read() as db:
-        return {"data": sending.refusals(db, client.number)}
+        return {"data": contact_checks.refusals(db, client.number)}
 
 
 def _put(world: World, table: str, body: BaseModel, path: Path) -> Json:
     client, values = client_of(world, path), body.model_dump()
     columns = ("client", *values)
     marks = ", ".join("?" * len(columns))
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         db.execute(
             f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({marks})",
             (client.number, *values.values()),
@@ -261,13 +261,13 @@ def _insert_all(
     world: World,
     kind: str,
     client: Client,
-    rows: Sequence[bodies.AnyLead] | Sequence[bodies.AnyCall],
+    rows: Sequence[console_requests.AnyLead] | Sequence[console_requests.AnyCall],
 ) -> list[str]:
     if not rows:
         return []
     try:
-        with clockwork.up_to_now(world) as (db, now_us):
-            ids = access.new_ids(db, client.number, kind, len(rows))
+        with automatic_dialing.up_to_now(world) as (db, now_us):
+            ids = clients_and_keys.new_ids(db, client.number, kind, len(rows))
             values = [
                 _values(kind, row, new_id, now_us) for row, new_id in zip(rows, ids, strict=True)
             ]
@@ -329,34 +329,34 @@ def read_body(shape: type[BaseModel], text: bytes | str) -> BaseModel:
         raise _unprocessable(error) from None
 
 
-def advance_clock(world: World, body: bodies.Advance, path: Path) -> Json:
+def advance_clock(world: World, body: console_requests.Advance, path: Path) -> Json:
     """Move the clock forward, and play everything that falls into it."""
     del path
-    now_us, played = clockwork.advance(world, body.advance_seconds)
+    now_us, played = automatic_dialing.advance(world, body.advance_seconds)
     return {"now": clock.text(now_us), "played": played}
 
 
-def reconcile(world: World, body: bodies.Reconciled, path: Path) -> Json:
+def reconcile(world: World, body: console_requests.Reconciled, path: Path) -> Json:
     """End an `outcome_unknown`: the write was done, or it was not and may be sent again."""
     key = path["idempotency_key"]
-    status = requests.reconcile(world, key, done=body.outcome == "done")
+    status = request_handling.reconcile(world, key, done=body.outcome == "done")
     return {"idempotency_key": key, "outcome": body.outcome, "status": status}
 
 
 def arm_fault(world: World, body: faults.Rule, path: Path) -> Json:
     """Have the next matching requests fail."""
     del path
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         armed = faults.add(db, body)
     world.faults.arm(armed)
     return body.model_dump(mode="json")
 
 
-def clear_faults(world: World, body: bodies.Nothing, path: Path) -> None:
+def clear_faults(world: World, body: console_requests.Nothing, path: Path) -> None:
     """Have nothing fail any more."""
     del body, path
     world.faults.clear()
-    with clockwork.up_to_now(world) as (db, _):
+    with automatic_dialing.up_to_now(world) as (db, _):
         db.execute("DELETE FROM faults")
 
 
@@ -364,32 +364,32 @@ _MINE: Final = "/console/clients/{client_id}"
 
 #: Every call, as the console's table has it.
 CALLS: Final[tuple[Call, ...]] = (
-    Call("POST", "/console/clients", bodies.NewClient, create_client),
-    Call("POST", f"{_MINE}/keys", bodies.NewKey, create_key),
-    Call("PUT", _MINE, bodies.ClientChange, update_client, 200),
-    Call("DELETE", "/console/keys/{credential_id}", bodies.Nothing, revoke_key, 204),
+    Call("POST", "/console/clients", console_requests.NewClient, create_client),
+    Call("POST", f"{_MINE}/keys", console_requests.NewKey, create_key),
+    Call("PUT", _MINE, console_requests.ClientChange, update_client, 200),
+    Call("DELETE", "/console/keys/{credential_id}", console_requests.Nothing, revoke_key, 204),
     Call("PUT", "/console/account", Settings, update_account, 200),
-    Call("GET", "/console/account", bodies.Nothing, read_account, 200),
-    Call("POST", f"{_MINE}/campaigns", bodies.NewCampaign, create_campaign),
-    Call("POST", f"{_MINE}/leads", bodies.Leads, add_leads),
-    Call("POST", f"{_MINE}/calls", bodies.Calls, add_calls),
-    Call("POST", f"{_MINE}/agents", bodies.NewAgent, add_agent),
-    Call("POST", f"{_MINE}/caller-ids", bodies.NewCallerId, add_caller_id),
-    Call("POST", f"{_MINE}/lead-sources", bodies.NewLeadSource, add_lead_source),
-    Call("POST", f"{_MINE}/field-rules", bodies.NewFieldRule, add_field_rule),
-    Call("POST", f"{_MINE}/dnc", bodies.Phones, add_dnc),
-    Call("DELETE", f"{_MINE}/dnc/{{phone}}", bodies.Nothing, remove_dnc, 204),
-    Call("PUT", f"{_MINE}/callbacks/{{callback_id}}", bodies.CallbackStatus, set_callback, 200),
-    Call("PUT", f"{_MINE}/appointments/{{appointment_id}}", bodies.AppointmentStatus,
+    Call("GET", "/console/account", console_requests.Nothing, read_account, 200),
+    Call("POST", f"{_MINE}/campaigns", console_requests.NewCampaign, create_campaign),
+    Call("POST", f"{_MINE}/leads", console_requests.Leads, add_leads),
+    Call("POST", f"{_MINE}/calls", console_requests.Calls, add_calls),
+    Call("POST", f"{_MINE}/agents", console_requests.NewAgent, add_agent),
+    Call("POST", f"{_MINE}/caller-ids", console_requests.NewCallerId, add_caller_id),
+    Call("POST", f"{_MINE}/lead-sources", console_requests.NewLeadSource, add_lead_source),
+    Call("POST", f"{_MINE}/field-rules", console_requests.NewFieldRule, add_field_rule),
+    Call("POST", f"{_MINE}/dnc", console_requests.Phones, add_dnc),
+    Call("DELETE", f"{_MINE}/dnc/{{phone}}", console_requests.Nothing, remove_dnc, 204),
+    Call("PUT", f"{_MINE}/callbacks/{{callback_id}}", console_requests.CallbackStatus, set_callback, 200),
+    Call("PUT", f"{_MINE}/appointments/{{appointment_id}}", console_requests.AppointmentStatus,
          set_appointment, 200),
-    Call("POST", f"{_MINE}/events", bodies.NewEvent, emit_event),
-    Call("GET", f"{_MINE}/outbox", bodies.Nothing, read_outbox, 200),
-    Call("GET", f"{_MINE}/refusals", bodies.Nothing, read_refusals, 200),
-    Call("POST", "/console/clock", bodies.Advance, advance_clock, 200),
-    Call("POST", "/console/writes/{idempotency_key:path}/reconcile", bodies.Reconciled, reconcile,
+    Call("POST", f"{_MINE}/events", console_requests.NewEvent, emit_event),
+    Call("GET", f"{_MINE}/outbox", console_requests.Nothing, read_outbox, 200),
+    Call("GET", f"{_MINE}/refusals", console_requests.Nothing, read_refusals, 200),
+    Call("POST", "/console/clock", console_requests.Advance, advance_clock, 200),
+    Call("POST", "/console/writes/{idempotency_key:path}/reconcile", console_requests.Reconciled, reconcile,
          200),
     Call("POST", "/console/faults", faults.Rule, arm_fault),
-    Call("DELETE", "/console/faults", bodies.Nothing, clear_faults, 204),
+    Call("DELETE", "/console/faults", console_requests.Nothing, clear_faults, 204),
 )  # fmt: skip
 
 

@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Literal
 
-from dialframe.sandbox.dialer import sending
+from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.call_plan import CallPlan
-from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
-from dialframe.sandbox.world import access, clock, events
-from dialframe.sandbox.world.access import DialerSettings
+from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
+from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world.api_objects import APPOINTMENT, CALL, Json
+from dialframe.sandbox.world.clients_and_keys import DialerSettings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import APPOINTMENT, CALL, Json
 from dialframe.sandbox.world.state_file import insert
 
 Step = Literal["end", "log", "ring", "answer", "callback", "first", "dial", "tick"]
@@ -158,7 +158,7 @@ def lead_called(db: sqlite3.Connection, client: int, lead_id: str) -> CalledPart
         " WHERE client = ? AND id = ?",
         (client, lead_id),
     ).fetchone()
-    return CalledParty(sending.e164(row[0]), *row[1:])
+    return CalledParty(contact_checks.e164(row[0]), *row[1:])
 
 
 def is_on_the_line(db: sqlite3.Connection, client: int, phone: str, now_us: int) -> bool:
@@ -205,10 +205,10 @@ def place(
     from_number = caller_id or _caller_id(sender, called.phone)
     plan = _plan(context, called, occasion, from_number)
     if called.lead_id is None:
-        call_id = access.new_id(sender.db, sender.client, "call")
+        call_id = clients_and_keys.new_id(sender.db, sender.client, "call")
     else:
         parts = (sender.client, called.lead_id, "call", called.attempts)
-        call_id = access.derived_id("call", context.seed, *parts)
+        call_id = clients_and_keys.derived_id("call", context.seed, *parts)
     values = {
         "id": call_id,
         "direction": "outbound",
@@ -221,7 +221,7 @@ def place(
         "agent_extension": agent,
     }
     insert(sender.db, "calls", sender.client, values)
-    sending.spend(sender, "call")
+    contact_checks.spend(sender, "call")
     _note(sender, called, occasion, call_id, about, agent, from_number)
     if called.lead_id is not None:
         _attempt(sender, called.lead_id)
@@ -258,12 +258,12 @@ def _plan(
             ended_at=ended_at, gap_us=_DAY_US,
         )  # fmt: skip
     # numpy and the history's parameters are only loaded where somebody's behavior is drawn.
-    from dialframe.sandbox.dialer import behavior
+    from dialframe.sandbox.dialer import called_party
 
-    zones = sending.zones(called.phone)
+    zones = contact_checks.zones(called.phone)
     fields = json.loads(called.custom_fields) if called.custom_fields else {}
     source = fields.get("lead_source")
-    dial = behavior.Dial(
+    dial = called_party.Dial(
         key=called.lead_id or f"{called.phone}/{now_us}",
         source=source if isinstance(source, str) else None,
         attempt=called.attempts + 1,
@@ -273,7 +273,7 @@ def _plan(
         local=from_number[:5] == called.phone[:5],
         answer_rate=context.dialer.answer_rate,
     )
-    plan = behavior.plan_call(context.seed, dial)
+    plan = called_party.plan_call(context.seed, dial)
     return _cut_off(plan) if occasion == "click" else plan
 
 
@@ -317,7 +317,7 @@ def _note(
         detail["dial_now"] = True
     kind: Literal["call", "callback"] = "callback" if occasion == "callback" else "call"
     sent = Sent(kind, called.phone, sender.now_us, about or call_id, detail)
-    sending.note_sent(sender.db, sender.client, sent)
+    contact_checks.note_sent(sender.db, sender.client, sent)
 
 
 def _attempt(sender: Sender, lead_id: str) -> None:
@@ -438,10 +438,10 @@ def _next_attempt(context: DialContext, plan: Json, gap_minutes: float | None) -
     sender = context.sender
     gap_us = plan["gap_us"] if gap_minutes is None else int(gap_minutes * 60 * SECOND_US)
     next_at = max(plan["ended_at"] + gap_us, rested_at(context, plan["phone"]))
-    return sending.next_opening(plan["phone"], permitted_hours(sender), next_at)
+    return contact_checks.next_opening(plan["phone"], permitted_hours(sender), next_at)
 
 
-def permitted_hours(sender: Sender) -> list[access.CallingHours]:
+def permitted_hours(sender: Sender) -> list[clients_and_keys.CallingHours]:
     """The hours that campaigns keep to: the dialer's own and the account's."""
     both = (sender.settings.dialer.hours, sender.settings.calling_hours)
     return [hours for hours in both if hours is not None]
@@ -450,7 +450,7 @@ def permitted_hours(sender: Sender) -> list[access.CallingHours]:
 def _promise_callback(context: DialContext, call_id: str, plan: Json) -> None:
     sender = context.sender
     values = {
-        "id": access.derived_id("callback", call_id),
+        "id": clients_and_keys.derived_id("callback", call_id),
         "lead_id": plan["lead_id"],
         "campaign_id": plan["campaign_id"],
         "scheduled_at": plan["promised_at"],
@@ -471,9 +471,9 @@ def _book(context: DialContext, call_id: str, plan: Json) -> None:
         "SELECT full_name FROM leads WHERE client = ? AND id = ?",
         (sender.client, plan["lead_id"]),
     ).fetchone()
-    zones = sending.zones(plan["phone"])
+    zones = contact_checks.zones(plan["phone"])
     values = {
-        "id": access.derived_id("appointment", call_id),
+        "id": clients_and_keys.derived_id("appointment", call_id),
         "status": "scheduled",
         "scheduled_at": plan["promised_at"],
         "timezone": zones[0] if zones else None,

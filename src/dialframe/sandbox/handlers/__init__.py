@@ -10,7 +10,7 @@ from dialframe.sandbox.handlers import (
     lead_handlers,
     webhook_handlers,
 )
-from dialframe.sandbox.handlers.handling import Handler
+from dialframe.sandbox.handlers.replies import Handler
 
 #: Operation name to what answers it.
 HANDLERS: Final[dict[str, Handler]] = {

@@ -11,13 +11,13 @@ from dialframe.contract.models.lead_models import CampaignQuery, CampaignRef
 from dialframe.contract.models.message_models import DispositionQuery
 from dialframe.contract.models.shape import Empty
 from dialframe.contract.scopes import SWITCHES
-from dialframe.sandbox.dialer import call_life, clockwork, sending
+from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty
-from dialframe.sandbox.handlers import handling
-from dialframe.sandbox.handlers.handling import Context, Reply, answer, on
-from dialframe.sandbox.world import clock, conversation
-from dialframe.sandbox.world.conversation import Conversation
-from dialframe.sandbox.world.resources import CALL, CAMPAIGN, LEAD, FieldError, Json, Refusal
+from dialframe.sandbox.handlers import replies
+from dialframe.sandbox.handlers.replies import Context, Reply, answer, on
+from dialframe.sandbox.world import clock, recordings_and_transcripts
+from dialframe.sandbox.world.api_objects import CALL, CAMPAIGN, LEAD, FieldError, Json, Refusal
+from dialframe.sandbox.world.recordings_and_transcripts import Conversation
 
 READY: Final = "ready"
 
@@ -26,7 +26,7 @@ READY: Final = "ready"
 def list_calls(context: Context[CallQuery]) -> Reply:
     """Every call, `created_at` descending, then `id` descending."""
     wanted = {"campaign_id": context.request.campaign_id, "direction": context.request.direction}
-    return handling.rows_of(context, CALL, wanted)
+    return replies.rows_of(context, CALL, wanted)
 
 
 @on(operations.CALLS_GET)
@@ -41,21 +41,21 @@ def recording(context: Context[CallRef]) -> Reply:
     spoken = _spoken(context)
     if not spoken.answered:
         raise Refusal("not_found", "The call has no recording.")
-    length = str(conversation.wav_bytes(spoken))
+    length = str(recordings_and_transcripts.wav_bytes(spoken))
     headers = (("Content-Type", "audio/wav"), ("Content-Length", length))
-    return Reply(200, headers=headers, stream=conversation.wav(spoken))
+    return Reply(200, headers=headers, stream=recordings_and_transcripts.wav(spoken))
 
 
 @on(operations.CALLS_TRANSCRIPT)
 def transcript(context: Context[CallRef]) -> Reply:
     """What was said, turn by turn; nothing where nobody answered. Its shape is assumed."""
-    return answer(conversation.transcript(_spoken(context)))
+    return answer(recordings_and_transcripts.transcript(_spoken(context)))
 
 
 @on(operations.CALLS_SUMMARY)
 def summary(context: Context[CallRef]) -> Reply:
     """A summary, ready a minute after the call; its content's place is assumed."""
-    return answer(conversation.summary(_spoken(context), context.now_us))
+    return answer(recordings_and_transcripts.summary(_spoken(context), context.now_us))
 
 
 @on(operations.CALLS_START)
@@ -69,18 +69,18 @@ def start(context: Context[CallStart]) -> Reply:
         lead_status = LEAD.find(context.db, context.client, wanted.lead_id)["status"]
     extension = _ready_agent(context)
     caller_id = _caller_id(context)
-    sending.country_reachable(context.sender, wanted.to, "/to")
-    sending.not_on_dnc(context.sender, wanted.to, "/to")
+    contact_checks.country_reachable(context.sender, wanted.to, "/to")
+    contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
     if lead_status == "dnc":
         problem = FieldError("/lead_id", "on_dnc")
         raise Refusal("on_dnc", "The lead is marked as not to be called.", errors=(problem,))
-    sending.contact_allowed(context.sender, wanted.to, "dial_refused")
-    sending.affordable(context.sender, "call")
+    contact_checks.contact_allowed(context.sender, wanted.to, "dial_refused")
+    contact_checks.affordable(context.sender, "call")
     called = CalledParty(wanted.to, wanted.campaign_id)
     if wanted.lead_id is not None:
         lead = call_life.lead_called(context.db, context.client, wanted.lead_id)
         called = replace(lead, phone=wanted.to, campaign_id=wanted.campaign_id)
-    dialing = clockwork.context_at(context.sender)
+    dialing = automatic_dialing.context_at(context.sender)
     call_id = call_life.place(dialing, called, "click", caller_id=caller_id, agent=extension)
     return answer(
         {
@@ -100,7 +100,7 @@ def start(context: Context[CallStart]) -> Reply:
 
 def _spoken(context: Context[CallRef]) -> Conversation:
     call: Json = CALL.find(context.db, context.client, context.request.call_id)
-    return conversation.conversation_of(context.db, context.client, call)
+    return recordings_and_transcripts.conversation_of(context.db, context.client, call)
 
 
 def _ready_agent(context: Context[CallStart]) -> str:
@@ -185,7 +185,7 @@ def dispositions(context: Context[DispositionQuery]) -> Reply:
 def list_campaigns(context: Context[CampaignQuery]) -> Reply:
     """Campaigns that are not archived."""
     wanted = {"status": context.request.status}
-    return handling.rows_of(context, CAMPAIGN, wanted, "status <> 'archived'")
+    return replies.rows_of(context, CAMPAIGN, wanted, "status <> 'archived'")
 
 
 @on(operations.CAMPAIGNS_GET)
@@ -240,8 +240,8 @@ def resume(context: Context[CampaignRef]) -> Reply:
         return answer(campaign)
     if campaign["status"] != "paused":
         raise Refusal("campaign_not_paused", f"The campaign is {campaign['status']}.")
-    sending.registry_fresh(context.caller.settings)
-    sending.spend(context.sender, "launch")
+    contact_checks.registry_fresh(context.caller.settings)
+    contact_checks.spend(context.sender, "launch")
     return answer(_move(context, "running"))
 
 

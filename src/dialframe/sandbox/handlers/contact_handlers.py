@@ -27,13 +27,12 @@ from dialframe.contract.models.message_models import (
     WhatsAppSend,
 )
 from dialframe.contract.models.shape import Empty
-from dialframe.sandbox.dialer import sending
-from dialframe.sandbox.dialer.sending import Sent
-from dialframe.sandbox.handlers import handling
-from dialframe.sandbox.handlers.handling import Context, Reply, Source, answer, on
-from dialframe.sandbox.world import access, clock, events
-from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import (
+from dialframe.sandbox.dialer import contact_checks
+from dialframe.sandbox.dialer.contact_checks import Sent
+from dialframe.sandbox.handlers import replies
+from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
     LEAD,
@@ -44,6 +43,7 @@ from dialframe.sandbox.world.resources import (
     etag,
     invalid,
 )
+from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.state_file import insert
 
 #: After so long by the sandbox's clock a text is on its way, and after so long its fate is known.
@@ -100,7 +100,7 @@ def record(context: Context[ConsentRecord]) -> Reply:
     """Keep evidence of consent; the shapes are assumed."""
     given = context.request
     values = {
-        "id": access.new_id(context.db, context.client, "consent"),
+        "id": clients_and_keys.new_id(context.db, context.client, "consent"),
         "phone": given.phone,
         "channel": given.channel,
         "source": given.source,
@@ -123,13 +123,13 @@ def send(context: Context[SmsSend]) -> Reply:
     )
     if used.fetchone() is not None:
         raise Refusal("duplicate_client_reference", "The reference was used before.")
-    sending.not_on_dnc(context.sender, wanted.to, "/to")
-    sending.country_reachable(context.sender, wanted.to, "/to")
-    sending.contact_allowed(context.sender, wanted.to, "message_refused")
-    sending.affordable(context.sender, "sms")
-    sending.spend(context.sender, "sms")
+    contact_checks.not_on_dnc(context.sender, wanted.to, "/to")
+    contact_checks.country_reachable(context.sender, wanted.to, "/to")
+    contact_checks.contact_allowed(context.sender, wanted.to, "message_refused")
+    contact_checks.affordable(context.sender, "sms")
+    contact_checks.spend(context.sender, "sms")
     values = {
-        "id": access.new_id(context.db, context.client, "message"),
+        "id": clients_and_keys.new_id(context.db, context.client, "message"),
         "recipient": wanted.to,
         "body": wanted.body,
         "status": "queued",
@@ -139,7 +139,7 @@ def send(context: Context[SmsSend]) -> Reply:
     insert(context.db, "messages", context.client, values)
     detail = {"body": wanted.body, "client_reference": wanted.client_reference}
     message_id = str(values["id"])
-    sending.note_sent(
+    contact_checks.note_sent(
         context.db, context.client, Sent("sms", wanted.to, context.now_us, message_id, detail)
     )
     return answer(MESSAGE.find(context.db, context.client, message_id), status=202)
@@ -172,7 +172,7 @@ def delivery_reports(context: Context[SmsReportQuery]) -> Reply:
             "error_code": error_code,
         }
 
-    return handling.page(context, Source("messages", _REPORTED, {}), render)
+    return replies.page(context, Source("messages", _REPORTED, {}), render)
 
 
 @on(operations.SMS_USAGE)
@@ -206,7 +206,7 @@ def whatsapp(context: Context[WhatsAppSend]) -> Reply:
 def list_callbacks(context: Context[CallbackQuery]) -> Reply:
     """One campaign's callbacks; a campaign that is not the client's has none."""
     wanted = {"campaign_id": context.request.campaign_id, "status": context.request.status}
-    return handling.rows_of(context, CALLBACK, wanted)
+    return replies.rows_of(context, CALLBACK, wanted)
 
 
 @on(operations.CALLBACKS_CREATE)
@@ -216,11 +216,11 @@ def create_callback(context: Context[CallbackCreate]) -> Reply:
     lead = LEAD.find(context.db, context.client, wanted.lead_id)
     if lead["campaign_id"] is None:
         raise invalid("/lead_id", "no_campaign", "The lead belongs to no campaign.")
-    sending.not_on_dnc(context.sender, lead["phone"], "/lead_id")
-    sending.spend(context.sender, "callback")
+    contact_checks.not_on_dnc(context.sender, lead["phone"], "/lead_id")
+    contact_checks.spend(context.sender, "callback")
     due_us = clock.from_datetime(wanted.scheduled_at)
     values: Json = {
-        "id": access.new_id(context.db, context.client, "callback"),
+        "id": clients_and_keys.new_id(context.db, context.client, "callback"),
         "lead_id": wanted.lead_id,
         "campaign_id": lead["campaign_id"],
         "scheduled_at": due_us,
@@ -285,7 +285,7 @@ def _plan_lead(context: Context[Any], lead_id: str | None, next_us: int | None) 
 @on(operations.APPOINTMENTS_LIST)
 def list_appointments(context: Context[AppointmentQuery]) -> Reply:
     """All appointments, newest first."""
-    return handling.rows_of(context, APPOINTMENT, {})
+    return replies.rows_of(context, APPOINTMENT, {})
 
 
 @on(operations.APPOINTMENTS_GET)
@@ -299,9 +299,9 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     """Book one and say so."""
     wanted = context.request
     _check_zone(wanted.timezone)
-    sending.country_reachable(context.sender, wanted.phone, "/phone")
+    contact_checks.country_reachable(context.sender, wanted.phone, "/phone")
     values: Json = {
-        "id": access.new_id(context.db, context.client, "appointment"),
+        "id": clients_and_keys.new_id(context.db, context.client, "appointment"),
         "status": "scheduled",
         "scheduled_at": clock.from_datetime(wanted.scheduled_at),
         "timezone": wanted.timezone,

@@ -27,12 +27,11 @@ from dialframe.contract.models.lead_models import (
     LeadUpdate,
 )
 from dialframe.contract.models.shape import WHOLE, Flag, Integer, Request
-from dialframe.sandbox.dialer import clockwork, sending
-from dialframe.sandbox.handlers import handling
-from dialframe.sandbox.handlers.handling import Context, Reply, Source, answer, on, taking
-from dialframe.sandbox.world import access, clock
-from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import (
+from dialframe.sandbox.dialer import automatic_dialing, contact_checks
+from dialframe.sandbox.handlers import replies
+from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on, taking
+from dialframe.sandbox.world import clients_and_keys, clock
+from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
     LEAD,
     Json,
@@ -41,6 +40,7 @@ from dialframe.sandbox.world.resources import (
     etag,
     invalid,
 )
+from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.state_file import insert
 
 _CUSTOM: Final = "custom_fields."
@@ -151,7 +151,7 @@ def judge(
 def _by_number(row: LeadRow, sanctioned: frozenset[str]) -> JudgedLead:
     if row.phone is None or not row.phone.strip():
         return JudgedLead(row, "invalid", "missing_phone")
-    number = sending.read(row.phone)
+    number = contact_checks.read(row.phone)
     if number is not None and number.country in sanctioned:
         return JudgedLead(row, "blocked_country")
     if number is None or not number.valid:
@@ -300,7 +300,7 @@ def list_leads(context: Context[LeadQuery]) -> Reply:
         "status": wanted.status,
         "external_id": wanted.external_id,
     }
-    return handling.rows_of(context, LEAD, where)
+    return replies.rows_of(context, LEAD, where)
 
 
 @on(operations.LEADS_GET)
@@ -315,7 +315,7 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
     LEAD.find(context.db, context.client, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
     table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
-    return handling.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
+    return replies.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
 
 
 @taking(operations.LEADS_IMPORT, ImportRows)
@@ -324,7 +324,7 @@ def import_leads(context: Context[ImportRows]) -> Reply:
     wanted = context.request
     campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
     _check_state(campaign, IMPORTABLE)
-    sending.screen_can_run(context.sender)
+    contact_checks.screen_can_run(context.sender)
     judged = _judge(context, wanted.campaign_id, wanted.leads)
     results = [
         {
@@ -351,12 +351,12 @@ def create(context: Context[CreateRow]) -> Reply:
     """Add one lead, if wanted at the front of a running campaign's dialing order."""
     wanted = context.request
     if wanted.dial_now:
-        sending.may_start_calls(context.caller)
+        contact_checks.may_start_calls(context.caller)
     campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
     _check_state(campaign, (*IMPORTABLE, "running"))
     if campaign["status"] == "running":
-        sending.may_start_calls(context.caller)
-    sending.screen_can_run(context.sender)
+        contact_checks.may_start_calls(context.caller)
+    contact_checks.screen_can_run(context.sender)
     lead = _judged_single(context)
     lead_id = _stored(context, lead, wanted.campaign_id)
     return answer(
@@ -444,7 +444,7 @@ def _judged_single(context: Context[CreateRow]) -> JudgedLead:
 def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | None:
     if lead.status != "accepted":
         return lead.lead_id
-    lead_id = access.new_id(context.db, context.client, "lead")
+    lead_id = clients_and_keys.new_id(context.db, context.client, "lead")
     values = values_of(lead, campaign_id=campaign_id, lead_id=lead_id, now_us=context.now_us)
     insert(context.db, "leads", context.client, values)
     return lead_id
@@ -468,7 +468,7 @@ def _dial_now(
         return {"status": status, "expires_at": None}
     window_s = context.request.dial_within_seconds or limits.DIAL_WITHIN_DEFAULT_S
     until_us = context.now_us + window_s * SECOND_US
-    clockwork.dial_first(clockwork.context_at(context.sender), lead_id, until_us)
+    automatic_dialing.dial_first(automatic_dialing.context_at(context.sender), lead_id, until_us)
     return {"status": status, "expires_at": clock.text(until_us)}
 
 

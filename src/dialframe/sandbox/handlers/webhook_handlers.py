@@ -16,11 +16,11 @@ from dialframe.contract.models.webhook_models import (
     WebhookRef,
     WebhookUpdate,
 )
-from dialframe.sandbox.handlers import handling
-from dialframe.sandbox.handlers.handling import Context, Reply, Source, answer, on
-from dialframe.sandbox.world import access, clock, events
+from dialframe.sandbox.handlers import replies
+from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on
+from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world.api_objects import EVENT, FieldError, Json, Refusal, encode, invalid
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import EVENT, FieldError, Json, Refusal, encode, invalid
 from dialframe.sandbox.world.state_file import insert
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
@@ -34,7 +34,7 @@ _NEVER_NULL: Final = ("url", "events", "enabled")
 @on(operations.WEBHOOKS_LIST)
 def list_webhooks(context: Context[WebhookQuery]) -> Reply:
     """All endpoints, newest first; the shape of the list is assumed."""
-    return handling.page(context, Source("webhooks", _COLUMNS, {}), _shown)
+    return replies.page(context, Source("webhooks", _COLUMNS, {}), _shown)
 
 
 @on(operations.WEBHOOKS_GET)
@@ -54,8 +54,8 @@ def create(context: Context[WebhookCreate]) -> Reply:
     ).fetchone()
     if count >= limits.WEBHOOK_ENDPOINTS:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
-    webhook_id = access.new_id(context.db, context.client, "webhook_endpoint")
-    secret = access.new_signing_secret()
+    webhook_id = clients_and_keys.new_id(context.db, context.client, "webhook_endpoint")
+    secret = clients_and_keys.new_signing_secret()
     values = {
         "id": webhook_id,
         "url": wanted.url,
@@ -126,7 +126,7 @@ def rotate_secret(context: Context[WebhookRef]) -> Reply:
     """A new secret; for 24 hours the previous one signs along."""
     webhook_id = context.request.webhook_id
     _find(context, webhook_id)
-    secret, until_us = access.new_signing_secret(), context.now_us + OVERLAP_US
+    secret, until_us = clients_and_keys.new_signing_secret(), context.now_us + OVERLAP_US
     context.db.execute(
         "UPDATE webhooks SET previous_secret = secret, previous_until = ?, secret = ?,"
         " updated_at = ? WHERE client = ? AND id = ?",
@@ -193,7 +193,7 @@ def _check_url(context: Context[Any], url: str) -> None:
 def list_events(context: Context[EventQuery]) -> Reply:
     """Events without their data, newest first; an entry's shape is assumed."""
     since = {"created_at > ?": context.now_us - events.HISTORY_US}
-    return handling.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
+    return replies.page(context, Source(EVENT.table, EVENT.columns, since), EVENT.render)
 
 
 @on(operations.EVENTS_GET)

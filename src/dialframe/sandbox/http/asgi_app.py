@@ -28,12 +28,12 @@ from dialframe.background import in_thread
 from dialframe.contract import limits, openapi, operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.handling import Handler, Inbound, Reply, refusal_answer
-from dialframe.sandbox.http import requests
-from dialframe.sandbox.http.requests import AcceptedRequest, Outcome
+from dialframe.sandbox.handlers.replies import Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.http import request_handling
+from dialframe.sandbox.http.request_handling import AcceptedRequest, Outcome
 from dialframe.sandbox.http.webhook_delivery import DeliveryLoop
-from dialframe.sandbox.world import access
-from dialframe.sandbox.world.resources import Refusal, invalid, problem_slug
+from dialframe.sandbox.world import clients_and_keys
+from dialframe.sandbox.world.api_objects import Refusal, invalid, problem_slug
 from dialframe.sandbox.world.state import World
 from dialframe.serving import HEADERS_S
 
@@ -91,7 +91,7 @@ class Connection(H11Protocol):
             # Another answer is on its way over the same line: nothing may be put in its middle.
             self.transport.close()
             return
-        edge_id = access.new_edge_id()
+        edge_id = clients_and_keys.new_edge_id()
         reply = refusal_answer(
             invalid("", "invalid_http", msg),
             request_id=edge_id,
@@ -228,7 +228,7 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id, begun = access.new_request_id(), asyncio.Event()
+        request_id, begun = clients_and_keys.new_request_id(), asyncio.Event()
         beside = self._beside.get(scope["path"])
         if beside is not None and self._answers_to_host(scope):
             try:
@@ -433,9 +433,9 @@ class Endpoint:
         world, inbound = self._world, inbound_of(scope)
 
         def at_once() -> AcceptedRequest | Outcome:
-            step = requests.prepare(world, inbound, handler)
+            step = request_handling.prepare(world, inbound, handler)
             if isinstance(step, AcceptedRequest) and not step.delay_s:
-                return requests.perform(world, step)
+                return request_handling.perform(world, step)
             return step
 
         step = await asyncio.get_running_loop().run_in_executor(self._pool, at_once)
@@ -449,7 +449,7 @@ class Endpoint:
                 world.running.release(accepted.reserved)
             raise
         return await asyncio.get_running_loop().run_in_executor(
-            self._pool, lambda: requests.perform(world, accepted)
+            self._pool, lambda: request_handling.perform(world, accepted)
         )
 
 

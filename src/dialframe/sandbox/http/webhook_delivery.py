@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.contract import limits, webhook_envelope
-from dialframe.sandbox.dialer import clockwork
+from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.world import events
+from dialframe.sandbox.world.api_objects import Refusal
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import Refusal
 from dialframe.sandbox.world.state import World
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class DeliveryLoop:
 
 def take_due(world: World) -> tuple[list[DueDelivery], float]:
     """Deliveries that are due, and how many seconds nothing else will be; plays the clock on the way."""
-    played_next_us = clockwork.catch_up(world)
+    played_next_us = automatic_dialing.catch_up(world)
     now_us = world.clock.now_us()
     with world.database.read() as db:
         rows = db.execute(

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dialframe.sandbox.seed.account_tables import Flags, Floats, Ints
 from dialframe.sandbox.seed.dialing_calendar import SECOND
+from dialframe.sandbox.seed.sizes_and_tables import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from dialframe.sandbox.seed.account_tables import Flags, Floats, Ints
+from dialframe.sandbox.seed.sizes_and_tables import Flags, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

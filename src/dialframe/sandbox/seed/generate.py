@@ -10,15 +10,27 @@ import numpy as np
 
 from dialframe.errors import ConfigError
 from dialframe.sandbox.seed import (
-    account_tables,
-    aftermath,
+    after_the_calls,
     answer_sheet,
-    dialing,
+    call_history,
     dialing_calendar,
     planted_faults,
     population,
+    sizes_and_tables,
 )
-from dialframe.sandbox.seed.account_tables import (
+from dialframe.sandbox.seed.after_the_calls import (
+    APPOINTMENT_STATUSES,
+    DNC_SOURCES,
+    LEAD_STATUSES,
+    Appointments,
+    LeadStates,
+)
+from dialframe.sandbox.seed.answer_sheet import History, truths
+from dialframe.sandbox.seed.call_history import Callbacks
+from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
+from dialframe.sandbox.seed.dialing_calendar import ZONES, Place, iso
+from dialframe.sandbox.seed.population import PLACES, SOURCES, WEB_FORM
+from dialframe.sandbox.seed.sizes_and_tables import (
     EMPTY,
     SIZES,
     Coded,
@@ -30,18 +42,6 @@ from dialframe.sandbox.seed.account_tables import (
     Texts,
     Value,
 )
-from dialframe.sandbox.seed.aftermath import (
-    APPOINTMENT_STATUSES,
-    DNC_SOURCES,
-    LEAD_STATUSES,
-    Appointments,
-    LeadStates,
-)
-from dialframe.sandbox.seed.answer_sheet import History, truths
-from dialframe.sandbox.seed.call_outcomes import CAUSES, HUMAN, OUTCOMES, STATUS, STATUSES
-from dialframe.sandbox.seed.dialing import Callbacks
-from dialframe.sandbox.seed.dialing_calendar import ZONES, Place, iso
-from dialframe.sandbox.seed.population import PLACES, SOURCES, WEB_FORM
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def write(
     """Every table of the account."""
     names = full_names(rng, len(history.lead_ids))
     booked, agents = left.appointments, size.agents
-    booked_ids = account_tables.draw(rng, "appt_", len(booked.row))
+    booked_ids = sizes_and_tables.draw(rng, "appt_", len(booked.row))
     return {
         "campaigns": _campaigns(history),
         "leads": _leads(rng, history, left.states, names),
@@ -284,7 +284,7 @@ def _callbacks(rng: np.random.Generator, history: History, callbacks: Callbacks)
     note = rng.integers(-1, len(_NOTES), count)
     return Table.of(
         {
-            "id": Texts(account_tables.draw(rng, "cb_", count)),
+            "id": Texts(sizes_and_tables.draw(rng, "cb_", count)),
             "lead_id": Coded(callbacks.who, history.lead_ids),
             "campaign_id": Coded(
                 history.world.people.campaign[callbacks.who], history.campaign_ids
@@ -393,17 +393,17 @@ def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
     everyone = population.people(rng, calendar, size, campaigns)
     cast = planted_faults.cast(rng, calendar, size, everyone)
     callers = population.callers(calendar, size)
-    world = dialing.World(calendar, campaigns, callers, cast.people)
-    dialed = dialing.dial(rng, world)
-    flow = dialing.flow(rng, world, dialed.calls, cast.scripts, size.calls)
-    logged = aftermath.mark(rng, world, flow, size.faults)
-    first = aftermath.first_calls(flow, size.leads)
+    world = call_history.World(calendar, campaigns, callers, cast.people)
+    dialed = call_history.dial(rng, world)
+    flow = call_history.flow(rng, world, dialed.calls, cast.scripts, size.calls)
+    logged = after_the_calls.mark(rng, world, flow, size.faults)
+    first = after_the_calls.first_calls(flow, size.leads)
     created = population.created_at(rng, cast.people, campaigns, first, calendar.ends)
-    states = aftermath.lead_states(
+    states = after_the_calls.lead_states(
         world, flow, logged, dialed.callbacks, dialed.planned, created, cast
     )
-    booked = aftermath.appointments(rng, world, flow, logged)
-    dnc = aftermath.dnc_list(rng, world, flow, logged, created, cast, size)
+    booked = after_the_calls.appointments(rng, world, flow, logged)
+    dnc = after_the_calls.dnc_list(rng, world, flow, logged, created, cast, size)
     history = History(
         world=world,
         cast=cast,
@@ -411,9 +411,9 @@ def _tables(seed: int, size: Size, as_of: dt.date) -> dict[str, Table]:
         marks=logged,
         dnc=dnc,
         created=created,
-        call_ids=account_tables.draw(rng, "call_", size.calls),
-        lead_ids=account_tables.draw(rng, "lead_", size.leads),
-        campaign_ids=account_tables.draw(rng, "cmp_", len(size.campaigns)),
+        call_ids=sizes_and_tables.draw(rng, "call_", size.calls),
+        lead_ids=sizes_and_tables.draw(rng, "lead_", size.leads),
+        campaign_ids=sizes_and_tables.draw(rng, "cmp_", len(size.campaigns)),
     )
     left = Leavings(states, dialed.callbacks, booked)
     return write(rng, history, left, size)

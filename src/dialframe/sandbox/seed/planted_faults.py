@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dialframe.sandbox.seed.account_tables import FaultPlan, Size
 from dialframe.sandbox.seed.dialing_calendar import (
     DAY,
     HOUR,
@@ -22,6 +21,7 @@ from dialframe.sandbox.seed.dialing_calendar import (
     weekday,
 )
 from dialframe.sandbox.seed.population import PLACE, PLACES, People
+from dialframe.sandbox.seed.sizes_and_tables import FaultPlan, Size
 
 AFTER_DNC = "call_after_dnc_disposition"
 DST_WEEK = "out_of_hours_dst_week"

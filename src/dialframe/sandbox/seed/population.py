@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dialframe.sandbox.seed.account_tables import CampaignPlan, Flags, Floats, Ints, Size
 from dialframe.sandbox.seed.dialing_calendar import (
     DAY,
     HOUR,
@@ -17,6 +16,7 @@ from dialframe.sandbox.seed.dialing_calendar import (
     ZONES,
     Calendar,
 )
+from dialframe.sandbox.seed.sizes_and_tables import CampaignPlan, Flags, Floats, Ints, Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from typing import Any, Final, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from dialframe.contract import limits
-from dialframe.sandbox.world import access, conversation
-from dialframe.sandbox.world.clock import DAY_US
-from dialframe.sandbox.world.resources import (
+from dialframe.sandbox.world import clients_and_keys, recordings_and_transcripts
+from dialframe.sandbox.world.api_objects import (
     API_VERSION,
     CALL,
     DELIVERY,
@@ -26,6 +25,7 @@ from dialframe.sandbox.world.resources import (
     Refusal,
     encode,
 )
+from dialframe.sandbox.world.clock import DAY_US
 from dialframe.sandbox.world.state_file import insert
 
 HISTORY_US: Final = limits.WEBHOOK_HISTORY_DAYS * DAY_US
@@ -46,7 +46,7 @@ def emit(db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int
 
 def keep(db: sqlite3.Connection, client: int, kind: str, data: Json, now_us: int) -> str:
     """Keep an event without delivering it to anybody."""
-    event_id = access.new_id(db, client, "webhook_event")
+    event_id = clients_and_keys.new_id(db, client, "webhook_event")
     values = {"id": event_id, "type": kind, "created_at": now_us, "data": encode(data).decode()}
     insert(db, "events", client, values)
     return event_id
@@ -61,7 +61,7 @@ def schedule(
     replay_of: str | None = None,
 ) -> str:
     """A new delivery of an event, due now."""
-    delivery_id = access.new_id(db, client, "webhook_delivery")
+    delivery_id = clients_and_keys.new_id(db, client, "webhook_delivery")
     values = {
         "id": delivery_id,
         "webhook_id": webhook_id,
@@ -172,7 +172,7 @@ def ai_call_completed(call: Json, code: str | None) -> Json:
         "disposition_code": code,
         "sentiment": _SENTIMENTS.get(code or "", "neutral") if spoken else None,
         "requires_human_review": code in _REVIEWED,
-        "summary": conversation.WHAT_FOR if spoken else None,
+        "summary": recordings_and_transcripts.WHAT_FOR if spoken else None,
     }
 
 
@@ -192,11 +192,11 @@ def appointment(booked: Json) -> Json:
 
 def _call_details(db: sqlite3.Connection, client: int, data: Json) -> Json:
     call = _call_of(db, client, data)
-    spoken = None if call is None else conversation.conversation_of(db, client, call)
+    spoken = None if call is None else recordings_and_transcripts.conversation_of(db, client, call)
     code = data.get("disposition_code") or (call or {}).get("disposition")
     return {
-        "schema_version": conversation.SCHEMA_VERSION,
-        "summary": conversation.event_summary(spoken),
+        "schema_version": recordings_and_transcripts.SCHEMA_VERSION,
+        "summary": recordings_and_transcripts.event_summary(spoken),
         "disposition": {
             "status": "ready" if code else "not_logged",
             "code": code,

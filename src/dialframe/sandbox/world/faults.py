@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dialframe.contract import operations
 from dialframe.contract.error_codes import ALL, BY_CODE
-from dialframe.sandbox.world.resources import Refusal
+from dialframe.sandbox.world.api_objects import Refusal
 
 ANY: Final = "*"
 

@@ -16,10 +16,10 @@ from typing import Final
 from dialframe.contract.limits import Bucket
 from dialframe.contract.scopes import SCOPES
 from dialframe.errors import ConfigError
-from dialframe.sandbox.world import access, clock, faults, state_file
-from dialframe.sandbox.world.access import Settings
+from dialframe.sandbox.world import clients_and_keys, clock, faults, state_file
+from dialframe.sandbox.world.api_objects import Refusal
+from dialframe.sandbox.world.clients_and_keys import Settings
 from dialframe.sandbox.world.clock import SECOND_US, Clock
-from dialframe.sandbox.world.resources import Refusal
 from dialframe.sandbox.world.state_file import Database
 
 FIRST: Final = 1
@@ -221,7 +221,7 @@ class World:
                     "the sandbox's data folder was written by another release: "
                     "start with a new folder"
                 )
-            self.access = access.load(db)
+            self.access = clients_and_keys.load(db)
             self.faults = faults.load(db)
         self.clock.ahead_us = int(self._meta.get("clock_ahead_us", "0"))
 
@@ -247,11 +247,13 @@ def _fill(db: sqlite3.Connection, first_start: FirstStart, now_us: int) -> None:
 
 def _first_client(db: sqlite3.Connection, now_us: int) -> None:
     scopes = tuple(scope.name for scope in SCOPES)
-    client = access.add_client(db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us)
-    _set(db, "first_key", access.add_key(db, client, sending=True, now_us=now_us))
+    client = clients_and_keys.add_client(
+        db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us
+    )
+    _set(db, "first_key", clients_and_keys.add_key(db, client, sending=True, now_us=now_us))
     _set(db, "console_token", secrets.token_hex(24))
     _set(db, "cursor_key", secrets.token_hex(32))
-    access.save_settings(db, Settings())
+    clients_and_keys.save_settings(db, Settings())
 
 
 def _set(db: sqlite3.Connection, name: str, value: str) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from dialframe.sandbox.seed import call_outcomes
-from dialframe.sandbox.seed.account_tables import Flags, Ints
 from dialframe.sandbox.seed.call_outcomes import ABANDONED, ANSWERED, CODE
 from dialframe.sandbox.seed.dialing_calendar import (
     DAY,
@@ -22,6 +21,7 @@ from dialframe.sandbox.seed.dialing_calendar import (
 )
 from dialframe.sandbox.seed.planted_faults import Script
 from dialframe.sandbox.seed.population import SOURCES, Callers, Campaigns, People
+from dialframe.sandbox.seed.sizes_and_tables import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

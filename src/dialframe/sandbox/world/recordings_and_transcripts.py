@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dialframe.sandbox.world import clock
+from dialframe.sandbox.world.api_objects import Json
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import Json
 
 SAMPLES_PER_S: Final = 8_000
 WAV_HEADER_BYTES: Final = 44

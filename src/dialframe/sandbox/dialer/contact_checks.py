@@ -19,9 +19,9 @@ from zoneinfo import ZoneInfo
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.contract.scopes import Scope
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.access import Caller, CallingHours, Settings
+from dialframe.sandbox.world.api_objects import FieldError, Json, Refusal
+from dialframe.sandbox.world.clients_and_keys import Caller, CallingHours, Settings
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import FieldError, Json, Refusal
 from dialframe.sandbox.world.state_file import insert
 
 _UNKNOWN_ZONE: Final = "Etc/Unknown"

@@ -19,10 +19,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from dialframe.contract.models.shape import ListQuery, Request
 from dialframe.contract.row import Operation
-from dialframe.sandbox.dialer.sending import Sender
-from dialframe.sandbox.world.access import Caller
-from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.resources import (
+from dialframe.sandbox.dialer.contact_checks import Sender
+from dialframe.sandbox.world.api_objects import (
     MEDIA_TYPE,
     Json,
     Refusal,
@@ -31,6 +29,8 @@ from dialframe.sandbox.world.resources import (
     encode,
     headers_of,
 )
+from dialframe.sandbox.world.clients_and_keys import Caller
+from dialframe.sandbox.world.clock import SECOND_US
 
 Req = TypeVar("Req", bound=Request)
 

@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from dialframe.sandbox.dialer import call_life, sending
+from dialframe.sandbox.dialer import call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import Agenda, CalledParty, DialContext, Due
-from dialframe.sandbox.dialer.sending import Occasion, Sender, Sent
-from dialframe.sandbox.world.access import Access, Settings
+from dialframe.sandbox.dialer.contact_checks import Occasion, Sender, Sent
+from dialframe.sandbox.world.api_objects import Refusal
+from dialframe.sandbox.world.clients_and_keys import Access, Settings
 from dialframe.sandbox.world.clock import DAY_US, SECOND_US
-from dialframe.sandbox.world.resources import Refusal
 from dialframe.sandbox.world.state import World
 
 #: What an advance counts.
@@ -138,7 +138,7 @@ def dial_first(
     code = refused_before
     if not call_life.is_on_the_line(sender.db, sender.client, called.phone, sender.now_us):
         try:
-            sending.may_dial(sender, called.phone, "dial_now")
+            contact_checks.may_dial(sender, called.phone, "dial_now")
         except Refusal as refusal:
             code = refusal.code
             if code != refused_before:
@@ -252,7 +252,7 @@ class _Playback:
         room = _calls_until_next_minute(context.dialer.calls_per_minute, at_us)
         spacing_us = (_MINUTE_US - at_us % _MINUTE_US) // max(room, 1)
         try:
-            sending.account_may_dial(context.sender, "campaign")
+            contact_checks.account_may_dial(context.sender, "campaign")
         except Refusal as refusal:
             self._hold(context, refusal, room)
         else:
@@ -312,7 +312,7 @@ class _Playback:
                 if attempts >= most:
                     self._change_lead(client, lead_id, status="completed", next_attempt_at=None)
                     continue
-                opens_at = sending.next_opening(phone, hours, at_us)
+                opens_at = contact_checks.next_opening(phone, hours, at_us)
                 if opens_at == at_us:
                     chosen.append(lead_id)
                     if len(chosen) == wanted:
@@ -372,7 +372,7 @@ class _Playback:
             self._expect_tick(client, due.at_us)
             return
         try:
-            sending.may_dial(context.sender, called.phone, "campaign")
+            contact_checks.may_dial(context.sender, called.phone, "campaign")
         except Refusal as refusal:
             _refused(context, "campaign", called, lead_id, refusal)
             self._after_refusal(context, lead_id, called.phone, refusal)
@@ -408,7 +408,7 @@ class _Playback:
         next_at = at_us + _wait_us(refusal)
         if _outside_hours(refusal):
             hours = call_life.permitted_hours(context.sender)
-            opens_at = sending.next_opening(phone, hours, at_us)
+            opens_at = contact_checks.next_opening(phone, hours, at_us)
             next_at = opens_at or _looked_at_again(phone, at_us)
         self._change_lead(client, lead_id, slot_at=None, next_attempt_at=next_at)
 
@@ -433,7 +433,7 @@ class _Playback:
             return
         try:
             _may_be_called_back(campaign_status, asked_by, lead_status)
-            sending.may_dial(context.sender, called.phone, "callback")
+            contact_checks.may_dial(context.sender, called.phone, "callback")
         except Refusal as refusal:
             _refused(context, "callback", called, callback_id, refusal)
             self._try_again(context, due, called.phone, scheduled_at, refusal)
@@ -450,8 +450,8 @@ class _Playback:
         # At its time the account's hours are enough; later than that it keeps to all of them.
         wait_us = 0 if _outside_hours(refusal) else max(_wait_us(refusal), _HOLD_US)
         hours = call_life.permitted_hours(context.sender)
-        next_at = sending.next_opening(phone, hours, due.at_us + wait_us)
-        if next_at is None and sending.zones(phone):
+        next_at = contact_checks.next_opening(phone, hours, due.at_us + wait_us)
+        if next_at is None and contact_checks.zones(phone):
             # No hour is open by today's settings, which may change.
             next_at = due.at_us + _HOLD_US
         late = next_at is None or next_at > scheduled_at + _CALLBACK_TRIES_US
@@ -478,7 +478,7 @@ def _may_be_called_back(status: str | None, asked_by: str | None, lead_status: s
 
 def _looked_at_again(phone: str, at_us: int) -> int:
     """When to look again at a number without an open hour: settings may change, its zone will not."""
-    return at_us + (DAY_US if sending.zones(phone) else 7 * DAY_US)
+    return at_us + (DAY_US if contact_checks.zones(phone) else 7 * DAY_US)
 
 
 def _outside_hours(refusal: Refusal) -> bool:
@@ -499,7 +499,7 @@ def _refused(
 ) -> None:
     kind: Literal["call", "callback"] = "callback" if occasion == "callback" else "call"
     sent = Sent(kind, called.phone, context.sender.now_us, about)
-    sending.note_refused(context.sender, sent, refusal)
+    contact_checks.note_refused(context.sender, sent, refusal)
     context.played["refusals"] += 1
 
 

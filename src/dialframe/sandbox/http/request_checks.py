@@ -23,11 +23,11 @@ from dialframe.contract.limits import Bucket
 from dialframe.contract.models.shape import Request
 from dialframe.contract.row import Operation
 from dialframe.privacy import KEY
-from dialframe.sandbox.dialer import sending
-from dialframe.sandbox.handlers.handling import Inbound
+from dialframe.sandbox.dialer import contact_checks
+from dialframe.sandbox.handlers.replies import Inbound
 from dialframe.sandbox.world import clock
-from dialframe.sandbox.world.access import Access, Caller
-from dialframe.sandbox.world.resources import FieldError, Refusal, invalid
+from dialframe.sandbox.world.api_objects import FieldError, Refusal, invalid
+from dialframe.sandbox.world.clients_and_keys import Access, Caller
 from dialframe.sandbox.world.state import Buckets
 
 #: Names that carry a credential wherever they stand in a query or at the top of a body.
@@ -159,7 +159,7 @@ def _may_send(request: KnownRequest) -> None:
         return
     if not request.caller.credential.sending:
         raise Refusal("tier_not_enabled", "This needs a key of the guided sending setup.")
-    sending.sending_allowed(request.caller.settings)
+    contact_checks.sending_allowed(request.caller.settings)
 
 
 #: Checks of a request whose caller is known, in order.

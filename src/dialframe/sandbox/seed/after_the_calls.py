@@ -6,16 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dialframe.sandbox.seed.account_tables import (
-    DURATION_IS_TOTAL,
-    VOICEMAIL_AS_COMPLETED,
-    FaultPlan,
-    Flags,
-    Ints,
-    Size,
-)
+from dialframe.sandbox.seed.call_history import PENDING, Callbacks, Traffic, World
 from dialframe.sandbox.seed.call_outcomes import ABANDONED, ANSWERED, CODE, FINAL, HUMAN
-from dialframe.sandbox.seed.dialing import PENDING, Callbacks, Traffic, World
 from dialframe.sandbox.seed.dialing_calendar import (
     DAY,
     HOUR,
@@ -27,6 +19,14 @@ from dialframe.sandbox.seed.dialing_calendar import (
 )
 from dialframe.sandbox.seed.planted_faults import DNC_NOT_LISTED, Cast
 from dialframe.sandbox.seed.population import ATTEMPT_CAP, REGISTRY_LINES
+from dialframe.sandbox.seed.sizes_and_tables import (
+    DURATION_IS_TOTAL,
+    VOICEMAIL_AS_COMPLETED,
+    FaultPlan,
+    Flags,
+    Ints,
+    Size,
+)
 
 HUMAN_LENGTH = 30 * SECOND
 """Talk from which on a call with a person must have a disposition."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from dialframe.sandbox.dialer.call_plan import CallPlan
 from dialframe.sandbox.seed import call_outcomes
-from dialframe.sandbox.seed.aftermath import (
+from dialframe.sandbox.seed.after_the_calls import (
     ALWAYS_LOGGED,
     HUMAN_LENGTH,
     LATE_SHARE,

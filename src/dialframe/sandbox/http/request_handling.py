@@ -20,16 +20,16 @@ from typing import Any, Final
 from dialframe.contract import limits
 from dialframe.contract.error_codes import NOT_STORED_STATUSES
 from dialframe.contract.row import Operation
-from dialframe.sandbox.dialer import clockwork
+from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
-from dialframe.sandbox.handlers.handling import Context, Handler, Inbound, Reply, refusal_answer
-from dialframe.sandbox.http import admission
-from dialframe.sandbox.http.admission import query_pairs, validate
-from dialframe.sandbox.world import access
-from dialframe.sandbox.world.access import Caller
+from dialframe.sandbox.handlers.replies import Context, Handler, Inbound, Reply, refusal_answer
+from dialframe.sandbox.http import request_checks
+from dialframe.sandbox.http.request_checks import query_pairs, validate
+from dialframe.sandbox.world import clients_and_keys
+from dialframe.sandbox.world.api_objects import Json, Refusal, invalid
+from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
 from dialframe.sandbox.world.faults import Rule
-from dialframe.sandbox.world.resources import Json, Refusal, invalid
 from dialframe.sandbox.world.state import ReservedKey, World, key_reused, released
 
 RETENTION_US: Final = limits.IDEMPOTENCY_RETENTION_HOURS * 3600 * SECOND_US
@@ -134,7 +134,7 @@ def problem(world: World, refusal: Refusal, request_id: str) -> Reply:
 def prepare(world: World, inbound: Inbound, handler: Handler) -> AcceptedRequest | Outcome:
     """Let a request in, or answer it at once: refused, failed on request, or answered before."""
     try:
-        caller = admission.admit(
+        caller = request_checks.admit(
             inbound,
             handler.operation,
             access=world.access,
@@ -173,7 +173,7 @@ def reconcile(world: World, key: str, *, done: bool) -> int | None:
         Refusal: `not_found`: no write with this key is unconfirmed.
     """
     status = None
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         rows = db.execute(
             "SELECT client, fingerprint, unconfirmed FROM idempotency"
             " WHERE key = ? AND unconfirmed IS NOT NULL ORDER BY client",
@@ -208,7 +208,7 @@ def _leave_unconfirmed(world: World, accepted: AcceptedRequest) -> Reply:
         "body": accepted.body,
     }
     if reserved is not None:
-        with clockwork.up_to_now(world) as (db, now_us):
+        with automatic_dialing.up_to_now(world) as (db, now_us):
             db.execute(
                 "INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, 409, '[]', '', ?, ?)",
                 (reserved.client, reserved.key, reserved.fingerprint, now_us, json.dumps(request)),
@@ -225,7 +225,7 @@ def _remembered(world: World, reserved: ReservedKey, request: Json) -> AcceptedR
         headers={} if if_match is None else {"if-match": (if_match,)},
         body=b"",
         address="127.0.0.1",
-        request_id=access.new_request_id(),
+        request_id=clients_and_keys.new_request_id(),
     )
     who = world.access
     credential = who.credentials[request["credential"]]
@@ -261,9 +261,9 @@ def _accept(
 ) -> AcceptedRequest | Outcome:
     given: Any = {}
     if inbound.body:
-        admission.check_media_type(inbound.header("content-type"))
-        given = admission.parse(inbound.body)
-        admission.refuse_credential(given)
+        request_checks.check_media_type(inbound.header("content-type"))
+        given = request_checks.parse(inbound.body)
+        request_checks.refuse_credential(given)
     key = _key(inbound, handler.operation)
     correlation = inbound.header("x-correlation-id")
     if correlation is not None and not _CORRELATION.fullmatch(correlation):
@@ -317,7 +317,7 @@ def _read(world: World, accepted: AcceptedRequest) -> Reply:
 
 
 def _write(world: World, accepted: AcceptedRequest) -> Reply:
-    with clockwork.up_to_now(world) as (db, now_us):
+    with automatic_dialing.up_to_now(world) as (db, now_us):
         reply = _carry_out(world, db, accepted, now_us)
         if accepted.rule is not None and accepted.rule.drop == "during":
             raise _Undone

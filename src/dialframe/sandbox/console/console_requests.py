@@ -18,7 +18,7 @@ from pydantic import (
 
 from dialframe.contract.ids import pattern
 from dialframe.contract.scopes import BY_NAME as SCOPES
-from dialframe.sandbox.world.access import Address
+from dialframe.sandbox.world.clients_and_keys import Address
 from dialframe.sandbox.world.clock import TEXT
 
 
