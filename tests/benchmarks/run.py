@@ -20,7 +20,7 @@ import httpx
 from sync import sandbox, unlimited
 
 import dialframe
-from dialframe.client.limiter import BucketFile, Level, RateLimiter
+from dialframe.client.rate_limiter import BucketFile, Level, RateLimiter
 
 RUNS = 300
 DEEP_PAGES = 9000

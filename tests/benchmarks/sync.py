@@ -23,7 +23,7 @@ from slow_line import slow_line
 
 from dialframe.account import connect
 from dialframe.client import Client
-from dialframe.client.limiter import BURST, RATE_PER_S, Shared
+from dialframe.client.rate_limiter import BURST, RATE_PER_S, Shared
 
 WINDOW_S = 60.0
 ROUND_TRIPS_S = (0.05, 0.3, 1.0)

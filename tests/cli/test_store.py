@@ -12,7 +12,7 @@ import pytest
 import dialframe
 from dialframe.cli.run import run
 from dialframe.client.journal import EVIDENCE, Journal
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_building import PlannedRequest
 
 WISH = PlannedRequest(
     operation="dnc.add", method="POST", path="/v1/dnc", body=b'{"phone":"+12025550142"}',

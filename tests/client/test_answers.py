@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client.fakes import CALL, CAMPAIGN, LEAD, PHONE, REQUEST_ID, a_call, a_lead, an_id
-from dialframe.client import answers
-from dialframe.client.request_plan import PlannedRequest, plan
+from dialframe.client import response_reading
+from dialframe.client.request_building import PlannedRequest, plan
 from dialframe.contract import operations as rows
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
 from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
@@ -25,11 +25,11 @@ from dialframe.errors import ApiError, ConfigError, ContractError, NotFound, Ser
 HEADERS = {"x-request-id": REQUEST_ID, "content-type": "application/json"}
 
 
-def read(row: Any, *, key: str | None = None, **answer: Any) -> answers.Parsed[Any]:
+def read(row: Any, *, key: str | None = None, **answer: Any) -> response_reading.Parsed[Any]:
     """What an answer to a request says that names no ids."""
     headers = {"Idempotency-Key": key} if key else {}
     asked = PlannedRequest(operation=row.name, method=row.method, path="/", headers=headers)
-    return answers.read(row, asked, **answer)
+    return response_reading.read(row, asked, **answer)
 
 
 def test_get_puts_everything_into_path_and_query() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from client.fakes import LEAD, Service, a_lead, a_page, an_id, answer, connected, problem
 from dialframe.client import Options
-from dialframe.client.exchange import Etags
+from dialframe.client.send_operation import Etags
 from dialframe.contract.models.lead_models import Lead
 from dialframe.errors import ConfigError, PreconditionFailed
 

@@ -17,7 +17,7 @@ import pytest
 from client.fakes import PHONE, START
 from dialframe.client import journal as journal_module
 from dialframe.client.journal import EVIDENCE, FILE_NAME, Journal
-from dialframe.client.request_plan import KEY_LIFE, PlannedRequest
+from dialframe.client.request_building import KEY_LIFE, PlannedRequest
 from dialframe.errors import ConfigError, StoreError
 
 REQUEST = PlannedRequest(
@@ -76,7 +76,7 @@ def test_entry_is_seen_by_another_process(tmp_path: Path) -> None:
     script = (
         "import os, sys; from datetime import datetime, UTC; from pathlib import Path\n"
         "from dialframe.client.journal import Journal\n"
-        "from dialframe.client.request_plan import PlannedRequest\n"
+        "from dialframe.client.request_building import PlannedRequest\n"
         "r = PlannedRequest(operation='sms.send', method='POST', path='/v1/sms',"
         " headers={'Idempotency-Key': 'k9'}, body=b'{}')\n"
         "Journal(Path(sys.argv[1]), 'a').begin(r, datetime(2026, 11, 21, 9, tzinfo=UTC))\n"

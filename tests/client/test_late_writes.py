@@ -242,7 +242,7 @@ def test_outcome_that_the_service_does_not_know_is_asked_for_at_any_time(tmp_pat
 
 def test_every_operation_that_reaches_people_is_known() -> None:
     """Every write of tier 2 that calls or texts has words for it."""
-    from dialframe.client.request_plan import REACHES
+    from dialframe.client.request_building import REACHES
 
     tier_2 = {row.name for row in operations.ALL if row.changes_data and row.tier == 2}
     assert tier_2 - set(REACHES) == {"consents.record"}

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dialframe
-from dialframe.client import limiter as limits_file
-from dialframe.client.limiter import (
+from dialframe.client import rate_limiter as limits_file
+from dialframe.client.rate_limiter import (
     BURST,
     FILE_NAME,
     RATE_PER_S,
@@ -392,7 +392,7 @@ def test_a_file_cut_off_or_full_is_no_hindrance(tmp_path: Path) -> None:
 _TAKES = """
 import sys
 from pathlib import Path
-from dialframe.client.limiter import Shared
+from dialframe.client.rate_limiter import Shared
 limiter = Shared(Path(sys.argv[1])).of("a", "s")
 taken = []
 while len(taken) < 25:

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 from client.fakes import START, FakeClock, Service, a_call, a_lead, a_page, an_id, connected
 from dialframe import frames
-from dialframe.client import listing
+from dialframe.client import pagination
 from dialframe.client.shapes import row_model
 from dialframe.config import Progress
 from dialframe.contract import operations
@@ -40,7 +40,7 @@ def test_schema_does_not_depend_on_the_rows(row: Any, tmp_path: Path, samples: P
         for data in ([], rows, nulls)
     ]
 
-    table = listing.table_of(row.name, row_model(row.response))
+    table = pagination.table_of(row.name, row_model(row.response))
     assert all(list(frame.columns) == table.names for frame in found)
     assert all(frame.dtypes.equals(found[0].dtypes) for frame in found)
     assert [str(dtype) for dtype in found[0].dtypes] == [DTYPES[c.kind] for c in table.columns]
@@ -52,19 +52,19 @@ def test_lists_with_a_table_of_their_own_use_it() -> None:
     for table in frames.TABLES.values():
         if operations.BY_NAME[table.operation].paged:
             model = row_model(operations.BY_NAME[table.operation].response)
-            assert listing.table_of(table.operation, model) is table
+            assert pagination.table_of(table.operation, model) is table
 
 
 def test_table_of_a_list_without_one_follows_from_its_fields() -> None:
     """Text, instants, integers and booleans keep their kind; lists become JSON."""
-    table = listing.table_of("webhooks.list", row_model(operations.WEBHOOKS_LIST.response))
+    table = pagination.table_of("webhooks.list", row_model(operations.WEBHOOKS_LIST.response))
     kinds = {column.name: column.kind for column in table.columns}
 
     assert kinds["id"] == "text"
     assert kinds["events"] == "json"
     assert kinds["enabled"] == "boolean"
     assert kinds["created_at"] == "instant"
-    events = listing.table_of("events.list", row_model(operations.EVENTS_LIST.response))
+    events = pagination.table_of("events.list", row_model(operations.EVENTS_LIST.response))
     assert {c.name: c.kind for c in events.columns}["schema_version"] == "integer"
     assert {c.name: c.kind for c in events.columns}["type"] == "text"
 
@@ -110,7 +110,7 @@ def test_long_list_is_put_together_from_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records become columns as they come; the whole is the same."""
-    monkeypatch.setattr(listing, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(pagination, "ROWS_AT_ONCE", 3)
     rows = [a_lead(n, custom_fields=None if n % 2 else {"n": n}) for n in range(10)]
     service = Service(*[a_page(rows[n : n + 2], str(n)) for n in range(0, 8, 2)], a_page(rows[8:]))
 

@@ -21,7 +21,7 @@ import pytest
 from client import fakes
 from client.fakes import BASE_URL, CAMPAIGN, KEY, PHONE, Service, answer, connected, problem
 from dialframe.client import AsyncClient, Client
-from dialframe.client.answers import retry_after_s
+from dialframe.client.response_reading import retry_after_s
 from dialframe.config import Settings
 from dialframe.errors import ConfigError, ContractError, ServiceUnavailable, TransportError
 

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from client.fakes import KEY, PHONE, REQUEST_ID, SECRET, a_lead
-from dialframe.client.answers import ChangedSince, changed_since, problem_error, retry_after_s
+from dialframe.client.response_reading import (
+    ChangedSince,
+    changed_since,
+    problem_error,
+    retry_after_s,
+)
 from dialframe.contract import error_codes
 from dialframe.contract import operations as rows
 from dialframe.contract.models.lead_models import Lead

@@ -15,7 +15,7 @@ import pytest
 from client.fakes import BASE_URL, KEY, SECRET, Service, answer, transport_to
 from dialframe.client import Client, Credential, HttpxTransport, network, parse_address
 from dialframe.client.network import FAILURES, failure_of
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import ConfigError, TransportError
 
 REQUEST = PlannedRequest(

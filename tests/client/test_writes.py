@@ -29,8 +29,8 @@ from client.fakes import (
     problem,
 )
 from dialframe.client import Client, Options, journal
-from dialframe.client.exchange import state_after
-from dialframe.client.request_plan import State
+from dialframe.client.request_building import State
+from dialframe.client.send_operation import state_after
 from dialframe.contract import error_codes
 from dialframe.errors import (
     FAMILIES,

@@ -13,7 +13,7 @@ import pytest
 
 from dialframe import frames
 from dialframe.analytics import DEFAULT
-from dialframe.client.request_plan import Evidence
+from dialframe.client.request_building import Evidence
 from dialframe.compliance.tables.intake import take_consents
 from dialframe.errors import ConfigError
 from dialframe.flows.firm_records import outcomes, recorded_consents, records, told_to_the_service

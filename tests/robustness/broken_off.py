@@ -36,7 +36,7 @@ from compliance import hand
 from dialframe import leads
 from dialframe.assistant import audit_log
 from dialframe.client.journal import Journal
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import DialframeError
 from dialframe.flows import exporting, pack, pack_diff
 from dialframe.flows.import_batches import check_journal

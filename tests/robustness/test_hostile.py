@@ -15,7 +15,7 @@ import pytest
 
 from client import fakes
 from dialframe.client import Client
-from dialframe.client.answers import ANSWER_BYTES
+from dialframe.client.response_reading import ANSWER_BYTES
 from dialframe.contract.models.call_models import Call
 from dialframe.errors import ContractError, DialframeError, ServiceUnavailable, TransportError
 from robustness.hostile import Behavior, Hostile, Line, http

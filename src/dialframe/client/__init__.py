@@ -1,6 +1,5 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client.answers import Answered, ChangedSince, ListPage
 from dialframe.client.async_client import AsyncClient
 from dialframe.client.client import Client, Operations
 from dialframe.client.connection import (
@@ -11,15 +10,16 @@ from dialframe.client.connection import (
     resolve_key,
 )
 from dialframe.client.journal import Journal
-from dialframe.client.limiter import SHARED, Lane, RateLimiter
-from dialframe.client.listing import AsyncListing, Listing
-from dialframe.client.options import SYSTEM, Clock, Options, correlation
-from dialframe.client.request_plan import PlannedRequest, Write
+from dialframe.client.pagination import AsyncListing, Listing
+from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter
+from dialframe.client.request_building import PlannedRequest, Write
+from dialframe.client.request_options import SYSTEM, Clock, Options, correlation
 from dialframe.client.resources import method_path
 from dialframe.client.resources.contact_methods import DncChecked
 from dialframe.client.resources.lead_methods import UNSET, Leads
+from dialframe.client.response_reading import Answered, ChangedSince, ListPage
 from dialframe.client.shapes import Novelty, Quarantined
-from dialframe.client.steps import Sync
+from dialframe.client.step_runners import Sync
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncReply,

@@ -9,17 +9,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from dialframe.client import limiter as lanes
-from dialframe.client import options as per_call
-from dialframe.client.answers import Answered
+from dialframe.client import rate_limiter as lanes
+from dialframe.client import request_options as per_call
 from dialframe.client.client import DEFAULT_ATTEMPTS, Cert, Made, Operations, Verify, parts_of
-from dialframe.client.exchange import Req
-from dialframe.client.limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.network import Network
-from dialframe.client.options import SYSTEM, Clock, Options
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
+from dialframe.client.request_building import PlannedRequest
+from dialframe.client.request_options import SYSTEM, Clock, Options
+from dialframe.client.response_reading import Answered
+from dialframe.client.send_operation import Req
 from dialframe.client.shapes import Novelty
-from dialframe.client.steps import Async, RawAsync
+from dialframe.client.step_runners import Async, RawAsync
 from dialframe.client.transport import AsyncHttpxTransport, AsyncReply, AsyncTransport
 from dialframe.config import DEFAULT_TIMEOUT_S
 from dialframe.contract.models.shape import Answer

@@ -12,27 +12,27 @@ from ssl import SSLContext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from dialframe.client import limiter as lanes
-from dialframe.client import options as per_call
-from dialframe.client.answers import Answered
+from dialframe.client import rate_limiter as lanes
+from dialframe.client import request_options as per_call
 from dialframe.client.connection import MISSING_KEY, Credential, parse_address
-from dialframe.client.exchange import Defaults, Req, Sender
 from dialframe.client.journal import Journal
-from dialframe.client.limiter import SHARED, Lane, RateLimiter, Shared
 from dialframe.client.network import Network
-from dialframe.client.options import SYSTEM, Clock, Options
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.open_writes import Writes
+from dialframe.client.rate_limiter import SHARED, Lane, RateLimiter, Shared
+from dialframe.client.request_building import PlannedRequest
+from dialframe.client.request_options import SYSTEM, Clock, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.resources.call_methods import Calls
 from dialframe.client.resources.contact_methods import Consents, Dnc, Sms, WhatsApp
 from dialframe.client.resources.lead_methods import Campaigns, Leads, Reports
 from dialframe.client.resources.scheduling_methods import Appointments, Callbacks
 from dialframe.client.resources.webhook_methods import Events, Webhooks
+from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import RetryLoop
+from dialframe.client.send_operation import Defaults, Req, Sender
 from dialframe.client.shapes import Novelty
-from dialframe.client.steps import RawSync, Steps, Sync
+from dialframe.client.step_runners import RawSync, Steps, Sync
 from dialframe.client.transport import HttpxTransport, Reply, Transport
-from dialframe.client.writes import Writes
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
 from dialframe.contract.models.message_models import Me

@@ -28,7 +28,7 @@ import platformdirs
 
 from dialframe import files
 from dialframe.chained_log import ORIGIN, ChainedLog, Mark, Witness
-from dialframe.client.request_plan import (
+from dialframe.client.request_building import (
     KEY_LIFE,
     Evidence,
     PlannedRequest,

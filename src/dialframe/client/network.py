@@ -27,7 +27,7 @@ import httpcore
 import httpx
 
 from dialframe.client.connection import Address, Credential
-from dialframe.client.request_plan import (
+from dialframe.client.request_building import (
     CORRELATION_HEADER,
     IF_MATCH_HEADER,
     KEY_HEADER,

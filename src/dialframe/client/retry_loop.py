@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 
-from dialframe.client.limiter import RateLimiter, Turn, current_lane
-from dialframe.client.options import Clock
-from dialframe.client.request_plan import PlannedRequest
-from dialframe.client.steps import Close, NextBytes, Send, Sleep, Steps, TakeTurn
+from dialframe.client.rate_limiter import RateLimiter, Turn, current_lane
+from dialframe.client.request_building import PlannedRequest
+from dialframe.client.request_options import Clock
+from dialframe.client.step_runners import Close, NextBytes, Send, Sleep, Steps, TakeTurn
 from dialframe.contract import error_codes
 from dialframe.errors import ApiError, RateLimited, TransportError
 

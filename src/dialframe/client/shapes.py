@@ -28,7 +28,7 @@ from pydantic import (
     create_model,
 )
 
-from dialframe.client.request_plan import where
+from dialframe.client.request_building import where
 from dialframe.client.tolerant_json import first_unreadable, names, printable
 from dialframe.contract.models.shape import Answer
 from dialframe.privacy import redact

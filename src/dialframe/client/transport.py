@@ -15,7 +15,7 @@ import httpx
 
 from dialframe.client.connection import Address, Credential
 from dialframe.client.network import CAUGHT, Link, Network, as_ours, head_awaited
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_building import PlannedRequest
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """One thin class per resource, one typed method per operation, each written once for every kind of client.
 
-A method returns steps (`dialframe.client.steps`). `operation` makes of it a method that runs them: in
+A method returns steps (`dialframe.client.step_runners`). `operation` makes of it a method that runs them: in
 `Client` it returns the result, in `AsyncClient` a coroutine, below `with_raw_response` the whole answer.
 """
 
@@ -13,10 +13,10 @@ from collections.abc import Callable, Coroutine
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from dialframe.client.answers import Answered
-from dialframe.client.exchange import Sender
-from dialframe.client.listing import AsyncListing, Listing, ListPlan
-from dialframe.client.steps import Async, RawAsync, RawSync, Steps, Sync
+from dialframe.client.pagination import AsyncListing, Listing, ListPlan
+from dialframe.client.response_reading import Answered
+from dialframe.client.send_operation import Sender
+from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
 from dialframe.contract.row import Operation
 
 P = ParamSpec("P")

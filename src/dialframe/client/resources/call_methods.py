@@ -13,11 +13,11 @@ from types import MethodType
 from typing import Any, BinaryIO, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
 from dialframe.client.journal import is_full
-from dialframe.client.listing import ListPlan
-from dialframe.client.options import DEFAULTS, Options
+from dialframe.client.pagination import ListPlan
+from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.retry_loop import Body, Consume
-from dialframe.client.steps import Async, OnDisk, RawAsync, RawSync, Steps, Sync
+from dialframe.client.step_runners import Async, OnDisk, RawAsync, RawSync, Steps, Sync
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows

@@ -9,12 +9,12 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from dialframe.client.answers import Answered
-from dialframe.client.listing import ListPlan
-from dialframe.client.options import Options
-from dialframe.client.request_plan import checked
+from dialframe.client.pagination import ListPlan
+from dialframe.client.request_building import checked
+from dialframe.client.request_options import Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
-from dialframe.client.steps import Steps
+from dialframe.client.response_reading import Answered
+from dialframe.client.step_runners import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from dialframe.client.listing import ListPlan
-from dialframe.client.options import Options
+from dialframe.client.pagination import ListPlan
+from dialframe.client.request_options import Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
-from dialframe.client.steps import Steps
+from dialframe.client.step_runners import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.call_models import (

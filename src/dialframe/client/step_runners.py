@@ -13,13 +13,13 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from dialframe.client.limiter import Lane, RateLimiter, Turn
-from dialframe.client.options import Clock
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.rate_limiter import Lane, RateLimiter, Turn
+from dialframe.client.request_building import PlannedRequest
+from dialframe.client.request_options import Clock
 from dialframe.client.transport import AsyncTransport, Transport
 
 if TYPE_CHECKING:
-    from dialframe.client.answers import Answered
+    from dialframe.client.response_reading import Answered
 
 T = TypeVar("T")
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from dialframe.client import answers, request_plan
-from dialframe.client.answers import ANSWER_BYTES, Answered, ListPage, changed_since
+from dialframe.client import request_building, response_reading
 from dialframe.client.journal import Journal
-from dialframe.client.listing import ListPlan
-from dialframe.client.options import DEFAULTS, Clock, Options, current_correlation
-from dialframe.client.request_plan import PlannedRequest, State, Write, checked, reach_of
+from dialframe.client.pagination import ListPlan
+from dialframe.client.request_building import PlannedRequest, State, Write, checked, reach_of
+from dialframe.client.request_options import DEFAULTS, Clock, Options, current_correlation
+from dialframe.client.response_reading import ANSWER_BYTES, Answered, ListPage, changed_since
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
 from dialframe.client.shapes import Mismatch, Novelties, novel_values, row_model
-from dialframe.client.steps import Note, OnDisk, Steps
+from dialframe.client.step_runners import Note, OnDisk, Steps
 from dialframe.contract.models.shape import Answer, ListQuery, Page, Request
 from dialframe.contract.operations import BY_NAME
 from dialframe.contract.row import Operation
@@ -189,7 +189,7 @@ class Sender:
         if key is None and operation.changes_data:
             # One key for one intent: made here, outside of every loop.
             key = str(uuid.uuid4())
-        return request_plan.plan(
+        return request_building.plan(
             operation,
             request,
             key=key,
@@ -254,16 +254,16 @@ class Sender:
 
     def _read(
         self, operation: Operation[Any, Res], planned: PlannedRequest, reply: Any, body: Body
-    ) -> Steps[tuple[bytes, answers.Parsed[Res]]]:
+    ) -> Steps[tuple[bytes, response_reading.Parsed[Res]]]:
         parts, length = [], 0
         while (chunk := (yield from body.next())) is not None:
             parts.append(chunk)
             length += len(chunk)
             if length > ANSWER_BYTES:
                 misfit = Mismatch("", f"it is longer than {ANSWER_BYTES:,} bytes")
-                raise answers.broken(operation, misfit, reply.headers, planned.key)
+                raise response_reading.broken(operation, misfit, reply.headers, planned.key)
         whole = parts[0] if len(parts) == 1 else b"".join(parts)
-        parsed = answers.read(
+        parsed = response_reading.read(
             operation,
             planned,
             status=reply.status,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dialframe.client.answers import Answered
-from dialframe.client.options import DEFAULTS, Options
-from dialframe.client.request_plan import Evidence, Write, too_late, too_old
+from dialframe.client.request_building import Evidence, Write, too_late, too_old
+from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, operation
-from dialframe.client.steps import OnDisk, Steps
+from dialframe.client.response_reading import Answered
+from dialframe.client.step_runners import OnDisk, Steps
 from dialframe.contract.models.shape import Answer
 from dialframe.errors import ConfigError
 

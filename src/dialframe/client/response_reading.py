@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import parse_qsl, unquote
 
 from dialframe.client import tolerant_json
-from dialframe.client.request_plan import PlannedRequest
+from dialframe.client.request_building import PlannedRequest
 from dialframe.client.shapes import (
     Mismatch,
     Quarantined,
