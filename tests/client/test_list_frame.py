@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from client.fakes import START, FakeClock, Service, a_call, a_lead, a_page, an_id, connected
 from dialframe import frames
 from dialframe.client import pagination
-from dialframe.client.shapes import row_model
+from dialframe.client.tolerant_json import row_model
 from dialframe.config import Progress
 from dialframe.contract import operations
 from dialframe.frames.columns import DTYPES

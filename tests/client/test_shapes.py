@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from client.fakes import a_call, a_lead
-from dialframe.client.shapes import Mismatch, novel_values, read_object, read_rows, row_model
+from dialframe.client.tolerant_json import (
+    Mismatch,
+    novel_values,
+    read_object,
+    read_rows,
+    row_model,
+)
 from dialframe.contract import operations as rows
 from dialframe.contract.models.call_models import Call
 from dialframe.contract.models.lead_models import Lead

@@ -18,8 +18,8 @@ from dialframe.client.resources import method_path
 from dialframe.client.resources.contact_methods import DncChecked
 from dialframe.client.resources.lead_methods import UNSET, Leads
 from dialframe.client.response_reading import Answered, ChangedSince, ListPage
-from dialframe.client.shapes import Novelty, Quarantined
 from dialframe.client.step_runners import Sync
+from dialframe.client.tolerant_json import Novelty, Quarantined
 from dialframe.client.transport import (
     AsyncHttpxTransport,
     AsyncReply,

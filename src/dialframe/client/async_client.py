@@ -18,8 +18,8 @@ from dialframe.client.request_building import PlannedRequest
 from dialframe.client.request_options import SYSTEM, Clock, Options
 from dialframe.client.response_reading import Answered
 from dialframe.client.send_operation import Req
-from dialframe.client.shapes import Novelty
 from dialframe.client.step_runners import Async, RawAsync
+from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import AsyncHttpxTransport, AsyncReply, AsyncTransport
 from dialframe.config import DEFAULT_TIMEOUT_S
 from dialframe.contract.models.shape import Answer

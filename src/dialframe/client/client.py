@@ -30,8 +30,8 @@ from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import RetryLoop
 from dialframe.client.send_operation import Defaults, Req, Sender
-from dialframe.client.shapes import Novelty
 from dialframe.client.step_runners import RawSync, Steps, Sync
+from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import HttpxTransport, Reply, Transport
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations

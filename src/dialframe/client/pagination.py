@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeVar, get_a
 from pydantic import AwareDatetime
 
 from dialframe.client.response_reading import ListPage
-from dialframe.client.shapes import Quarantined
 from dialframe.client.step_runners import Async, Steps, Sync
+from dialframe.client.tolerant_json import Quarantined
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.shape import Answer
 from dialframe.errors import ContractError

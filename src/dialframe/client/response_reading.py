@@ -19,15 +19,15 @@ from urllib.parse import parse_qsl, unquote
 
 from dialframe.client import tolerant_json
 from dialframe.client.request_building import PlannedRequest
-from dialframe.client.shapes import (
+from dialframe.client.tolerant_json import (
     Mismatch,
     Quarantined,
+    Tree,
     read_object,
     read_rows,
     row_model,
     sound_page,
 )
-from dialframe.client.tolerant_json import Tree
 from dialframe.contract import error_codes, ids, limits
 from dialframe.contract.models.shape import Answer, PageInfo
 from dialframe.contract.row import Operation

@@ -16,8 +16,8 @@ from dialframe.client.request_building import PlannedRequest, State, Write, chec
 from dialframe.client.request_options import DEFAULTS, Clock, Options, current_correlation
 from dialframe.client.response_reading import ANSWER_BYTES, Answered, ListPage, changed_since
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
-from dialframe.client.shapes import Mismatch, Novelties, novel_values, row_model
 from dialframe.client.step_runners import Note, OnDisk, Steps
+from dialframe.client.tolerant_json import Mismatch, Novelties, novel_values, row_model
 from dialframe.contract.models.shape import Answer, ListQuery, Page, Request
 from dialframe.contract.operations import BY_NAME
 from dialframe.contract.row import Operation

@@ -1,19 +1,42 @@
-"""JSON as it comes: fast where it is clean, and value by value where one of them cannot be read.
+"""JSON into values and models, tolerantly where the contract says so.
+
+Three degrees. A declared answer has to be what the contract shows. An answer whose shape the
+contract leaves unshown is read as far as it fits: a field that does not fit is kept as it came, a
+missing one is None. A row of a list that does not validate goes to quarantine and the others stay.
 
 Half an emoji, `NaN`, a number beyond every float, a name that came twice: each spoils the value that
-it is in, and the answer around it is still good. A value that cannot be read is an `Unreadable` in
-the tree, so that whoever reads the tree sets aside that row, by its field, and keeps the others.
+it is in, and the answer around it is still good. Such a value is an `Unreadable` in the tree.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+import logging
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from itertools import chain, repeat
 from math import isfinite
-from typing import Any, Final
+from operator import attrgetter
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from pydantic import (
+    BaseModel,
+    TypeAdapter,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+)
 from pydantic_core import from_json
+
+from dialframe.client.request_building import where
+from dialframe.contract.models.shape import Answer
+from dialframe.privacy import redact
 
 #: Stands for a number that is not finite, in a count.
 NOT_FINITE: Final = -(2**62)
@@ -162,3 +185,329 @@ def _broken(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+logger: Final = logging.getLogger("dialframe.client")
+
+Shape = TypeVar("Shape", bound=Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A row of a list that is not what the contract says.
+
+    Attributes:
+        index: Its 0-based place on the page.
+        raw: The row as it came, what cannot be read in it as text.
+        where: What is wrong in it, as a path.
+        reason: What was expected there.
+    """
+
+    index: int
+    raw: Any = field(repr=False)
+    where: str
+    reason: str
+
+
+class Mismatch(ValueError):
+    """A value is not what its model says: where, and what was expected."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(reason)
+        self.place = place
+        self.reason = reason
+
+
+def read_object(model: type[Shape], raw: Any, *, assumed: bool, sound: bool = True) -> Shape:
+    """One object as its model.
+
+    Args:
+        model: The shape.
+        raw: JSON value.
+        assumed: Whether the contract leaves the shape unshown.
+        sound: Whether it holds no value that cannot be read.
+
+    Raises:
+        Mismatch: It is no object, or a declared shape does not fit.
+    """
+    if not isinstance(raw, dict):
+        raise Mismatch("", f"an object was expected, and {_kind(raw)} came")
+    unreadable = None if sound else first_unreadable(raw)
+    if unreadable is not None:
+        raise Mismatch(where(unreadable[0]), unreadable[1])
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        if assumed:
+            loose: type[Shape] = _loose(model)
+            return loose.model_validate(raw)
+        raise _mismatch(error, raw) from None
+
+
+def read_rows(
+    model: type[Shape],
+    raw: Sequence[Any],
+    *,
+    assumed: bool,
+    sound: bool = True,
+    expected: Mapping[str, str] | None = None,
+    prefix: str = "",
+) -> tuple[list[Shape], tuple[Quarantined, ...]]:
+    """The rows of a page, and those that do not fit with the reason.
+
+    Args:
+        model: The shape of a row.
+        raw: The rows as they came.
+        assumed: Whether the contract leaves the shape unshown.
+        sound: Whether none of them holds a value that cannot be read.
+        expected: Fields that were asked for, with their value: a row with another one is none of ours.
+        prefix: How every `id` begins, or nothing.
+    """
+    doubtful = _unexpected(raw, expected or {}, prefix)
+    if sound and not doubtful:
+        try:
+            return _rows(model).validate_python(raw), ()
+        except ValidationError:
+            pass
+    rows: list[Shape] = []
+    set_aside: list[Quarantined] = []
+    for index, item in enumerate(raw):
+        try:
+            row = read_object(model, item, assumed=assumed, sound=sound)
+            if index in doubtful:
+                raise doubtful[index]
+            rows.append(row)
+        except Mismatch as misfit:
+            set_aside.append(Quarantined(index, printable(item), misfit.place, misfit.reason))
+    return rows, tuple(set_aside)
+
+
+def sound_page(
+    model: type[Answer], body: bytes, *, expected: Mapping[str, str], prefix: str
+) -> Answer | None:
+    """A page read from its bytes in one go, or None where anything in it wants a second look.
+
+    Args:
+        model: The shape of the page.
+        body: Its JSON.
+        expected: Fields that were asked for, with their value.
+        prefix: How every `id` begins, or nothing.
+    """
+    try:
+        page: Any = _page(cast("Any", model)).validate_json(body)
+    except ValidationError:
+        return None
+    info, rows = page.page, page.data
+    if "next_cursor" not in info.model_fields_set or (info.has_more and not info.next_cursor):
+        return None
+    if any(getattr(row, name) != value for name, value in expected.items() for row in rows):
+        return None
+    if prefix:
+        ids = [row.id for row in rows]
+        if len(set(ids)) != len(ids) or not all(map(str.startswith, ids, repeat(prefix))):
+            return None
+    # `":` counts names: more than there are if one came twice, or stands inside a text.
+    return page if _names_of(page) == body.count(b'":') else None
+
+
+def _names_of(page: Any) -> int:
+    """How many names a page's JSON has, from what was read of it."""
+    count = _set(page) + _set(page.page)
+    rows = page.data
+    count += sum(map(len, map(_FIELDS_SET, rows)))
+    for extra in filter(None, map(_EXTRA, rows)):
+        count += names(extra) - len(extra)
+    for name in _nesting(cast("Any", type(rows[0]))) if rows else ():
+        count += _names_in([value for value in map(attrgetter(name), rows) if value is not None])
+    return count
+
+
+def _names_in(values: Sequence[Any]) -> int:
+    """How many names the values of one field have; flat objects are counted without a look at each."""
+    if set(map(type, values)) == {dict}:
+        kinds = set(map(type, chain.from_iterable(map(dict.values, values))))
+        if kinds <= _NAMELESS:
+            return sum(map(len, values))
+    return sum(map(names, values))
+
+
+#: Values without names, and never a number beyond every float.
+_NAMELESS: Final = frozenset({str, int, bool, type(None)})
+_FIELDS_SET: Final = attrgetter("__pydantic_fields_set__")
+_EXTRA: Final = attrgetter("__pydantic_extra__")
+
+
+def _set(value: BaseModel) -> int:
+    extra = value.model_extra or {}
+    return len(value.model_fields_set) + names(extra) - len(extra)
+
+
+@cache
+def _nesting(model: type[BaseModel]) -> tuple[str, ...]:
+    """Fields whose values may have names of their own."""
+    return tuple(
+        name for name, info in model.model_fields.items() if not _is_flat(info.annotation)
+    )
+
+
+def _is_flat(annotation: Any) -> bool:
+    """Whether values of a type are text, numbers, flags or instants."""
+    if _is_union(annotation):
+        return all(_is_flat(option) for option in get_args(annotation))
+    if get_origin(annotation) is Annotated:
+        return _is_flat(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return True
+    return annotation in (str, int, float, bool, datetime, type(None))
+
+
+@cache
+def _page(model: type[Answer]) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
+
+
+def _unexpected(
+    raw: Sequence[Any], expected: Mapping[str, str], prefix: str
+) -> dict[int, Mismatch]:
+    """Rows that are of another kind, that were not asked for, or whose id another row has as well."""
+    doubtful: dict[int, Mismatch] = {}
+    places: dict[str, int] = {}
+    for index, row in enumerate(raw):
+        if type(row) is not dict:
+            continue
+        for name, value in expected.items():
+            if row.get(name, value) != value:
+                doubtful[index] = Mismatch(name, "it is not the one that was asked for")
+        identifier = row.get("id")
+        if type(identifier) is not str:
+            continue
+        if not identifier.startswith(prefix):
+            doubtful[index] = Mismatch("id", f"an id that begins with {prefix} was expected")
+        first = places.setdefault(identifier, index)
+        if first != index and raw[first] != row:
+            # Which of the two is wrong cannot be told here; a reading by id can.
+            doubtful[first] = doubtful[index] = Mismatch("id", "two rows of this page have it")
+    return doubtful
+
+
+@cache
+def row_model(page: type[Answer]) -> type[Answer]:
+    """The shape of a list's rows."""
+    data = page.model_fields.get("data")
+    row = next(iter(get_args(data.annotation)), None) if data else None
+    if not (isinstance(row, type) and issubclass(row, Answer)):
+        raise TypeError(f"{page.__name__} has no rows of a contract shape")
+    return row
+
+
+def novel_values(values: Sequence[BaseModel]) -> Iterator[tuple[str, str]]:
+    """Field and value wherever an open set has a value that the contract does not name."""
+    if not values:
+        return
+    for name, known in _open_sets(type(values[0])):
+        for read in [getattr(value, name, None) for value in values]:
+            if isinstance(read, str) and read not in known:
+                yield name, read
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """A value of an open set that the contract does not name, and how often it came."""
+
+    operation: str
+    field: str
+    value: str
+    count: int
+
+
+class Novelties:
+    """How often each unknown value came, by operation and field."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._lock = threading.Lock()
+
+    def note(self, operation: str, found: Iterable[tuple[str, str]]) -> None:
+        """Count fields and values that came with one answer; warn of each the first time."""
+        for name, value in found:
+            with self._lock:
+                self._counts[operation, name, value] += 1
+                first = self._counts[operation, name, value] == 1
+            if first:
+                logger.warning(
+                    "%s: %s has the value %r, which the contract does not name; it is kept as it is",
+                    operation,
+                    name,
+                    redact(value),
+                )
+
+    def seen(self) -> list[Novelty]:
+        """What came so far, in order of first sight."""
+        with self._lock:
+            return [Novelty(*novelty, count) for novelty, count in self._counts.items()]
+
+
+@cache
+def _open_sets(model: type[BaseModel]) -> tuple[tuple[str, frozenset[str]], ...]:
+    sets = []
+    for name, info in model.model_fields.items():
+        options = get_args(info.annotation) if _is_union(info.annotation) else ()
+        known = [
+            value
+            for option in options
+            if get_origin(option) is Literal
+            for value in get_args(option)
+        ]
+        if known:
+            sets.append((name, frozenset(known)))
+    return tuple(sets)
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, UnionType)
+
+
+@cache
+def _rows(model: type[Shape]) -> TypeAdapter[list[Shape]]:
+    return TypeAdapter(list[model])  # type: ignore[valid-type]  # a list of a model known at run time only
+
+
+@cache
+def _loose(model: type[Shape]) -> type[Shape]:
+    """The same shape with every field optional and whatever comes accepted."""
+    fields: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        metadata = (*info.metadata, WrapValidator(_keep))
+        fields[name] = (Annotated[(info.annotation, *metadata)], None)
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
+
+
+def _keep(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return validate(value)
+    except ValidationError:
+        return value
+
+
+def _mismatch(error: ValidationError, raw: Any) -> Mismatch:
+    first = error.errors(include_url=False, include_input=False)[0]
+    says = first["msg"].removeprefix("Value error, ")
+    return Mismatch(where(_path(first["loc"], raw)), says[:1].lower() + says[1:])
+
+
+def _path(location: tuple[int | str, ...], raw: Any) -> tuple[int | str, ...]:
+    """A location without the names of a union's branches, which pydantic puts behind a value."""
+    for depth, step in enumerate(location):
+        if isinstance(raw, dict):
+            raw = raw.get(step)
+        elif isinstance(raw, list) and isinstance(step, int) and step < len(raw):
+            raw = raw[step]
+        else:
+            return location[:depth]
+    return location
+
+
+def _kind(raw: Any) -> str:
+    kinds = {list: "a list", str: "text", bool: "a boolean", int: "a number", float: "a number"}
+    return "null" if raw is None else kinds.get(type(raw), "an object")
