@@ -21,7 +21,7 @@ import typer
 
 import dialframe
 from dialframe.cli.command_tree import app
-from dialframe.cli.run import FINDINGS, OK, run
+from dialframe.cli.entry_point import FINDINGS, OK, run
 from dialframe.compliance.practice import read_practice
 from dialframe.compliance.rules import overrides, rulebook
 from dialframe.config import ENVIRONMENT

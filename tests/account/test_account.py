@@ -13,7 +13,7 @@ from account.conftest import IDENTITY
 from account.service import CAMPAIGN, START, FakeChecked, FakeService, FragileStore, phone
 from dialframe import frames
 from dialframe.account import Account, connect
-from dialframe.account.opening import open_partition
+from dialframe.account.connecting import open_partition
 from dialframe.errors import ConfigError, ContractError, NotFound, TransportError
 from dialframe.store import Identity, Store
 from dialframe.store.files.table_layouts import OBSERVED

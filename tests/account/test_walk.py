@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.account.walk import (
+from dialframe.account.list_walk import (
     NONE,
     Mark,
     Rule,

@@ -196,7 +196,7 @@ def test_page_that_cannot_be_read_is_asked_for_once_more(
     account: Account, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something in between may have answered; if it stays, the other tables are synced all the same."""
-    monkeypatch.setattr("dialframe.account.list_walk.SECOND_LOOK_S", 0.0)
+    monkeypatch.setattr("dialframe.account.list_sync.SECOND_LOOK_S", 0.0)
     left = [1]
 
     def fails(request: str) -> ContractError | None:

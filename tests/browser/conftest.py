@@ -21,7 +21,7 @@ import dialframe
 from browser.axe import script
 from dialframe import sandbox
 from dialframe.account import connect
-from dialframe.cli.run import OK
+from dialframe.cli.entry_point import OK
 from dialframe.sandbox.launch import Sandbox
 
 pytest.importorskip("playwright", reason="there is no playwright to drive a browser with")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 
 def opened(page: Page, address: str) -> Page:

@@ -19,7 +19,7 @@ import pytest
 
 from dialframe import connect, sandbox
 from dialframe.cli.audit_commands import FailOn, _fails
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.flows import pack as packs
 from dialframe.flows import pack_seal
 from dialframe.privacy import PHONE

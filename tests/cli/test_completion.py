@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dialframe.cli import completion
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 
@@ -97,7 +97,7 @@ def test_completion_and_help_load_nothing_heavy() -> None:
     """Neither pandas, nor a client, nor what draws tables stands between Tab and its answer."""
     code = (
         "import json, sys\n"
-        "from dialframe.cli.run import run\n"
+        "from dialframe.cli.entry_point import run\n"
         "import contextlib, io\n"
         "with contextlib.redirect_stdout(io.StringIO()): assert run(['audit', '--help']) == 0\n"
         "heavy = {'pandas', 'numpy', 'httpx', 'pyarrow', 'matplotlib', 'starlette'}\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.contract import operations
 from dialframe.contract.openapi import document
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dialframe import sandbox
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import dialframe
-from dialframe.cli.reference import commands
-from dialframe.cli.run import SERVERS as SERVING
-from dialframe.cli.run import run
+from dialframe.cli.command_reference import commands
+from dialframe.cli.entry_point import SERVERS as SERVING
+from dialframe.cli.entry_point import run
 
 ROOT = Path(__file__).parent.parent.parent
 SECRET = "whsec_" + "a" * 32

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import dialframe
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.client.journal import EVIDENCE
 
 OWN_CODES = '[disposition]\n"NI" = "callback"\n'

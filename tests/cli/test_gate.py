@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from dialframe import connect, sandbox
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 RULES = "us-tcpa-hours,us-tsr-hours,us-tcpa-dnc-31,us-dnc-listed-call,us-tcpa-internal-dnc"
 COVERS = 'covers = [{registry = "US National DNC Registry", check = true, refreshed_days = 0, by = "A. Officer", on = 2026-01-01}]\n'

@@ -27,7 +27,7 @@ if os.geteuid() == 0:
     os.setuid(NOBODY)
     libc.capset((ctypes.c_uint32 * 2)(VERSION_3, 0), (ctypes.c_uint32 * 6)(READ_ALL, READ_ALL, 0, 0, 0, 0))
 import dialframe
-from dialframe.cli.run import _give_caches_a_place, run
+from dialframe.cli.entry_point import _give_caches_a_place, run
 try:
     open(os.path.join(os.path.dirname(dialframe.__file__), "written"), "w")
 except OSError:

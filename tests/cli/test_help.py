@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialframe.cli.reference import Entry, commands
-from dialframe.cli.run import run
+from dialframe.cli.command_reference import Entry, commands
+from dialframe.cli.entry_point import run
 from rows import every_row
 
 COMMANDS = commands()

@@ -8,7 +8,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 LIST = "Phone,Name,City\n(212) 555-0142,Ada,Berlin\n(212) 555-0143,Bob,Rome\n"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import lead_words
-from dialframe.cli.run import run
+from dialframe.cli import lead_output
+from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
@@ -23,7 +23,7 @@ HEAVY = (
 )  # fmt: skip
 PROGRAM = """
 import json, sys
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 status = run(sys.argv[1:])
 print(json.dumps([status, [name for name in {heavy!r} if name in sys.modules]]), file=sys.stderr)
 """
@@ -74,8 +74,8 @@ def test_a_long_list_is_told_when_a_compiler_is_worth_it(
     capsys: pytest.CaptureFixture[str], has_compiler: bool, longest: int, says: bool,
 ) -> None:  # fmt: skip
     """By the name of the extra, on screen, and only where it is not installed."""
-    monkeypatch.setattr(lead_words, "_LONG_LIST", longest)
-    monkeypatch.setattr(lead_words, "is_available", lambda: has_compiler)
+    monkeypatch.setattr(lead_output, "_LONG_LIST", longest)
+    monkeypatch.setattr(lead_output, "is_available", lambda: has_compiler)
 
     run(["leads", "clean", str(short_list), "--region", "US", "--out", str(tmp_path / "out")])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dialframe.cli import lead_questions
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.leads import Candidate, MappingDecision, Question
 
 TWO_PHONES = (

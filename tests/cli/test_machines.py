@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.reference import commands
-from dialframe.cli.run import run
+from dialframe.cli.command_reference import commands
+from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What a command needs beside its options so that it gets as far as the account.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 OWN = '[[change]]\nid = "us-fl-cap"\nby = "An officer"\nwhy = "stricter"\non = 2026-11-01\nparameters = { max_attempts = 2 }\n'
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import dialframe
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 
 @pytest.fixture(scope="module")
@@ -422,7 +422,7 @@ def test_commands_work_without_a_home() -> None:
     """Compiler and drawing library get a place for the process alone, which goes with it."""
     code = (
         "import os\n"
-        "from dialframe.cli.run import _give_caches_a_place\n"
+        "from dialframe.cli.entry_point import _give_caches_a_place\n"
         "_give_caches_a_place()\n"
         "print(os.environ['NUMBA_CACHE_DIR'], os.environ['MPLCONFIGDIR'])\n"
         "from dialframe.phones import normalize\n"

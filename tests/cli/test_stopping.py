@@ -14,7 +14,7 @@ import pytest
 
 from dialframe.background import end_with_parent
 from dialframe.cli import progress
-from dialframe.cli.run import KEPT
+from dialframe.cli.entry_point import KEPT
 from dialframe.config import Progress
 from forked import Forked
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import dialframe
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.client.journal import EVIDENCE, Journal
 from dialframe.client.request_building import PlannedRequest
 

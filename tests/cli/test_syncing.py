@@ -16,7 +16,7 @@ import pytest
 
 from dialframe import sandbox
 from dialframe.account import account as accounts
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from dialframe.account import connect
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from webhooks.made import CALLER, OLD, PERSON, SECRET, Made, delivery, event
 
 ACCOUNT = {

@@ -16,8 +16,8 @@ import pytest
 
 import dialframe
 from dialframe.account import Account
-from dialframe.account.opening import keys_folder
-from dialframe.cli.run import run
+from dialframe.account.connecting import keys_folder
+from dialframe.cli.entry_point import run
 from dialframe.files import Outputs
 from dialframe.flows import audit as auditing
 from dialframe.flows import exporting

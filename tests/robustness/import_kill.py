@@ -222,7 +222,7 @@ def ended(process: Any) -> int:
 def run_here(arguments: list[str], environment: dict[str, str], said: str) -> None:
     """One command in this process, what it says in a file."""
     os.environ.update(environment)
-    from dialframe.cli.run import run
+    from dialframe.cli.entry_point import run
 
     with Path(said).open("w") as file:
         sys.stdout = sys.stderr = file

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from client.fakes import a_lead
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.files import LOCK, alone
 from robustness.import_service import CAMPAIGN, Fake
 

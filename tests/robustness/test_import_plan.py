@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialframe.cli import lead_options, leads_commands
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from robustness.import_service import CAMPAIGN, Fake
 
 LIST = (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.flows.lead_lists import Recipe
 from dialframe.suppression import SuppressionList

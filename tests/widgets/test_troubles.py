@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli.run import run
+from dialframe.cli.entry_point import run
 from dialframe.config import Progress
 from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets import LeadBench, Workbench

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from dialframe.account.list_walk import State
 from dialframe.account.sync_report import day_and_time
-from dialframe.account.walk import State
 from dialframe.frames.columns import DNC_CHECKS, EVENTS, TABLES, Table
 from dialframe.store import Store
 

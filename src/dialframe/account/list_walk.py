@@ -1,397 +1,329 @@
-"""Brings a stored list up to date by walking it: pages fetched ahead, stored with where the walk stands."""
+"""Walks over a descending, mutable list as values: begin, step, restart, finish; pure, no I/O and no clock.
+
+The list is read newest first. It cannot be asked for what changed, rows may enter behind a cursor or vanish,
+and a walk may be killed at any moment. So:
+
+* A *full* walk goes from the head to the end. It alone finds old rows that changed, rows that were moved in
+  and rows that are gone.
+* A *head* walk goes from the head until rows are older than the watermark minus an overlap. It finds every
+  row created since, and changes of rows inside the overlap. The overlap is learned: it is as long as rows
+  were seen to change after their creation, and at least two days. Right after another walk a head walk
+  that has read three pages stops as soon as nothing new can follow.
+* A full walk is due after a day, and sooner where the last one found changes that no head walk could have
+  found: reading such a list whole may take a tenth of the limit.
+* The watermark moves at the end of a walk only: whatever was begun and not finished is still open, is saved
+  with each page, and goes on from its cursor. So no gap can hide behind the watermark.
+* Early stopping trusts the order: where rows are not in descending `created_at`, a walk goes to the end.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from queue import Full, Queue
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from itertools import pairwise
+from typing import Any, Final, Literal
 
-from dialframe.account.list_progress import ListProgress
-from dialframe.account.sync_report import NAMED, TableSync
-from dialframe.account.walk import (
-    Mark,
-    Rule,
-    State,
-    Walk,
-    begin,
-    changed,
-    finish,
-    learned_overlap,
-    restart,
-    step,
-)
-from dialframe.background import in_thread, join
-from dialframe.config import OnProgress
-from dialframe.errors import ApiError, ConfigError, ContractError, NotFound
-from dialframe.frames.columns import Table
-from dialframe.store import Bad, Checkpoint, Store, bad_record
-
-if TYPE_CHECKING:
-    from dialframe.client import Listing, ListPage, Quarantined
-    from dialframe.contract.models.shape import Answer
-
-    Page: TypeAlias = ListPage[Any]
-
-#: Times that a walk goes back to the head without coming further than before, until it is left open.
-RESTARTS = 3
-#: Times that a walk goes back to the head in one sync, however far it comes.
-RESTARTS_IN_ALL = 12
-#: A clock that was set back by less than this is outwaited: see `Work.stamp`.
-STEP_BACK = timedelta(days=1)
-#: Seconds until a page that could not be read is asked for once more.
-SECOND_LOOK_S: Final = 1.0
-#: Pages of a list that are fetched while the store is busy, such as with sealing.
-PAGES_AHEAD: Final = 4
+#: Counts of lags, how long after its creation a row was seen to change: of up to 1, 2, 4, ... hours; the
+#: last one is of 3.7 years and more. A row's exact lag is not known, only that a page of old rows had so
+#: many new versions when it was read again: each counts with the age of the page's oldest row.
+NONE: Final[tuple[int, ...]] = (0,) * 16
+#: The share of changes that an overlap has to find.
+SHARE: Final = 0.999
+_HOUR: Final = timedelta(hours=1)
+#: Rows this much older than the watermark are read again: outcomes are logged after the call.
+OVERLAP = timedelta(hours=48)
+#: A learned overlap costs at most so many rows: a minute of the rate limit.
+OVERLAP_ROWS = 60_000
+#: A row may be listed this long after the instant that it says it was created at.
+LISTED_LATE = timedelta(minutes=15)
+#: A head walk that comes this soon after the last one need not read more than so many pages of the overlap.
+SOON, SOON_PAGES = timedelta(seconds=60), 3
+#: A restless list of at most so many rows is read whole each time...
+RESTLESS_ROWS = 20_000
+#: ... and a longer one when so much time has passed for each row: a tenth of the rate limit.
+RESTLESS_PER_ROW = timedelta(milliseconds=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One list of the service that feeds a table: a whole table, or one campaign's share of it.
+class Rule:
+    """How often a list is read whole.
 
     Attributes:
-        name: Name of its checkpoint.
-        table: The table that it feeds.
-        listing: Gives the list, to be walked from the head or a cursor.
-        rule: How often it is read whole.
-        campaign: The campaign whose share it is, or None.
-        records: What is stored of a page; None for its rows as they are.
-        single: Reads one row by its id, where two rows of a page came with the same one.
-        lasting: Whether rows that are no longer listed stay what they are: the list forgets, we do not.
+        reconcile_after: A full walk is due when the last one is this old.
+        small: A list of at most so many rows is read whole each time: it costs little.
+        overlap: How far behind the watermark a head walk goes.
     """
 
-    name: str
-    table: Table
-    listing: Callable[[], Listing[Any]]
-    rule: Rule
-    campaign: str | None = None
-    records: Callable[[Page], list[dict[str, Any]]] | None = None
-    single: Callable[[str], Answer] | None = None
-    lasting: bool = False
+    reconcile_after: timedelta
+    small: int = 0
+    overlap: timedelta = OVERLAP
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """What a walk needs besides its list.
+class Mark:
+    """What finished walks of one list have covered.
 
     Attributes:
-        store: Where rows and checkpoints go.
-        began_at: When the sync began.
-        now: The clock.
-        tell: Listener of progress.
-        stopped: Set when the work is to be left where it is.
-        details: How many rows may be asked for singly to complete them.
+        watermark_at: Rows created before this, and present when they were walked, are stored.
+        synced_at: Start of the last finished walk.
+        synced_from: Creation back to which that walk went; None for the list's beginning.
+        reread_at: Start of the last walk that went back over the whole overlap.
+        reread_from: Creation back to which that one went; None for the list's beginning.
+        reconciled_at: Start of the last finished full walk.
+        finished_at: When the last page of the last finished walk was asked for.
+        oldest_at: Creation of the oldest row that the last full walk returned.
+        rows: Rows that the last full walk returned.
+        descending: Whether that walk found `created_at` in descending order.
+        restless: Whether that walk found what no head walk could have, or was interrupted.
+        lags: How long after their creation rows were seen to change, as counts (see `NONE`).
     """
 
-    store: Store
-    began_at: datetime
-    now: Callable[[], datetime]
-    tell: OnProgress
-    stopped: Event
-    details: int | None = None
-
-    def after(self, table: Table) -> datetime | None:
-        """The instant that answers have to be dated after, where the clock was set back; else None.
-
-        The latest answer about a row is the one with the latest date. A clock that was set back would
-        date new answers before old ones and so hide them: they are dated just after those instead.
-        """
-        seen_at = self.store.last_seen(table)
-        if seen_at is None or not self.now() <= seen_at < self.now() + STEP_BACK:
-            return None
-        return seen_at + timedelta(microseconds=1)
-
-    def telling(self, tell: OnProgress) -> Work:
-        """The same work with another listener."""
-        return replace(self, tell=tell)
+    watermark_at: datetime | None = None
+    synced_at: datetime | None = None
+    synced_from: datetime | None = None
+    reread_at: datetime | None = None
+    reread_from: datetime | None = None
+    reconciled_at: datetime | None = None
+    finished_at: datetime | None = None
+    oldest_at: datetime | None = None
+    rows: int = 0
+    descending: bool = True
+    restless: bool = False
+    lags: tuple[int, ...] = NONE
 
 
-class LeftOpen(Exception):
-    """A walk was left open on purpose; the message says why."""
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A walk that is under way.
 
-
-class LeftOut(LeftOpen):
-    """Rows that nobody asked for by name were left out on purpose."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts of one table's sync, by any number of threads, kept also when it fails halfway."""
-
-    entry: TableSync
-    _lock: Lock = field(default_factory=Lock)
-
-    def page(self, rows: int, versions: int, quarantined: int, *, requests: int = 1) -> None:
-        """Count one answer, or several at once."""
-        with self._lock:
-            self.entry = replace(
-                self.entry,
-                requests=self.entry.requests + requests,
-                rows=self.entry.rows + rows,
-                versions=self.entry.versions + versions,
-                quarantined=self.entry.quarantined + quarantined,
-            )
-
-    def set_aside(self, rows: Sequence[str]) -> None:
-        """Name rows that could not be read, the first of them."""
-        with self._lock:
-            named = (*self.entry.set_aside, *rows)[:NAMED]
-            self.entry = replace(self.entry, set_aside=named)
-
-    def gone(self, rows: int) -> None:
-        """Count rows that are no longer listed."""
-        with self._lock:
-            self.entry = replace(self.entry, gone=self.entry.gone + rows)
-
-
-def bring_up(part: Part, work: Work, tally: Tally) -> None:
-    """Walk a list until it is covered up to now: finish an open walk first, then begin the one due.
-
-    Raises:
-        LeftOpen: The walk was stopped, or its cursor was refused again and again.
-        DialframeError: The service or the store failed; the walk stays open and goes on next time.
+    Attributes:
+        stop_at: Rows created before this need not be read; None for a full walk.
+        enough_at: Nor rows created before this once three pages are read; None for no such stop.
+        cursor: Where it goes on; None for the head.
+        started_at: When its first page was asked for.
+        observed_at: When its latest page was asked for.
+        head_at: Creation of the newest row at its start.
+        oldest_at: Creation of the last row read.
+        rows: Rows read.
+        aside: Rows read that did not validate.
+        pages: Pages read.
+        descending: Whether every row was created at or before the one ahead of it.
+        restless: Whether it found what no head walk could have, or was interrupted.
+        lags: How long after their creation rows were seen to change.
+        reached: `end` of the list, the `stop`, or nothing yet.
     """
-    state = State.from_json(work.store.state(part.name))
-    overlap = max(part.rule.overlap, learned_overlap(state.mark))
-    part = replace(part, rule=replace(part.rule, overlap=overlap))
-    if state.walk is not None:
-        # What it read before it was interrupted is older than its end: the next one looks again.
-        again = replace(state.walk, restless=True)
-        state = _finished(part, replace(state, walk=again), work, tally)
-    walk = begin(state.mark, part.rule, work.now())
-    opened = replace(state, walk=walk)
-    work.store.save(Checkpoint(part.name, opened.as_json()))
-    _finished(part, opened, work, tally)
 
-
-def is_due(part: Part, state: State, now: datetime) -> bool:
-    """Whether a list has an open walk, is restless, or was not read whole for as long as its rule allows."""
-    reconciled_at = state.mark.reconciled_at
-    if not state.complete or reconciled_at is None or state.mark.restless:
-        return True
-    return not timedelta(0) <= now - reconciled_at < part.rule.reconcile_after
-
-
-def _finished(part: Part, state: State, work: Work, tally: Tally) -> State:
-    walk, refusals, unreadable = state.walk or Walk(), _Refusals(), 0
-    while not walk.reached:
-        try:
-            walk = _pages(part, replace(state, walk=walk), work, tally)
-        except ApiError as error:
-            if error.code != "invalid_cursor":
-                raise
-            walk = _refused(part, work, refusals)
-        except ContractError:
-            # Something in between may have answered: once more, from where the walk stands.
-            unreadable += 1
-            if unreadable > 1 or work.stopped.wait(SECOND_LOOK_S):
-                raise
-            walk = State.from_json(work.store.state(part.name)).walk or walk
-    return _closed(part, State(finish(state.mark, walk)), walk, work, tally)
-
-
-def _closed(part: Part, done: State, walk: Walk, work: Work, tally: Tally) -> State:
-    """Write down that a walk is over; after a full one, what it did not find is missed."""
-    if part.lasting or walk.reached == "stop" or not (walk.started_at and walk.observed_at):
-        work.store.save(Checkpoint(part.name, done.as_json()))
-        return done
-    # A short list is read whole next time in any case.
-    long = part.campaign is None and walk.rows > part.rule.small
-    before = work.store.info().table(part.table.name).rows if long else 0
-    gone = work.store.reconcile(
-        part.table,
-        seen_before=walk.started_at,
-        at=walk.observed_at,
-        checkpoint=Checkpoint(part.name, done.as_json()),
-        campaign=part.campaign,
-    )
-    tally.gone(gone)
-    if before - gone > walk.rows + walk.aside and not done.mark.restless:
-        # A row that is missed for the first time is looked for again.
-        done = State(replace(done.mark, restless=True))
-        work.store.save(Checkpoint(part.name, done.as_json()))
-    return done
-
-
-def _pages(part: Part, state: State, work: Work, tally: Tally) -> Walk:
-    """Read pages from where the walk stands, each stored together with where it goes on."""
-    walk = state.walk or Walk()
-    with _Fetcher(part, walk, work) as arriving:
-        while (arrival := arriving.get()) is not None:
-            page, behind = arrival
-            walk = replace(behind, lags=walk.lags, restless=walk.restless)
-            walk = _stored(part, replace(state, walk=walk), page, work, tally)
-            work.tell(_progress(part, state.mark, walk, tally))
-            if walk.reached:
-                return walk
-            if work.stopped.is_set():
-                raise LeftOpen("it was stopped; the next sync goes on from here")
-    raise ContractError(
-        f"{part.table.operation}: the list ended although its last page has a cursor; sync again",
-        operation=part.table.operation,
-        where="page.next_cursor",
-    )
-
-
-class _Fetcher:
-    """Fetches pages in a thread of its own while others are stored, but none that the walk does not need."""
-
-    def __init__(self, part: Part, walk: Walk, work: Work) -> None:
-        """Begin where a walk stands."""
-        self._part = part
-        self._walk = walk
-        self._work = work
-        self._arrivals: Queue[tuple[Page, Walk] | BaseException | None] = Queue(
-            maxsize=PAGES_AHEAD
-        )
-        self._given_up = Event()
-        # In the caller's context: its lane of the rate limit, its correlation id.
-        self._thread = in_thread(self._run, "dialframe-pages")
-
-    def __enter__(self) -> _Fetcher:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._given_up.set()
-        join([self._thread], within_s=0.1)
-
-    def get(self) -> tuple[Page, Walk] | None:
-        """The next page with the walk behind it, or None at the list's end."""
-        arrival = self._arrivals.get()
-        if isinstance(arrival, BaseException):
-            raise arrival
-        return arrival
-
-    def _run(self) -> None:
-        try:
-            after = self._work.after(self._part.table)
-            for page in self._part.listing().pages(cursor=self._walk.cursor):
-                self._walk = _arrived(self._walk, page, after)
-                self._hand_over((page, self._walk))
-                ended = self._given_up.is_set() or self._work.stopped.is_set()
-                if self._walk.reached or ended:
-                    return
-            self._hand_over(None)
-        except BaseException as error:
-            self._hand_over(error)
-
-    def _hand_over(self, arrival: tuple[Page, Walk] | BaseException | None) -> None:
-        while not self._given_up.is_set():
-            try:
-                return self._arrivals.put(arrival, timeout=0.1)
-            except Full:
-                continue
-        return None
-
-
-def _progress(part: Part, mark: Mark, walk: Walk, tally: Tally) -> ListProgress:
-    whole = walk.stop_at is None and part.campaign is None
-    return ListProgress(
-        part.table.name,
-        tally.entry.rows,
-        max(mark.rows, tally.entry.rows) if whole and mark.rows else None,
-        requests=tally.entry.requests,
-        oldest_at=walk.oldest_at,
-        newest_at=walk.head_at,
-        until_at=walk.stop_at if part.campaign is None else None,
-    )
-
-
-def _arrived(walk: Walk, page: Page, after: datetime | None) -> Walk:
-    """The walk behind a page that is not stored yet."""
-    created = [getattr(record, "created_at", None) for record in page.records]
-    # Time goes on from page to page, also where the clock was set back.
-    observed_at = max(
-        instant for instant in (page.observed_at, walk.observed_at, after) if instant is not None
-    )
-    further = step(walk, created, page.next_cursor, observed_at)
-    return replace(further, aside=further.aside + len(page.quarantined))
-
-
-def _stored(part: Part, state: State, page: Page, work: Work, tally: Tally) -> Walk:
-    """One page in the store, with the walk as it stands behind it."""
-    walk = state.walk or Walk()
-    if part.records is None:
-        records = [record.model_dump(warnings=False) for record in page.records]
-    else:
-        records = part.records(page)
-    records += _read_singly(part, page, tally)
-    observed_at = walk.observed_at or page.observed_at
-    added = work.store.append(
-        part.table,
-        records,
-        observed_at=observed_at,
-        request_id=page.request_id,
-        checkpoint=Checkpoint(part.name, state.as_json()),
-        quarantined=[aside(row) for row in page.quarantined],
-    )
-    tally.page(len(page.records), added.versions, added.quarantined)
-    tally.set_aside([named(row) for row in page.quarantined])
-    created = [getattr(record, "created_at", None) for record in page.records]
-    # Saved with the next page or with the walk's end: until then it is only a hint.
-    return changed(walk, state.mark, part.rule, created, added.versions)
-
-
-def _read_singly(part: Part, page: Page, tally: Tally) -> list[dict[str, Any]]:
-    """Read the rows one by one whose id two rows of a page came with, to see which is right."""
-    if part.single is None or not page.quarantined:
-        return []
-    ids = [row.raw.get("id") for row in page.quarantined if isinstance(row.raw, dict)]
-    rows = []
-    for identifier in dict.fromkeys(
-        record_id for record_id in ids if isinstance(record_id, str) and ids.count(record_id) > 1
-    ):
-        try:
-            rows.append(part.single(identifier).model_dump(warnings=False))
-        except (NotFound, ContractError, ConfigError):
-            continue
-        finally:
-            tally.page(0, 0, 0)
-    return rows
-
-
-@dataclass(slots=True)
-class _Refusals:
-    """Refused cursors of one walk in one sync."""
-
-    restarts: int = 0
-    in_all: int = 0
-    deepest: int = 0
+    stop_at: datetime | None = None
+    enough_at: datetime | None = None
     cursor: str | None = None
+    started_at: datetime | None = None
+    observed_at: datetime | None = None
+    head_at: datetime | None = None
+    oldest_at: datetime | None = None
+    rows: int = 0
+    aside: int = 0
+    pages: int = 0
+    descending: bool = True
+    restless: bool = False
+    lags: tuple[int, ...] = NONE
+    reached: Literal["", "stop", "end"] = ""
 
 
-def _refused(part: Part, work: Work, refusals: _Refusals) -> Walk:
-    """Where a walk goes on whose cursor was refused: there once more, then from the head."""
-    # The store knows how far the walk came; the value in hand is that of before the pages.
-    state = State.from_json(work.store.state(part.name))
-    walk = state.walk or Walk()
-    if walk.cursor is not None and walk.cursor != refusals.cursor:
-        refusals.cursor = walk.cursor
-        return walk
-    deeper = walk.rows > refusals.deepest
-    refusals.deepest = max(refusals.deepest, walk.rows)
-    refusals.restarts = 0 if deeper else refusals.restarts + 1
-    refusals.in_all += 1
-    begun = replace(restart(walk), restless=True)
-    work.store.save(Checkpoint(part.name, replace(state, walk=begun).as_json()))
-    if refusals.restarts == RESTARTS or refusals.in_all == RESTARTS_IN_ALL:
-        raise LeftOpen(
-            f"the service refused the list's cursor {refusals.in_all} times, at most "
-            f"{refusals.deepest:,} rows down; what was read is kept, and the next sync begins at the head"
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where one list stands: what is covered, and the walk that is open."""
+
+    mark: Mark = field(default_factory=Mark)
+    walk: Walk | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether a walk was finished and none is open."""
+        return self.mark.synced_at is not None and self.walk is None
+
+    def as_json(self) -> dict[str, Any]:
+        """The state as JSON values."""
+        walk = None if self.walk is None else _plain(self.walk)
+        return {"mark": _plain(self.mark), "walk": walk}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any] | None) -> State:
+        """The state from what `as_json` gave, also an older one; nothing is a list never walked."""
+        if value is None:
+            return cls()
+        walk = value["walk"]
+        return cls(
+            mark=Mark(**_parsed(Mark, value["mark"])),
+            walk=None if walk is None else Walk(**_parsed(Walk, walk)),
         )
-    return begun
 
 
-def aside(row: Quarantined) -> Bad:
-    """A row that did not validate, as the store keeps it."""
-    raw = row.raw if isinstance(row.raw, dict) else {"value": row.raw}
-    return bad_record(raw, f"{row.where}: {row.reason}" if row.where else row.reason)
+def learned_overlap(mark: Mark) -> timedelta:
+    """How far behind the watermark rows still change: as long as nearly all changes took."""
+    wanted = nearly_all(mark.lags) or OVERLAP
+    if mark.watermark_at is not None and mark.oldest_at is not None and mark.rows:
+        span = max(mark.watermark_at - mark.oldest_at, timedelta(0))
+        wanted = min(wanted, span * (OVERLAP_ROWS / mark.rows))
+    return max(OVERLAP, wanted)
 
 
-def named(row: Quarantined) -> str:
-    """A row that did not validate, by its id or place, with the field and what is wrong there."""
-    identifier = row.raw.get("id") if isinstance(row.raw, dict) else None
-    name = identifier if isinstance(identifier, str) else f"row {row.index} of its page"
-    return f"{name}: {row.where}: {row.reason}" if row.where else f"{name}: {row.reason}"
+def begin(mark: Mark, rule: Rule, now: datetime) -> Walk:
+    """The walk that is due: a full one, or a head walk where that is enough."""
+    if mark.watermark_at is None or _full_is_due(mark, rule, now):
+        return Walk()
+    soon = mark.finished_at is not None and timedelta(0) <= now - mark.finished_at < SOON
+    return Walk(
+        stop_at=mark.watermark_at - max(rule.overlap, LISTED_LATE),
+        enough_at=mark.watermark_at - LISTED_LATE if soon else None,
+    )
+
+
+def _full_is_due(mark: Mark, rule: Rule, now: datetime) -> bool:
+    if mark.reconciled_at is None or not mark.descending or mark.rows <= rule.small:
+        return True
+    # A walk of the future was dated by a clock that was wrong: it says nothing about its age.
+    if not timedelta(0) <= now - mark.reconciled_at < rule.reconcile_after:
+        return True
+    if not mark.restless:
+        return False
+    rested = now - (mark.finished_at or mark.reconciled_at)
+    return mark.rows <= RESTLESS_ROWS or rested >= mark.rows * RESTLESS_PER_ROW
+
+
+def step(
+    walk: Walk, created: Sequence[object], next_cursor: str | None, observed_at: datetime
+) -> Walk:
+    """The walk after one page.
+
+    Args:
+        walk: The walk before it.
+        created: `created_at` of its rows in order, as far as they are instants.
+        next_cursor: Where the list goes on.
+        observed_at: When the page was asked for.
+    """
+    instants = [value for value in created if isinstance(value, datetime)]
+    ahead = ([] if walk.oldest_at is None else [walk.oldest_at]) + instants
+    descending = (
+        walk.descending
+        and len(instants) == len(created)
+        and all(newer >= older for newer, older in pairwise(ahead))
+    )
+    head_at = walk.head_at
+    if walk.cursor is None and instants:
+        head_at = instants[0] if head_at is None else min(head_at, instants[0])
+    further = replace(
+        walk,
+        cursor=next_cursor,
+        started_at=walk.started_at or observed_at,
+        observed_at=observed_at,
+        head_at=head_at,
+        oldest_at=instants[-1] if instants else walk.oldest_at,
+        rows=walk.rows + len(created),
+        pages=walk.pages + 1,
+        descending=descending,
+        reached="",
+    )
+    if next_cursor is None:
+        return replace(further, reached="end")
+    return replace(further, reached="stop") if _passed(further) else further
+
+
+def _passed(walk: Walk) -> bool:
+    """Whether a head walk has come to where it may stop."""
+    enough = walk.pages >= SOON_PAGES and _behind(walk.oldest_at, walk.enough_at)
+    return walk.descending and (enough or _behind(walk.oldest_at, walk.stop_at))
+
+
+def changed(walk: Walk, mark: Mark, rule: Rule, created: Sequence[object], versions: int) -> Walk:
+    """The walk after so many rows of its last page were new or changed."""
+    instants = [value for value in created if isinstance(value, datetime)]
+    if not versions or not instants or mark.watermark_at is None or walk.observed_at is None:
+        return walk
+    if instants[0] < mark.watermark_at:
+        # All of the page had been read before: these are changes, or were moved in.
+        walk = replace(walk, lags=noted(walk.lags, walk.observed_at - instants[-1], versions))
+    surprised = instants[-1] < mark.watermark_at - rule.overlap
+    return replace(walk, restless=walk.restless or surprised)
+
+
+def restart(walk: Walk) -> Walk:
+    """The same walk from the head again; it keeps its start, as rows seen before were seen by it."""
+    return replace(walk, cursor=None, oldest_at=None, rows=0, aside=0, pages=0, descending=True)
+
+
+def finish(mark: Mark, walk: Walk) -> Mark:
+    """What is covered once a walk has reached its end or its stop."""
+    watermark = walk.head_at
+    if watermark is not None and walk.started_at is not None:
+        # A service whose clock is ahead of ours must not move the watermark into the future.
+        watermark = min(watermark, walk.started_at)
+    whole = walk.reached == "end"
+    shallow = not whole and not _behind(walk.oldest_at, walk.stop_at)
+    depth = None if whole else walk.enough_at if shallow else walk.stop_at
+    covered = replace(
+        mark,
+        watermark_at=watermark,
+        synced_at=walk.started_at,
+        synced_from=depth,
+        finished_at=walk.observed_at,
+        restless=walk.restless or (mark.restless and not whole),
+        lags=joined(mark.lags, walk.lags) if whole else mark.lags,
+    )
+    if not shallow:
+        covered = replace(covered, reread_at=walk.started_at, reread_from=depth)
+    if not whole:
+        return covered
+    return replace(
+        covered,
+        reconciled_at=walk.started_at,
+        oldest_at=walk.oldest_at,
+        rows=walk.rows,
+        descending=walk.descending,
+    )
+
+
+def noted(lags: Sequence[int], lag: timedelta, changes: int) -> tuple[int, ...]:
+    """The counts with so many changes more that came that long after a creation."""
+    bin_ = next((i for i in range(len(lags) - 1) if lag <= _HOUR * (1 << i)), len(lags) - 1)
+    return tuple(count + changes * (i == bin_) for i, count in enumerate(lags))
+
+
+def joined(old: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    """New counts on top of half of the old ones, so that what is long past is forgotten."""
+    return tuple(before // 2 + after for before, after in zip(old, new, strict=True))
+
+
+def nearly_all(lags: Sequence[int]) -> timedelta | None:
+    """The lag that 999 of 1,000 changes kept to, as the power of two above it; None without changes."""
+    wanted, passed = SHARE * sum(lags), 0
+    if wanted == 0:
+        return None
+    for bin_, count in enumerate(lags):
+        passed += count
+        if passed >= wanted:
+            return _HOUR * (1 << bin_)
+    return None
+
+
+def _behind(earlier: datetime | None, later: datetime | None) -> bool:
+    return earlier is not None and later is not None and earlier < later
+
+
+def _plain(value: Mark | Walk) -> dict[str, Any]:
+    values = {part.name: getattr(value, part.name) for part in fields(value)}
+    return {
+        name: item.isoformat() if isinstance(item, datetime) else item
+        for name, item in values.items()
+    }
+
+
+def _parsed(kind: type[Mark | Walk], value: Mapping[str, Any]) -> dict[str, Any]:
+    known = {part.name for part in fields(kind)}
+    return {name: _value(name, item) for name, item in value.items() if name in known}
+
+
+def _value(name: str, item: Any) -> Any:
+    if isinstance(item, list):
+        return tuple(item)
+    return datetime.fromisoformat(item) if item and name.endswith(("_at", "_from")) else item

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dialframe.account.disposition_reports import bring_up_reports
 from dialframe.account.freshness import covered
 from dialframe.account.list_progress import ListProgress
-from dialframe.account.list_walk import (
+from dialframe.account.list_sync import (
     STEP_BACK,
     LeftOpen,
     LeftOut,
@@ -33,8 +33,8 @@ from dialframe.account.list_walk import (
     bring_up,
     is_due,
 )
+from dialframe.account.list_walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.account.sync_report import SyncReport, TableSync, day_and_time
-from dialframe.account.walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.call_models import CallRef

@@ -19,7 +19,7 @@ def main() -> None:
         sys.exit(_too_old())
     try:
         # Loaded here, so that Ctrl-C has no traceback even while the program is still being read.
-        from dialframe.cli.run import main as door
+        from dialframe.cli.entry_point import main as door
 
         door(parent)
     except KeyboardInterrupt:

@@ -151,7 +151,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
         dialframe doctor
     """
-    from dialframe.cli import tables
+    from dialframe.cli import text_tables
     from dialframe.flows import doctor as flow
     from dialframe.flows.machine_checks import Diagnosis
 
@@ -170,7 +170,7 @@ def doctor(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
         rows = [(row.check, row.state, row.detail, row.what_next) for row in diagnosis.rows]
         names = ("check", "state", "detail", "what next")
         cells = zip(names, zip(*rows, strict=True), strict=True)
-        tables.show([tables.Column(name, column) for name, column in cells], "Doctor")
+        text_tables.show([text_tables.Column(name, column) for name, column in cells], "Doctor")
         for row in diagnosis.troubles:
             then = f"; {row.what_next}" if row.what_next else ""
             say(f"{row.state}: {row.check}: {row.detail}{then}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from dialframe.cli.lead_words import in_words
+from dialframe.cli.lead_output import in_words
 from dialframe.privacy import mask
 
 if TYPE_CHECKING:

@@ -261,7 +261,7 @@ def backup(
 
         dialframe store backup /mnt/backups/2026-11-22
     """
-    from dialframe.account.opening import keys_folder
+    from dialframe.account.connecting import keys_folder
     from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
 
@@ -296,7 +296,7 @@ def restore(
 
         dialframe store restore /mnt/backups/2026-11-22 --replace
     """
-    from dialframe.account.opening import keys_folder
+    from dialframe.account.connecting import keys_folder
     from dialframe.cli.lead_options import suppression_list
     from dialframe.store import backups
     from dialframe.suppression import SuppressionList

@@ -191,20 +191,20 @@ def answer(value: Mapping[str, Any]) -> None:
 
 
 def show(frame: pd.DataFrame, title: str) -> None:
-    """A small table on standard output, numbers to the right; see `dialframe.cli.tables.show`."""
+    """A small table on standard output, numbers to the right; see `dialframe.cli.text_tables.show`."""
     import pandas as pd
 
-    from dialframe.cli import tables
+    from dialframe.cli import text_tables
 
     columns = [
-        tables.Column(
+        text_tables.Column(
             str(name),
             tuple("" if pd.isna(cell) else _cell(cell) for cell in frame[name]),
             right=bool(pd.api.types.is_numeric_dtype(frame[name])),
         )
         for name in frame.columns
     ]
-    tables.show(columns, title)
+    text_tables.show(columns, title)
 
 
 def _broken(line: str, width: int) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.cli import tables
+from dialframe.cli import text_tables
 from dialframe.cli.terminal import answer, say
 from dialframe.compiled import is_available
 from dialframe.contract.limits import CUSTOM_FIELDS
@@ -156,7 +156,7 @@ def tell_plan(plan: Plan) -> None:
             for field, columns in samples.items()
             for column, cells in columns.items()
         ]
-        tables.grid(rows)
+        text_tables.grid(rows)
     _tell_countries(plan.cleaned)
     for outcome, codes in plan.cleaned.reasons.items():
         held = ", ".join(f"{count:,} {code}" for code, count in codes.items())
@@ -210,7 +210,9 @@ def _tell_files(cleaned: Outcome, memory: Memory | None) -> None:
         if file.region_decision is not None:
             say(f"  numbers of {file.region_decision.in_words()}")
         rows = lead_tables.columns_of(file)
-        tables.grid([(f"  {name}", column, sure, other) for name, column, sure, other in rows])
+        text_tables.grid(
+            [(f"  {name}", column, sure, other) for name, column, sure, other in rows]
+        )
         others = file.columns.leftovers
         if others:
             say(f"  other columns, kept as custom fields: {', '.join(others)}")
@@ -230,13 +232,13 @@ def _tell_outcome(cleaned: Outcome) -> None:
             continue
         say(f"\n{_words(outcome)}: {rows['records'].sum():,}")
         shown = rows[["records", "reason", "first_lines", "meaning"]]
-        tables.grid(
+        text_tables.grid(
             [(f"{row[0]:,}", *row[1:]) for row in shown.itertuples(index=False)], right=True
         )
     warned = lead_tables.warnings(cleaned)
     if len(warned):
         say("\nclean, and mended:")
-        tables.grid(
+        text_tables.grid(
             [(f"{row[0]:,}", *row[1:]) for row in warned.itertuples(index=False)], right=True
         )
     _tell_region(cleaned)
@@ -264,7 +266,9 @@ def _tell_lines(reason: str, found: pd.DataFrame) -> None:
     from dialframe.leads.reasons import BY_CODE
 
     say(f"\n{reason}: {BY_CODE[reason].meaning}; {BY_CODE[reason].remedy}")
-    tables.grid([(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()])
+    text_tables.grid(
+        [(f"{row.file}:{row.line}", row.field, row.value) for row in found.itertuples()]
+    )
     if not len(found):
         say("  no record")
 
@@ -292,7 +296,9 @@ def _tell_ledger(ledger: Ledger) -> None:
     counts = ledger.counts
     say(f"Import: {', '.join(f'{counts[name]:,} {name}' for name in _LEDGER)}")
     why = lead_tables.refusals(ledger)
-    tables.grid([(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True)
+    text_tables.grid(
+        [(f"{row[0]:,}", *row[1:]) for row in why.itertuples(index=False)], right=True
+    )
     if ledger.not_sent["set_aside"]:
         say(f"{ledger.not_sent['set_aside']:,} were listed since the plan was made, and not sent")
     if counts["unknown"]:
