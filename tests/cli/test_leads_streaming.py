@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import lead_questions
+from dialframe.cli import lead_options
 from dialframe.cli.entry_point import run
 from dialframe.leads import Candidate, MappingDecision, Question
 
@@ -188,9 +188,9 @@ def test_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     decision = MappingDecision("list.csv", Path("list.csv"), None, (question,))
 
     monkeypatch.setattr(sys, "stdin", _Typed("0\n"))
-    assert lead_questions.ask(decision) == {"email": None}
+    assert lead_options.ask(decision) == {"email": None}
     monkeypatch.setattr(sys, "stdin", _Typed("\n"))
-    assert lead_questions.ask(decision) == {"email": "x"}
+    assert lead_options.ask(decision) == {"email": "x"}
 
 
 class _Typed:

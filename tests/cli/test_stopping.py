@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dialframe.background import end_with_parent
-from dialframe.cli import progress
+from dialframe.cli import terminal
 from dialframe.cli.entry_point import KEPT
 from dialframe.config import Progress
 from forked import Forked
@@ -71,16 +71,16 @@ def test_cleaning_stops_with_no_list_half_written(large: Path, tmp_path: Path) -
 
 def test_where_it_was_is_part_of_the_words() -> None:
     """The newest step that was heard of, as far as it had come."""
-    progress.begin(["sync"]).step = Progress("calls", 300, 1000)
-    assert progress.current().words == " at 'calls' (300 of 1,000)"
+    terminal.begin(["sync"]).step = Progress("calls", 300, 1000)
+    assert terminal.current().words == " at 'calls' (300 of 1,000)"
 
 
 def test_a_step_without_an_end_is_told_as_far_as_it_came() -> None:
     """Where no total is known, none is made up; with no step there are no words."""
-    assert progress.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
-    assert progress.Course().words == ""
-    assert progress.begin(["leads", "check", "--region", "US", "--", "--json"]).as_json is False
-    assert progress.begin(["leads", "check", "--region", "US", "--json"]).as_json is True
+    assert terminal.Course(step=Progress("pages", 7)).words == " at 'pages' (7)"
+    assert terminal.Course().words == ""
+    assert terminal.begin(["leads", "check", "--region", "US", "--", "--json"]).as_json is False
+    assert terminal.begin(["leads", "check", "--region", "US", "--json"]).as_json is True
 
 
 def test_every_long_command_says_what_it_keeps() -> None:
@@ -100,11 +100,11 @@ def test_what_a_library_leaves_half_made_is_quiet_after_a_stop_alone(
     """A compiler that Ctrl-C broke off complains when it is thrown away; any other time that is told."""
     program = (
         "import sys\n"
-        "from dialframe.cli import progress, run\n"
+        "from dialframe.cli import entry_point, terminal\n"
         "class Half:\n"
         "    def __del__(self): raise AttributeError('half made')\n"
-        "sys.unraisablehook = run._unraisable\n"
-        f"progress.begin([]).stopped = {stopped}\n"
+        "sys.unraisablehook = entry_point._unraisable\n"
+        f"terminal.begin([]).stopped = {stopped}\n"
         "Half()\n"
     )
     done = subprocess.run(

@@ -21,7 +21,7 @@ import typer
 from typer.exceptions import TyperException
 
 from dialframe import extras
-from dialframe.cli import progress
+from dialframe.cli import terminal
 from dialframe.cli.terminal import FAILURE, FINDINGS, INTERRUPTED, OK, USAGE
 from dialframe.errors import ApiError, ConfigError, DialframeError
 from dialframe.files import note_outputs
@@ -162,7 +162,7 @@ def run(arguments: Sequence[str]) -> int:
         0 for success, 1 for a failure, 2 for wrong usage or a missing setting, 3 when a command was
         asked to fail on findings and there are some, 130 when it was interrupted.
     """
-    progress.begin(arguments)
+    terminal.begin(arguments)
     note_outputs(lambda: datetime.now(UTC))
     return _reported(arguments)
 
@@ -207,7 +207,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _unraisable(what: sys.UnraisableHookArgs) -> None:
     """What a library left half made when it was stopped complains as it is thrown away: to nobody's use."""
-    if not progress.current().stopped:
+    if not terminal.current().stopped:
         sys.__unraisablehook__(what)
 
 
@@ -239,7 +239,7 @@ def _usage(error: TyperException) -> int:
 
 def _stopped(arguments: Sequence[str]) -> int:
     """Ctrl-C in words: where the command was, what is kept; a server's proper end is a success."""
-    words = f"stopped{progress.current().words}; {_kept(arguments)}"
+    words = f"stopped{terminal.current().words}; {_kept(arguments)}"
     if _is_server(arguments):
         typer.echo(f"{PROGRAM}: {words}", err=True)
         return OK
@@ -258,7 +258,7 @@ def _say(
     kind: str, message: str, status: int, error: Exception | None = None, *, said: str = ""
 ) -> int:
     """One sentence on standard error and, where a machine asked, one object on standard output."""
-    now = progress.current()
+    now = terminal.current()
     now.stopped = status == INTERRUPTED
     if now.as_json and not now.answered:
         from dialframe.cli.terminal import answer

@@ -6,9 +6,10 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -17,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 import typer
 
 from dialframe.cli import completion
-from dialframe.cli import progress as following
 from dialframe.config import OnProgress, Progress
 from dialframe.privacy import terminal_safe
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.progress import TaskID
 
     from dialframe.account import Account
 
@@ -158,7 +159,7 @@ def progress() -> Iterator[OnProgress]:
 
     What it hears is remembered, so that a command that is stopped can say where it was.
     """
-    now = following.current()
+    now = current()
 
     def remember(step: Progress) -> None:
         now.step = step
@@ -166,7 +167,7 @@ def progress() -> Iterator[OnProgress]:
     if not sys.stderr.isatty():
         yield remember
         return
-    with following.bars() as draw:
+    with bars() as draw:
 
         def listen(step: Progress) -> None:
             remember(step)
@@ -185,7 +186,7 @@ def say(text: str) -> None:
 
 def answer(value: Mapping[str, Any]) -> None:
     """The one JSON object on standard output."""
-    following.current().answered = True
+    current().answered = True
     sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
     sys.stdout.flush()
 
@@ -223,3 +224,79 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+#: Whoever starts this one reads where it serves, or nothing, from standard output.
+_SERVES: Final = ("sandbox", "serve")
+
+
+@dataclass(slots=True)
+class Course:
+    """The course of one command.
+
+    Attributes:
+        as_json: Whether the answer is for a machine.
+        answered: Whether the one JSON object stands on standard output.
+        stopped: Whether a person stopped it.
+        step: The newest step that was heard of.
+    """
+
+    as_json: bool = False
+    answered: bool = False
+    stopped: bool = False
+    step: Progress | None = None
+
+    @property
+    def words(self) -> str:
+        """Where it is, for a sentence: ` while reading autumn.csv (2 of 7)`, or nothing."""
+        if self.step is None:
+            return ""
+        of = "" if self.step.total is None else f" of {self.step.total:,}"
+        return f" at '{self.step.step}' ({self.step.done:,}{of})"
+
+
+_COURSE: Final[ContextVar[Course]] = ContextVar("course")
+
+
+def begin(arguments: Sequence[str]) -> Course:
+    """The course of the command that these arguments ask for; it begins here."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    serves = tuple(arguments[:2]) == _SERVES
+    course = Course(as_json="--json" in options and not serves)
+    _COURSE.set(course)
+    return course
+
+
+def current() -> Course:
+    """The course of the command that runs; one that nobody reads where none does."""
+    return _COURSE.get(Course())
+
+
+@contextmanager
+def bars() -> Iterator[OnProgress]:
+    """A listener that draws a bar for each step; what it drew is gone when it ends."""
+    # Loaded here, so that help and completion come without it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )  # fmt: skip
+    console = Console(stderr=True)
+    drawn = Bars(*columns, console=console, transient=True, disable=console.is_dumb_terminal)
+    tasks: dict[str, TaskID] = {}
+
+    def listen(step: Progress) -> None:
+        # Nothing is drawn before there is something to tell: a question may come first.
+        drawn.start()
+        if step.step not in tasks:
+            tasks[step.step] = drawn.add_task(step.step, total=step.total)
+        drawn.update(tasks[step.step], completed=step.done, total=step.total)
+
+    try:
+        yield listen
+    finally:
+        if tasks:
+            drawn.stop()
