@@ -174,16 +174,16 @@ class ChainedLog:
 
 
 class Witness:
-    """How far another file has come, in a file beside it, so that one that is cut, lost or old is noticed.
+    """How far another file (or what is in a folder) has come, in a file beside it, so that one that is cut, lost or old is noticed.
 
     It is written behind the other file, which may therefore be ahead of it by what was written last.
 
     Args:
-        of: The other file.
+        of: The other file, or the folder.
     """
 
     def __init__(self, of: Path) -> None:
-        self.path = of.with_name(f"{of.name}.head")
+        self.path = of.parent / f"{of.name}.head"
 
     def note(self, count: int, digest: str) -> None:
         """Write down what the other file has: so many bytes or changes, of this digest.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from client.fakes import PHONE, START
+from dialframe.cli.entry_point import run
 from dialframe.client import journal as journal_module
 from dialframe.client.journal import EVIDENCE, FILE_NAME, Journal
 from dialframe.client.request_building import KEY_LIFE, PlannedRequest
@@ -291,7 +293,7 @@ def test_a_journal_of_before_and_one_without_a_wish_are_whole(tmp_path: Path) ->
         for (name,) in triggers:
             database.execute(f"DROP TRIGGER {name}")
         database.executescript("DROP TABLE held; PRAGMA user_version = 0")
-    for beside in (EVIDENCE, f"{FILE_NAME}.head"):
+    for beside in (EVIDENCE, f"{FILE_NAME}.head", f"../{tmp_path.name}.head"):
         (tmp_path / beside).unlink()
 
     assert journal.problems() == []
@@ -306,7 +308,7 @@ def test_wishes_come_back_from_the_second_copy_alone(tmp_path: Path, *, emptied:
     """The file is gone, or was begun anew, and nothing beside it says so but the log."""
     journal = Journal(tmp_path, "a")
     journal.begin(WISH, START)
-    for path in (journal.file, Path(f"{journal.file}.head")):
+    for path in (journal.file, Path(f"{journal.file}.head"), Path(f"{tmp_path}.head")):
         path.unlink()
     if emptied:
         journal.file.touch()
@@ -315,6 +317,29 @@ def test_wishes_come_back_from_the_second_copy_alone(tmp_path: Path, *, emptied:
     journal.mend()
     assert journal.problems() == []
     assert [wish.key for wish in journal.evidence()] == ["wish"]
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_a_folder_that_is_deleted_or_old_is_said(tmp_path: Path, *, old: bool) -> None:
+    """What the journal came to is noted beside its folder too; the sentence names a command that mends it."""
+    folder, kept = tmp_path / "journal", tmp_path / "kept"
+    journal = Journal(folder, "a")
+    journal.begin(REQUEST, START)
+    shutil.copytree(folder, kept)
+    journal.begin(WISH, START)
+    shutil.rmtree(folder)
+    if old:
+        kept.rename(folder)
+
+    assert f"dialframe store repair --journal {folder}" in journal.problems()[0]
+    with pytest.raises(StoreError, match="not what was written"):
+        journal.begin(keyed("k2"), START)
+    assert run(["store", "verify", "--journal", str(folder)]) == 3
+    assert run(["store", "repair", "--journal", str(folder)]) == 0
+    assert run(["store", "verify", "--journal", str(folder)]) == 0
+    assert run(["store", "repair", "--journal", str(tmp_path / "none")]) == 2
+    assert [write.key for write in journal.unsettled()] == ["k1"] * old
+    assert journal.begin(keyed("k2"), START) is None
 
 
 def test_a_second_copy_that_is_gone_is_written_anew(tmp_path: Path) -> None:

@@ -69,11 +69,8 @@ def connect(
         )
     key = resolve_key(settings.api_key, variables, prompt)
     identity = Identity.of(settings.base_url, key)
-    given = settings.store or user_data_path("dialframe", appauthor=False) / "store"
-    root = given.expanduser()
-    # A store of one's own keeps its write journal beside its data.
-    journal = None if settings.store is None else root / "journal"
-    client = Client(base_url, key, journal=journal, environment=variables)
+    root = stores_folder(settings)
+    client = Client(base_url, key, journal=journal_folder(settings), environment=variables)
     try:
         opened = open_partition(root, identity, client, keys_folder())
     except BaseException:
@@ -81,6 +78,17 @@ def connect(
         raise
     note_outputs(lambda: datetime.now(UTC))
     return Account(client, opened, now=lambda: datetime.now(UTC))
+
+
+def stores_folder(settings: Settings) -> Path:
+    """Where the stores of all accounts are, and what lies beside them."""
+    given = settings.store or user_data_path("dialframe", appauthor=False) / "store"
+    return given.expanduser()
+
+
+def journal_folder(settings: Settings) -> Path | None:
+    """Where the write journal is: beside the data of a store of one's own, else (None) where the platform keeps state."""
+    return None if settings.store is None else stores_folder(settings) / "journal"
 
 
 def keys_folder() -> Path:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from platformdirs import user_data_path
 
 from dialframe.cli import completion
 from dialframe.cli.terminal import (
@@ -33,6 +32,11 @@ if TYPE_CHECKING:
     from dialframe.frames.columns import Table
     from dialframe.store.backups import Beside
     from dialframe.store.recovery import Problem
+
+JournalFolder = Annotated[
+    Path | None,
+    typer.Option("--journal", help="Look at this write journal alone: Client(journal=...)."),
+]
 
 app = typer.Typer(
     help="The local store: what is in it, whether it is whole, backups, erasing, publishing.",
@@ -170,7 +174,9 @@ def vacuum(base_url: BaseUrl = None, store: StoreFolder = None, as_json: AsJson 
 
 
 @app.command()
-def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
+def verify(
+    journal: JournalFolder = None, store: StoreFolder = None, as_json: AsJson = False
+) -> None:
     """Compare every file of the store with its digests, without asking the service.
 
     The suppression list, the write journal, the assistant's log and published tables on this disk are looked
@@ -182,15 +188,15 @@ def verify(store: StoreFolder = None, as_json: AsJson = False) -> None:
     from dialframe.store import Store, recovery
 
     problems: dict[str, list[Problem]] = {}
-    for path in _stores(store):
+    for path in _stores(store) if journal is None else ():
         problems[path.name] = of = [*recovery.verify(path), *_tool_calls(path)]
         if not of:
             with Store.open(path) as whole:
                 of += [recovery.Problem(*problem) for problem in whole.published_problems()]
-    suppression, journal = suppression_list(store).file, _journal(store)
+    suppression, writes = suppression_list(store).file, _journal(store, journal)
     beside = {
-        "suppression": suppression.problems() if suppression.exists else None,
-        "journal": journal.problems() if journal.begun else None,
+        "suppression": suppression.problems() if suppression.exists and not journal else None,
+        "journal": writes.problems() if writes.begun else None,
     }
     for name, lines in beside.items():
         if lines is not None:
@@ -216,6 +222,7 @@ def repair(
             "--acknowledge", help="Take note of what is missing, so that it is not repeated."
         ),
     ] = False,
+    journal: JournalFolder = None,
     store: StoreFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -231,13 +238,14 @@ def repair(
 
     now = datetime.now(UTC)
     done = {
-        path.name: recovery.repair(path, now, acknowledge=acknowledge) for path in _stores(store)
+        path.name: recovery.repair(path, now, acknowledge=acknowledge)
+        for path in (_stores(store) if journal is None else ())
     }
-    suppression, journal = suppression_list(store).file, _journal(store)
-    if suppression.exists:
+    suppression, writes = suppression_list(store).file, _journal(store, journal)
+    if suppression.exists and not journal:
         done["suppression"] = suppression.mend()
-    if journal.begun:
-        done["journal"] = journal.mend()
+    if writes.begun:
+        done["journal"] = writes.mend()
     if as_json:
         answer({"repaired": done})
         return
@@ -341,8 +349,9 @@ def restore(
 
 
 def _root(store: Path | None) -> Path:
-    settings = Settings.from_environment(os.environ, store=store)
-    return (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
+    from dialframe.account.opening import stores_folder
+
+    return stores_folder(Settings.from_environment(os.environ, store=store))
 
 
 def _beside(store: Path | None) -> Beside:
@@ -357,12 +366,18 @@ def _beside(store: Path | None) -> Beside:
     return Beside({path.name: path for path in files}, frozenset({journal.name}))
 
 
-def _journal(store: Path | None) -> Journal:
+def _journal(store: Path | None, folder: Path | None = None) -> Journal:
     """The write journal, of whichever account."""
+    from dialframe.account.opening import journal_folder
     from dialframe.client.journal import Journal
 
     settings = Settings.from_environment(os.environ, store=store)
-    return Journal(None if settings.store is None else _root(store) / "journal", "")
+    journal = Journal(folder or journal_folder(settings), "")
+    if folder is not None and not journal.begun:
+        raise ConfigError(
+            f"{folder} holds no write journal; name the folder that a client was given"
+        )
+    return journal
 
 
 def _tool_calls(store: Path) -> list[Problem]:

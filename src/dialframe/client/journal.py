@@ -6,7 +6,8 @@ process. The bytes go as soon as the write is settled, and after 24 hours in any
 personal data. Answers are not kept: they may hold signing secrets. What a wish not to be called
 (`dnc.add`) or a consent (`consents.record`) said stays, as evidence of who and when, until it is forgotten;
 it is kept twice, the second time in a chained log. Rows are held by the sum of their hashes, which reads of many
-compare, and a file beside (`.head`) has that sum, so that no lost, old or changed file is taken for right.
+compare, and two files have that sum (`.head`, one in the folder and one beside it), so that no lost, old or
+changed file or folder is taken for right.
 
 States: `pending` (sent or about to be, no answer that stays), `answered`, `outcome_unknown` (the
 service itself does not know), `failed` (refused, or never sent: it did not happen).
@@ -17,6 +18,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import shlex
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -105,6 +107,7 @@ class Journal:
         """
         self._folder = folder
         self._account = account
+        self._looked: tuple[list[object], list[str]] | None = None
 
     @property
     def file(self) -> Path:
@@ -256,7 +259,13 @@ class Journal:
         ]  # fmt: skip
 
     def problems(self) -> list[str]:
-        """What is not as it was written, in words; nothing is changed."""
+        """What is not as it was written, in words; read through again only where a file changed."""
+        files_now: list[object] = [_signature(path) for path in self._files]
+        if self._looked is None or self._looked[0] != files_now:
+            self._looked = files_now, self._look()
+        return list(self._looked[1])
+
+    def _look(self) -> list[str]:
         if not self.begun:
             return []
         try:
@@ -306,7 +315,8 @@ class Journal:
             evidence += [row for row in _salvaged(self.file, "evidence") if row[:2] not in known]
         if self.file.exists():
             self.file.replace(self._aside)
-        for left in (self.file.with_name(f"{FILE_NAME}-journal"), self._witness.path):
+        witnesses = (witness.path for witness in self._witnesses)
+        for left in (self.file.with_name(f"{FILE_NAME}-journal"), *witnesses):
             left.unlink(missing_ok=True)
         make_private(self.file)
         with self._transaction() as database:
@@ -319,11 +329,16 @@ class Journal:
     @property
     def begun(self) -> bool:
         """Whether anything was ever written."""
-        return any(path.exists() for path in (self.file, self._witness.path, self._log.path))
+        return any(path.exists() for path in self._files)
 
     @property
-    def _witness(self) -> Witness:
-        return Witness(self.file)
+    def _files(self) -> tuple[Path, ...]:
+        return (self.file, self._log.path, *(witness.path for witness in self._witnesses))
+
+    @property
+    def _witnesses(self) -> tuple[Witness, Witness]:
+        # The second one stays where the whole folder is deleted, or an old copy of it brought back.
+        return Witness(self.file), Witness(self.file.parent.absolute())
 
     @property
     def _log(self) -> ChainedLog:
@@ -427,7 +442,8 @@ class Journal:
         """A transaction; where all is read, all is compared with its hashes first."""
         try:
             try:
-                noted = self._witness.last()
+                notes = [note for each in self._witnesses if (note := each.last()) is not None]
+                noted = max(notes, default=None)
             except ValueError as problem:
                 raise self._damaged(str(problem)) from None
             # The file was there before either of them.
@@ -449,7 +465,7 @@ class Journal:
                     yield database
                     after = _held(database)
             if after != before or noted is None:
-                self._witness.note(after[0], f"{after[2]:064x}")
+                self._note(after[0], f"{after[2]:064x}")
         except UnicodeDecodeError:
             # SQLite's own words of a damaged schema quote it.
             raise self._damaged("its tables are not those that were made") from None
@@ -459,11 +475,19 @@ class Journal:
             )  # fmt: skip
             raise (self._damaged(str(error)) if damaged else self._unusable(error)) from None
 
+    def _note(self, changes: int, digest: str) -> None:
+        inside, beside = self._witnesses
+        inside.note(changes, digest)
+        # The folder may be all that may be written to.
+        with suppress(OSError):
+            beside.note(changes, digest)
+
     def _damaged(self, why: str) -> StoreError:
+        which = "" if self._folder is None else f" --journal {shlex.quote(str(self._folder))}"
         return StoreError(
             f"the write journal {self.file} is not what was written ({why}), so no write is sent: look at "
-            "the service what became of the last writes, then run dialframe store repair, which keeps what "
-            "of it can be read"
+            f"the service what became of the last writes, then run dialframe store repair{which}, which keeps "
+            "what of it can be read"
         )
 
     def _unusable(self, error: Exception) -> StoreError:
@@ -564,6 +588,15 @@ def _salvaged(file: Path, table: str) -> list[Sequence[Any]]:
         # Row by row: what came before a damaged page is kept.
         rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
     return rows
+
+
+def _signature(path: Path) -> object:
+    """What is different once a file was written, replaced or deleted."""
+    try:
+        known = path.stat()
+    except OSError:
+        return None
+    return known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
 
 
 def is_full(error: Exception) -> bool:
