@@ -31,8 +31,8 @@ __all__ = [
     "exclusive",
     "folder",
     "lock",
+    "note_files",
     "note_outputs",
-    "note_written",
     "publish",
     "shared",
     "stage",
@@ -157,7 +157,7 @@ def publish(staged: Mapping[Path, Path]) -> None:
             path.unlink(missing_ok=True)
     for parent in {target.parent for target in staged}:
         _flush_names(parent)
-    note_written(staged)
+    note_files(staged)
 
 
 def sweep(parent: Path, begin: str) -> None:
@@ -207,11 +207,11 @@ def staged_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     _flush_names(target.parent)
-    note_written([target])
+    note_files([target])
 
 
 class Outputs:
-    """The register of files that were written for people: one line of JSON for each, paths only."""
+    """The register of files that were written for people, or read as lists: a line of JSON for each, paths only."""
 
     def __init__(self, path: Path) -> None:
         """The register in a file; nothing is made yet."""
@@ -225,7 +225,7 @@ class Outputs:
         return cls(user_data_path("dialframe", appauthor=False) / "outputs.jsonl")
 
     def add(self, paths: Iterable[Path], now: datetime) -> None:
-        """Note files and folders that were written.
+        """Note files and folders that were written or read.
 
         Raises:
             OSError: The register cannot be written.
@@ -269,7 +269,7 @@ class Outputs:
 
 
 def note_outputs(clock: Callable[[], datetime]) -> None:
-    """Note in the user's register, from now on, what gets its final name in this process.
+    """Note in the user's register, from now on, what this process writes for people or reads as a list.
 
     Faces ask for it: the command line, and `dialframe.connect`.
 
@@ -279,11 +279,11 @@ def note_outputs(clock: Callable[[], datetime]) -> None:
     _CLOCK[:] = [clock]
 
 
-def note_written(paths: Iterable[Path]) -> None:
-    """Note outputs, where a face asked for it; a disk that takes no more does not spoil what was done.
+def note_files(paths: Iterable[Path]) -> None:
+    """Note files of people, where a face asked for it; a disk that takes no more does not spoil what was done.
 
     Args:
-        paths: Files and folders that got their names.
+        paths: Files and folders that got their names, or were read as lists.
     """
     if not _CLOCK:
         return

@@ -68,8 +68,9 @@ def forget(
 ) -> None:
     """Erase a number from everything that dialframe keeps; a later sync does not bring it back.
 
-    Store, write journal, suppression list and published tables are erased from. Lists, exports, packs and
-    backups are yours: those that still hold the number are named, and the command ends with status 3. Example:
+    Store, write journal, suppression list and published tables are erased from. Lists that were read, exports,
+    packs and backups are yours: those that still hold the number are named, and the command ends with status 3.
+    Copies that other programs made are not known and not looked at, nor is what the service has. Example:
 
         dialframe store forget +12125550142
     """
@@ -91,7 +92,7 @@ def forget(
         say(f"{mask(phone)}: {erasure.versions} versions erased, {erasure.writes} writes emptied, "
             f"{erasure.suppressed} rows of the suppression list made a mark, "
             f"{len(erasure.published)} published places written anew")  # fmt: skip
-        say(f"{erasure.looked_at} files that dialframe wrote were looked through")
+        say(f"{erasure.looked_at} files that dialframe wrote or read as lists were looked through")
         for leftover in erasure.remaining:
             say(f"{leftover.path}: {leftover.why}")
     if erasure.remaining:

@@ -1,8 +1,8 @@
 """Erases one person everywhere that dialframe writes, and lists what is left where it must not decide.
 
 The store, its replaced copies, the write journal, the suppression list and published tables are erased from.
-Files that people asked for (lists, ledgers, exports, packs, reports, backups) belong to them: each of those
-that still holds the number is named, found through the register of outputs (`dialframe.files.Outputs`).
+Files of people (lists that were read, and what they asked for: clean lists, ledgers, exports, packs, reports, backups)
+belong to them: each that still holds the number is named, found through the register (`dialframe.files.Outputs`).
 """
 
 from __future__ import annotations

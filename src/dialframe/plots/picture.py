@@ -24,7 +24,7 @@ from PIL import Image
 
 from dialframe.analytics import Result
 from dialframe.analytics.result.result_tables import shortened
-from dialframe.files import note_written
+from dialframe.files import note_files
 from dialframe.plots.style import PAGE_DPI, Look, Theme, canvas, context, given_axes, settle
 
 #: Pixels of the file to a pixel of the page, so that type is sharp on fine screens.
@@ -119,7 +119,7 @@ class Picture(Figure):
             self._drawn.set_layout_engine(None)
             self._drawn.savefig(fname, **kwargs)
         if isinstance(fname, str | os.PathLike):
-            note_written([Path(fname)])
+            note_files([Path(fname)])
 
     def png(self) -> bytes:
         """The picture as PNG, 1,600 pixels wide for 800 on the page, in a palette of its own colors."""

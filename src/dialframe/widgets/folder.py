@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from dialframe.errors import ConfigError
-from dialframe.files import note_written, write_text
+from dialframe.files import note_files, write_text
 
 _NAME_CHARS: Final = 120
 _MOST_NAMES: Final = 300
@@ -66,7 +66,7 @@ class Uploads:
             self._room = Path(tempfile.mkdtemp(prefix="dialframe-upload-"))
             weakref.finalize(self, shutil.rmtree, self._room, ignore_errors=True)
             # Whoever is forgotten while the page is open may be in one of them.
-            note_written([self._room])
+            note_files([self._room])
         # Each in a place of its own: the one that is open may be at work.
         return Path(tempfile.mkdtemp(dir=self._room)) / plain_name(name)
 

@@ -32,7 +32,7 @@ from dialframe.contract.models.call_models import (
     Transcript,
 )
 from dialframe.errors import ConfigError, StoreError
-from dialframe.files import note_written
+from dialframe.files import note_files
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -330,7 +330,7 @@ def _saved(reply: Any, body: Body, file: Path, on_progress: OnProgress) -> Steps
                 done += len(chunk)
                 on_progress(Progress(_RECORDING.name, done, total))
         part.replace(file)
-        note_written([file])
+        note_files([file])
     except OSError as error:
         advice = (
             "make room" if is_full(error) else "make its folder writable, or name another file"

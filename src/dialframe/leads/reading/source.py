@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from dialframe.errors import LeadFileError
+from dialframe.files import note_files
 from dialframe.leads.reading.packing import Packed, check_unpacked, too_large, unpacked
 
 Kind = Literal["text", "workbook", "parquet", "archive"]
@@ -111,6 +112,8 @@ def load(
         raise LeadFileError(f"{path} changed while it was read; read it again", path=path)
     if not data.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):
         raise LeadFileError(f"{path} is empty; there is nothing to read", path=path)
+    if opened is None:
+        note_files([path])
     return Source(path, kind_of(path, data), data, packed.digest.hexdigest(), gzipped)
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.errors import LeadFileError
+from dialframe.files import note_files
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
 from dialframe.leads.reading import assembling, plausible
@@ -120,6 +121,7 @@ def take_in(path: str | os.PathLike[str], told: ReadOptions, spool: Spool) -> li
     if content is not None:
         found = _streamed(Path(path), content, told, spool)
         if found is not None:
+            note_files([Path(path)])
             return [found]
     if told == ReadOptions(max_line_bytes=told.max_line_bytes) and is_here:
         if Path(path).is_dir():
