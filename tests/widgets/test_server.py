@@ -178,6 +178,21 @@ def is_running(process: int) -> bool:
         return False
 
 
+def test_who_sends_nothing_holds_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Headers have ten seconds, the rest of a request a minute; tornado alone waits for an hour, or for ever."""
+    pytest.importorskip("voila")
+    from tornado.httpserver import HTTPServer
+
+    from dialframe.widgets.page.guarded import bound_waiting
+
+    given: dict[str, float] = {}
+    monkeypatch.setattr(HTTPServer, "configure", lambda impl, **more: given.update(more))
+    bound_waiting()
+    bounds = HTTPServer(lambda request: None, **given).conn_params
+
+    assert (bounds.header_timeout, bounds.body_timeout) == (10, 60)
+
+
 def test_only_so_many_pages_are_open_at_once() -> None:
     """Each opened page starts a kernel; one too many is told to close another."""
     pytest.importorskip("voila")

@@ -16,7 +16,10 @@ import time
 from pathlib import Path
 from typing import Final
 
+from dialframe.serving import HEADERS_S
+
 _END_S: Final = 8.0
+_BODY_S: Final = 60.0
 
 
 def main() -> None:
@@ -25,6 +28,7 @@ def main() -> None:
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     from voila.app import main as serve
 
+    bound_waiting()
     room, orphaned = Path.cwd(), threading.Event()
     arguments = (room, orphaned)
     threading.Thread(target=_watch, args=arguments, name="dialframe-parent", daemon=True).start()
@@ -33,6 +37,13 @@ def main() -> None:
     finally:
         if orphaned.is_set():
             shutil.rmtree(room, ignore_errors=True)
+
+
+def bound_waiting() -> None:
+    """End connections that do not send headers, or the rest of a request, in time: tornado waits an hour, or for ever."""
+    from tornado.httpserver import HTTPServer
+
+    HTTPServer.configure(None, idle_connection_timeout=HEADERS_S, body_timeout=_BODY_S)
 
 
 def _watch(room: Path, orphaned: threading.Event) -> None:
