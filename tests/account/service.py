@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from dialframe.client import Options
@@ -106,6 +107,7 @@ class FakeService:
         self.sms = FakeMessages(self)
         self.callbacks = FakeCallbacks(self)
         self.dnc = FakeDnc(self)
+        self.writes = SimpleNamespace(problems=list)
 
     def clock(self) -> datetime:
         """The present, which moves on by itself."""

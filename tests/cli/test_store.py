@@ -183,6 +183,11 @@ def test_what_is_lost_is_said_by_every_command_until_acknowledged(
         assert words in said.out
         assert words in said.err
         assert words in written
+    with dialframe.connect() as account:
+        attrs = account.leads().attrs["dialframe"]
+    assert EVIDENCE in attrs["beside"][0]
+    assert EVIDENCE in attrs["sentence"]
+    assert attrs["complete"]
 
     assert run(["store", "repair", "--acknowledge"]) == 0
     capsys.readouterr()

@@ -75,6 +75,17 @@ def test_a_damaged_store_is_named(store: Path, kind: str) -> None:
     assert "run dialframe store repair" in row.detail
 
 
+def test_what_is_kept_beside_a_store_is_looked_at(store: Path) -> None:
+    """A write journal that was deleted, and a suppression list that is damaged, are named."""
+    (store / "journal.head").write_text(f"{3:020} {0:064}\n")
+    (store / "suppression.sqlite").write_text("hello")
+    row = found(store, "stored data")
+
+    assert row.state == "failed"
+    assert "the write journal" in row.detail
+    assert "suppression.sqlite: it is not what was written" in row.detail
+
+
 def test_a_store_of_an_older_dialframe_is_left_as_it_is(store: Path) -> None:
     """Opening it would bring it to today's layout, and a check-up changes nothing."""
     file = store / "test-1" / "store.sqlite"

@@ -501,7 +501,25 @@ class Account:
         Returns:
             Values that JSON can hold.
         """
-        return facts(self.store)
+        known = facts(self.store)
+        return {**known, "missing": [*known["missing"], *self.journal_problems()]}
+
+    def journal_problems(self) -> list[str]:
+        """What is wrong with the write journal, which keeps wishes and consents that went to the service.
+
+        Returns:
+            One sentence each, with what next; empty where it is whole. Frames have them in
+            `.attrs["dialframe"]["beside"]`, audits and reports in what they miss.
+
+        Example:
+            with dialframe.connect() as account:
+                account.journal_problems()
+        """
+        return [
+            f"the write journal, which keeps requests not to be called and consents: {line}"
+            + ("" if "store repair" in line else "; run dialframe store repair")
+            for line in self.client.writes.problems()
+        ]
 
     def forget(self, phone: str) -> int:
         """Erase a number from every table and version, so that a later sync does not bring it back.
@@ -558,7 +576,10 @@ class Account:
             frame = frame[frame["type"] == kind].reset_index(drop=True)
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         missing = [damage.sentence for damage in self.store.missing(table)]
-        frame.attrs["dialframe"] = freshness(table, frame, cover, time_column, moment, missing)
+        beside = self.journal_problems()
+        frame.attrs["dialframe"] = freshness(
+            table, frame, cover, time_column, moment, missing, beside
+        )
         return frame
 
     def _greet(self) -> None:

@@ -71,6 +71,7 @@ def freshness(
     time_column: str,
     as_of: datetime | None,
     missing: Sequence[str] = (),
+    beside: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file.
 
@@ -81,9 +82,10 @@ def freshness(
         time_column: The column by which rows are old or new.
         as_of: The instant that the frame was asked for, or None for now.
         missing: What was lost of the table with damaged files, one sentence each.
+        beside: What is wrong with what is kept beside the tables, such as the write journal.
 
     Returns:
-        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, missing, sentence`;
+        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, missing, beside, sentence`;
         instants as ISO 8601 text.
     """
     moments = frame[time_column]
@@ -101,8 +103,9 @@ def freshness(
         "newest": newest,
         "as_of": _text(as_of),
         "missing": list(missing),
+        "beside": list(beside),
         "sentence": " ".join(
-            [sentence(table, cover, as_of), *(f"{damage}." for damage in missing)]
+            [sentence(table, cover, as_of), *(f"{damage}." for damage in (*missing, *beside))]
         ),
     }
 

@@ -350,7 +350,7 @@ def restore(
 
 
 def _root(store: Path | None) -> Path:
-    from dialframe.account.opening import stores_folder
+    from dialframe.account.connecting import stores_folder
 
     return stores_folder(Settings.from_environment(os.environ, store=store))
 
@@ -369,7 +369,7 @@ def _beside(store: Path | None) -> Beside:
 
 def _journal(store: Path | None, folder: Path | None = None) -> Journal:
     """The write journal, of whichever account."""
-    from dialframe.account.opening import journal_folder
+    from dialframe.account.connecting import journal_folder
     from dialframe.client.journal import Journal
 
     settings = Settings.from_environment(os.environ, store=store)

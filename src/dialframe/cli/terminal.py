@@ -141,7 +141,7 @@ def connect(base_url: str | None, store: Path | None) -> Account:
 
     account = open_account(base_url=base_url, store=store)
     lost = [damage.sentence for damage in account.store.missing()]
-    for sentence in (*lost, *account.client.writes.problems()):
+    for sentence in (*lost, *account.journal_problems()):
         typer.echo(f"dialframe: {terminal_safe(sentence)}", err=True)
     return account
 

@@ -31,7 +31,6 @@ from dialframe.flows.firm_records import (
     Scope,
     dialed,
     gather,
-    journal_problems,
     suppressed,
     worth_checking,
 )
@@ -147,7 +146,7 @@ def with_given(
     options: Mapping[str, object],
 ) -> Audit:
     """The audit with what it was given and what it lacks; its verdict is kept in the store."""
-    gaps = (*result.gaps, *_short(scope, known.tables, known.at), *journal_problems(account))
+    gaps = (*result.gaps, *_short(scope, known.tables, known.at), *account.journal_problems())
     options = {
         "since": scope.since, "until": scope.until, "rules": None if scope.rules is None else list(scope.rules),
         "as_of": as_of, **options, **scope.options,

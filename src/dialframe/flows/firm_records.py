@@ -296,15 +296,6 @@ def recorded_consents(account: Account, at: datetime) -> pd.DataFrame | None:
     return consents
 
 
-def journal_problems(account: Account) -> list[str]:
-    """What is wrong with the write journal, which keeps wishes and consents that went to the service, in words."""
-    return [
-        f"the write journal, which keeps requests not to be called and consents: {line}"
-        + ("" if "store repair" in line else "; run dialframe store repair")
-        for line in account.client.writes.problems()
-    ]
-
-
 def _with_requests(
     requests: pd.DataFrame | None, rows: Sequence[tuple[object, ...]]
 ) -> pd.DataFrame | None:

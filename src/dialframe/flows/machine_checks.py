@@ -21,9 +21,9 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from platformdirs import user_data_path
-
 import dialframe
+from dialframe.account.connecting import journal_folder, stores_folder
+from dialframe.client import Journal
 from dialframe.config import Settings
 from dialframe.contract.ids import REQUEST_ID
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
@@ -32,6 +32,7 @@ from dialframe.privacy import redact
 from dialframe.reports.page import browser
 from dialframe.store import Store, recovery
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
+from dialframe.suppression import SuppressionList
 
 State = Literal["ok", "warning", "failed", "not tried"]
 STATES: Final[tuple[State, ...]] = ("ok", "warning", "failed", "not tried")
@@ -162,8 +163,16 @@ EXTRAS: Final = (
 
 def machine(settings: Settings) -> list[Finding]:
     """Store, stored data, disk, versions, extras and browser, one finding each; nothing is changed."""
-    root = (settings.store or user_data_path("dialframe", appauthor=False) / "store").expanduser()
-    return [_store(root), _stored(root), _disk(root), _rooms(), _versions(), _extras(), _browser()]
+    root = stores_folder(settings)
+    return [
+        _store(root),
+        _stored(settings),
+        _disk(root),
+        _rooms(),
+        _versions(),
+        _extras(),
+        _browser(),
+    ]
 
 
 def _store(root: Path) -> Finding:
@@ -206,18 +215,20 @@ def _exposed(folder: Path) -> list[Path]:
     return exposed
 
 
-def _stored(root: Path) -> Finding:
-    """Whether what is stored can be read, all accounts of the folder together."""
-    check = "stored data"
+def _stored(settings: Settings) -> Finding:
+    """Whether what is stored can be read, all accounts of the folder together, and what is kept beside them."""
+    check, root = "stored data", stores_folder(settings)
+    beside = (Journal(journal_folder(settings), ""), SuppressionList.beside(root).file)
     try:
         files = [folder / "store.sqlite" for folder in recovery.stores(root) if _begun(folder)]
         read = [_read(path) for path in files]
+        missing = [sentence for _, sentences in read for sentence in sentences]
+        missing += [sentence for each in beside for sentence in each.problems()]
     except (StoreError, OSError) as error:
         return Finding(check, "failed", str(error))
-    if not files:
+    if not files and not missing:
         return Finding(check, "ok", "none yet; dialframe sync brings it")
-    missing = [sentence for _, sentences in read for sentence in sentences]
-    detail = f"{len(files)} accounts' data" if len(files) > 1 else "one account's data"
+    detail = "one account's data" if len(files) == 1 else f"{len(files)} accounts' data"
     detail += f", {sum(size for size, _ in read) / 1e6:,.1f} MB"
     if missing:
         advice = "run dialframe store repair, or store restore with a backup"

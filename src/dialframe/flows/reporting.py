@@ -17,7 +17,6 @@ from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import write_bytes, write_text
-from dialframe.flows.firm_records import journal_problems
 from dialframe.frames import custom_field
 from dialframe.plots import Picture
 from dialframe.reports import Page, render, result_sections
@@ -176,7 +175,7 @@ def report(
     page = result_sections.page(
         whole.named(tables.campaigns), split.named(tables.campaigns),
         analytics.dispositions(tables.calls, tables.leads, taxonomy=scope.taxonomy).table, _metrics(tables, scope), sentences,
-        facts=_facts(scope, whole, tables, names, journal_problems(account)),
+        facts=_facts(scope, whole, tables, names, account.journal_problems()),
     )  # fmt: skip
     file = write_text(render(page), out / PAGE)
     return Report(file, page.summary, len(page.sections), _pictures(page))
