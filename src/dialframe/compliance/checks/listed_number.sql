@@ -70,19 +70,14 @@ where s.every_row or l.phone in (select phone from spoken)
 
 create or replace table checks_before as
 -- Empty without listed_asked.
--- The newest check strictly before the call: an answer at its very instant came too late to be known.
-select call, check_at, listed, ref from listed_asked where check_at is distinct from at_utc
-union all
-select l.call, k.at_utc, k.listed, k.ref
+-- The newest check strictly before the call, where one is at its very instant: that came too late to be known.
+select l.call, k.at_utc as check_at, k.listed, k.ref
 from (select * from listed_asked where check_at = at_utc) l asof left join checks k on k.phone = l.phone and k.at_utc < l.at_utc;
 
 create or replace table checks_after as
 -- Empty without listed_asked.
--- The oldest check at or after the call; where the check of the age of checks found it, it is taken from there.
+-- The oldest check at or after the call, where that is not one of `next_checks`.
 select call, at_utc as next_at, listed as next_listed, ref as next_ref from listed_asked where check_at = at_utc
-union all
-select call, n.next_at, n.next_listed, n.next_ref from next_checks n join listed_asked l using (call)
-where l.check_at is distinct from l.at_utc
 union all
 select l.call, k.at_utc, k.listed, k.ref
 from (
@@ -92,8 +87,8 @@ from (
 ) k on k.phone = l.phone and k.at_utc > l.at_utc;
 
 create or replace table records_after as
--- Empty without checks_after or listed_asked.
--- The oldest check, or mark of a lead, at or after the call. An import after the call clears nothing.
+-- Empty without listed_asked.
+-- The oldest check, or mark of a lead, at or after the call, where the lead is marked. An import after the call clears nothing.
 with marked as (
   select call, phone, at_utc from listed_asked where phone in (select phone from flags)
 ), marks as (
@@ -104,16 +99,12 @@ with marked as (
   from marks group by phone, at_utc
 )
 select l.call, k.at_utc as following_at, k.listed as following_listed, k.ref as following_ref, k.source as following_source
-from marked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc
-union all
-select call, next_at, next_listed, next_ref, case when next_at is not null then 'check' end
-from checks_after where call not in (select call from marked);
+from marked l asof left join once k on k.phone = l.phone and k.at_utc >= l.at_utc;
 
 create or replace table screens_before as
--- Empty without last_screens or listed_asked.
-select call, screen_at, screen_ref from last_screens where call in (select call from listed_asked)
-union all
-select l.call, k.at_utc, k.ref
+-- Empty without listed_asked.
+-- The newest screen at or before the call, where that is not one of `last_screens`.
+select l.call, k.at_utc as screen_at, k.ref as screen_ref
 from (select call, phone, at_utc from listed_asked where call not in (select call from scrub_doubtful)) l
 asof left join (
   select * from screens where phone in (select phone from listed_asked where call not in (select call from scrub_doubtful))
@@ -151,7 +142,7 @@ group by d.call, d.request, d.rule;
 
 create or replace table requests_before as
 -- Empty without listed_asked, requests.
--- What each earlier request means for a call: 2 broken, 1 not over or over for good.
+-- What each earlier request means for a call: 2 broken, 1 not over or over for good. `law` is a number of its rules.
 with held as (
   select c.call, c.at_utc, q.request, q.began_at, q.at_utc as asked_at,
     count(p.rule) as rules,
@@ -163,13 +154,15 @@ with held as (
   group by c.call, c.at_utc, q.request, q.began_at, q.at_utc
 ), judged as (
   select h.*, case when rules = 0 then h.at_utc > asked_at + s.grace else late end as broken from held h cross join settings s
+), decided as (
+  select call, bool_or(broken) as broken, arg_min(request, (not broken, began_at, request)) as request,
+    arg_min(law, (not broken, began_at, request)) as rules,
+    arg_min(asked_at, (not broken, began_at, request)) as asked_at,
+    arg_min(at_utc <= asked_at, (not broken, began_at, request)) as during,
+    arg_min(rules > 0 and over_, (not broken, began_at, request)) as over_
+  from judged group by call
 )
-select call, bool_or(broken) as broken, arg_min(request, (not broken, began_at, request)) as request,
-  arg_min(law, (not broken, began_at, request)) as rules,
-  arg_min(asked_at, (not broken, began_at, request)) as asked_at,
-  arg_min(at_utc <= asked_at, (not broken, began_at, request)) as during,
-  arg_min(rules > 0 and over_, (not broken, began_at, request)) as over_
-from judged group by call;
+select *, min(call) over (partition by rules) as law from decided;
 
 create or replace table first_requests as
 -- Empty without requests.
@@ -183,23 +176,35 @@ from listed_asked c join refusals f on f.phone = c.phone and f.began_at < c.at_u
 create or replace view listed_evidence as
 -- Empty without listed_asked.
 -- Everything on record around each of these calls, side by side.
-select l.call, l.at_utc, l.phone, l.case_id, b.check_at, b.listed as check_listed, b.ref as check_ref,
-  l.check_at as at_check_at, l.listed as at_check_listed,
-  a.following_at, a.following_listed, a.following_ref, a.following_source,
-  n.next_at, n.next_listed, s.screen_at, s.screen_ref,
-  q.request, q.broken, q.asked_at, q.during, q.over_, q.rules as request_rules,
+with around as (
+  select l.call, l.at_utc, l.phone, l.case_id, l.check_at as at_check_at, l.listed as at_check_listed,
+    case when l.check_at = l.at_utc then b.check_at else l.check_at end as check_at,
+    case when l.check_at = l.at_utc then b.listed else l.listed end as check_listed,
+    case when l.check_at = l.at_utc then b.ref else l.ref end as check_ref,
+    case when n.call is null then x.next_at else n.next_at end as next_at,
+    case when n.call is null then x.next_listed else n.next_listed end as next_listed,
+    case when n.call is null then x.next_ref else n.next_ref end as next_ref,
+    case when s.call is null then i.screen_at else s.screen_at end as screen_at,
+    case when s.call is null then i.screen_ref else s.screen_ref end as screen_ref
+  from listed_asked l left join next_checks x on x.call = l.call left join last_screens i on i.call = l.call
+  left join checks_before b on b.call = l.call left join checks_after n on n.call = l.call
+  left join screens_before s on s.call = l.call
+)
+select l.*,
+  case when g.phone is null then l.next_at else a.following_at end as following_at,
+  case when g.phone is null then l.next_listed else a.following_listed end as following_listed,
+  case when g.phone is null then l.next_ref else a.following_ref end as following_ref,
+  case when g.phone is not null then a.following_source when l.next_at is not null then 'check' end as following_source,
+  q.request, q.broken, q.asked_at, q.during, q.over_, q.rules as request_rules, coalesce(q.law, -1) as law,
   f.requested_at, f.request as first_request, g.at_utc as flag_at, g.ref as flag_ref,
   r.refused_at, r.ref as refused_ref, r.code as refused_code, u.listed_since,
   w.rules as listing_rules, w.max_age, w.listed_grace, coalesce(w.declared, false) as declared, w.since,
-  coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, false) as exempt, w.lifted_rules,
-  o.rules as own_rules, t.default_age, t.plain_age is not null as plain, l.phone in (select phone from spoken) as spoken
-from listed_asked l cross join settings t
-left join checks_before b using (call) left join records_after a using (call) left join checks_after n using (call)
-left join screens_before s using (call) left join requests_before q using (call)
-left join refused_before r using (call)
+  coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list, w.lifted_rules, t.default_age
+from around l cross join settings t
+left join records_after a using (call) left join requests_before q using (call) left join refused_before r using (call)
 left join first_requests f on f.phone = l.phone left join flags g on g.phone = l.phone
-left join listed_runs u on u.phone = l.phone and u.at_utc = b.check_at and b.listed
-left join listing_law w on w.case_id = l.case_id left join own_list_law o on o.case_id = l.case_id;
+left join listed_runs u on u.phone = l.phone and u.at_utc = l.check_at and l.check_listed
+left join listing_law w on w.case_id = l.case_id;
 
 create or replace view listed_decided as
 -- Empty without listed_evidence.
@@ -210,14 +215,11 @@ select *,
   coalesce(broken, false) as by_request,
   request is not null and not coalesce(broken, false) as asked,
   coalesce(following_listed, false) and not coalesce(following_at > requested_at, false) as may_be_listed,
-  coalesce(listing_rules, []) <> [] as has_list,
-  coalesce(own_rules, []) <> [] as has_own,
-  coalesce(request_rules, []) <> [] as has_law,
   -- A check in time before the call that said not listed. For the firm's own list no declaration is needed.
   coalesce(not at_check_listed and at_utc - at_check_at <= coalesce(max_age, default_age)
-    and (listing_rules is null or (declared and at_check_at >= since)), false) as clean_before,
+    and (no_list or (declared and at_check_at >= since)), false) as clean_before,
   coalesce(not next_listed and next_at - at_utc <= coalesce(max_age, default_age)
-    and (listing_rules is null or (declared and next_at >= since)), false) as clean_soon,
+    and (no_list or (declared and next_at >= since)), false) as clean_soon,
   coalesce(not next_listed, false) as clean_later,
   coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) as newly_listed,
   coalesce(screen_declared and at_utc - screen_at <= max_age, false) as screened,
@@ -229,12 +231,12 @@ create or replace table listed_looked_at as
 -- The answers alone: they decide the grade.
 select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed, refused_at is not null as refused,
   clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
-  coalesce(request_rules, []) as request_rules, '' as missing_input
+  law, '' as missing_input
 from listed_decided
 union all by name
 select call, null as case_id, false as by_check, false as by_flag, false as by_request, false as asked, false as may_be_listed,
   false as newly_listed, false as refused, false as clean, false as clean_later, false as screened, false as recorded,
-  null as following_source, [] as request_rules, missing_input
+  null as following_source, -1 as law, missing_input
 from calls where graded and missing_input is not null;
 
 create or replace table listed_number_situations as
@@ -247,16 +249,18 @@ select l.call, g.situation from listed_looked_at l join listed_number_situations
   on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
   and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.newly_listed = l.newly_listed and g.refused = l.refused
   and g.clean = l.clean and g.clean_later = l.clean_later and g.screened = l.screened and g.recorded = l.recorded
-  and g.following_source is not distinct from l.following_source and g.request_rules = l.request_rules
+  and g.following_source is not distinct from l.following_source and g.law = l.law
   and g.missing_input = l.missing_input;
 
 create or replace table listed_number_verdicts as
 -- Empty without listed_number_situations.
 with asked as (
-  select g.*, coalesce(w.rules, []) as listing_rules, coalesce(o.rules, []) as own_rules, coalesce(w.declared, false) as declared,
+  select g.*, coalesce(w.rules, []) as listing_rules, coalesce(o.rules, []) as own_rules,
+    coalesce(q.rules, []) as request_rules, coalesce(w.declared, false) as declared,
     coalesce(w.exempt, false) as exempt, listing_rules <> [] as has_list, own_rules <> [] as has_own, t.plain_age is not null as plain
   from listed_number_situations g cross join settings t
   left join listing_law w using (case_id) left join own_list_law o using (case_id)
+  left join requests_before q on q.call = g.law
 )
 select situation,
   case when missing_input <> '' then 2

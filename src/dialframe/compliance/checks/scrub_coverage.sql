@@ -17,27 +17,29 @@ group by n.situation;
 
 create or replace table coverage as
 -- Empty without calls or leads.
+-- A number is its own key; a text that is none stands for itself.
 with people as (
-  select number, phone, bool_or(coalesce(status, '') not in ('dnc', 'completed')) as callable, false as called, min(lead) as place
-  from leads group by number, phone
+  select phone, case when phone is null then number end as text, any_value(number) as number,
+    bool_or(coalesce(status, '') not in ('dnc', 'completed')) as callable, false as called, min(lead) as place,
+    case when count(*) = 1 then any_value(lead_id) end as lead_id
+  from leads group by all
 ), dialed as (
-  select to_number as number, phone, false as callable, true as called, min(call) as place
-  from calls where graded and is_outbound and to_number is not null group by to_number, phone
+  select phone, case when phone is null then to_number end as text, any_value(to_number) as number,
+    false as callable, true as called, min(call) as place, null::varchar as lead_id
+  from calls where graded and is_outbound and to_number is not null group by all
 ), everyone as (
-  select number, any_value(phone) as phone, bool_or(callable) as callable, bool_or(called) as called,
-    min(place) filter (callable) as lead_place, min(place) filter (called) as call_place
-  from (select * from people union all select * from dialed) group by number
+  select any_value(number) as number, phone, bool_or(callable) as callable, bool_or(called) as called,
+    min(place) filter (callable) as lead_place, min(place) filter (called) as call_place, any_value(lead_id) as lead_id
+  from (select * from people union all select * from dialed) group by phone, text
 ), newest_check as (
   select phone, max(at_utc) as at_utc, arg_max(listed, at_utc) as listed, arg_max(ref, at_utc) as ref from checks group by phone
 ), newest_screen as (
   select phone, max(at_utc) as at_utc, arg_max(ref, at_utc) as ref from screens group by phone
-), single as (
-  select number, any_value(lead_id) as lead_id from leads group by number having count(*) = 1
 ), aged as (
-  select e.*, l.lead_id, k.at_utc as check_at, k.listed, k.ref as check_ref, c.at_utc as screen_at, c.ref as screen_ref,
+  select e.*, k.at_utc as check_at, k.listed, k.ref as check_ref, c.at_utc as screen_at, c.ref as screen_ref,
     coalesce(s.plain_age, w.max_age, s.default_age) as max_age, coalesce(w.declared, s.plain_age is not null) as declared,
     coalesce(w.screen_declared, false) as screen_declared, w.rules, s.as_of
-  from everyone e cross join settings s left join single l using (number)
+  from everyone e cross join settings s
   left join newest_check k on k.phone = e.phone left join newest_screen c on c.phone = e.phone
   left join numbers n on n.phone = e.phone left join number_limits w on w.situation = n.situation
   where e.callable or e.called

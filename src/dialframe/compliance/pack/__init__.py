@@ -147,7 +147,7 @@ def write_rows(
             result = f"select r.* replace (p.name as item) from ({result}) r join pseudonym_texts p on p.number = r.item"
         _copy(
             engine.con,
-            f"from ({result}) order by all",
+            f"from ({result}) order by item",
             folder / "results" / f"{check.name}.parquet",
         )
     if listed and "scrub_coverage" in engine.ran:

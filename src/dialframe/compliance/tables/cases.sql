@@ -19,11 +19,8 @@ join offsets o on o.zone = z.zone and s.since >= o.since and s.since < o.until
 group by all;
 
 create or replace table calls as
--- Empty without outbound.
-with placed as (
-  select e.*, coalesce(n.situation, -1) as situation, n.place
-  from outbound e left join call_situations n using (call)
-), timed as (
+-- Empty without placed.
+with timed as (
   select p.*,
     (p.at_utc + to_microseconds(coalesce(k.least_us, 0)))::date as first_day,
     (p.at_utc + to_microseconds(coalesce(k.most_us, 0)))::date as last_day,

@@ -366,18 +366,19 @@ def _situations(db: Database, asked: Asked) -> None:
          [(int(p[1:]), _LINES.index(k)) for p, k in practice.line_types.items() if p[1:].isdigit()])  # fmt: skip
     lifted = _lifted(db, asked.exemptions, asked.law.lifting_windows())
     width, sets = len(settings), len(lifted)
-    key = f"((n.place * {width} + {{setting}}) * {len(_LINES)} + coalesce(l.line, 0)) * {sets}"
     db.run(f"""
         create or replace table numbers as
-        select n.*, {key.format(setting="0")} as situation from number_places n left join line_types l using (phone)""")
-    db.run(f"""
-        create or replace table call_situations as
-        select c.call, n.place, {key.format(setting="coalesce(s.setting, 0)")} + coalesce(x.lifted, 0) as situation
-        from outbound c join number_places n using (phone) left join campaign_settings s using (campaign_id)
-        left join line_types l using (phone) left join lifted_calls x using (call)""")
-    found = db.execute(
-        "select distinct situation from call_situations union select distinct situation from numbers order by 1"
-    ).fetchall()
+        select n.*, (n.place * {width * len(_LINES)} + coalesce(l.line, 0)) * {sets} as situation
+        from number_places n left join line_types l using (phone);
+        create or replace view placed as
+        -- Empty without outbound.
+        select c.*, coalesce(n.situation + coalesce(s.setting, 0) * {len(_LINES) * sets} + coalesce(x.lifted, 0), -1) as situation,
+          n.place
+        from outbound c left join numbers n using (phone) left join campaign_settings s using (campaign_id)
+        left join lifted_calls x using (call)""")
+    found = db.execute("""
+        select distinct situation from placed where situation >= 0
+        union select distinct situation from numbers order by 1""").fetchall()
     rows: list[tuple[Any, ...]] = []
     reached: list[tuple[Any, ...]] = []
     for (situation,) in found:
