@@ -99,7 +99,7 @@ def test_a_service_that_says_nothing_is_given_up(
     status = run(["sync", "--base-url", silent, "--store", str(tmp_path)])
 
     assert status == 1
-    assert time.monotonic() - begun_s < 10
+    assert time.monotonic() - begun_s < 60
     assert "did not answer in time" in capsys.readouterr().err
 
 
