@@ -47,7 +47,11 @@ def service() -> Iterator[sandbox.Sandbox]:
 
 
 def start(
-    base_url: str, key: str, store: Path, *arguments: str, program: Sequence[str] = ("-m", "dialframe")
+    base_url: str,
+    key: str,
+    store: Path,
+    *arguments: str,
+    program: Sequence[str] = ("-m", "dialframe"),
 ) -> subprocess.Popen[str]:
     """The command in a process of its own."""
     return subprocess.Popen(
