@@ -84,6 +84,8 @@ def test_funnel_of_a_period(account: Account) -> None:
     assert sum(row["count"] for row in none[2:]) == 0 < whole
     with pytest.raises(ConfigError, match=r"since takes a day .* not 'yesterday'"):
         ask(account, "campaign_funnel", since="yesterday")
+    with pytest.raises(ConfigError, match="policy names custom_fields"):
+        ask(account, "campaign_funnel", by="Notes")
 
 
 @pytest.mark.parametrize("view", ["campaign", "source", "state", "week"])

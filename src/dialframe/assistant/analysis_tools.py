@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.config import OnProgress, silent
 from dialframe.errors import ConfigError, StoreError
+from dialframe.frames.columns import LEADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,12 +45,14 @@ class Asked:
         arguments: Arguments that fit the tool's schema.
         now: The moment, UTC.
         on_progress: Told how it comes on.
+        people: Fields about persons that the operator's policy gives.
     """
 
     account: Account
     arguments: Arguments
     now: datetime
     on_progress: OnProgress = silent
+    people: frozenset[str] = frozenset()
 
     @property
     def stores(self) -> Path:
@@ -103,9 +106,19 @@ def campaign_funnel(asked: Asked) -> dict[str, Any]:
     from dialframe.flows import firm_records, reporting
 
     given = asked.arguments
+    by = given.get("by")
+    # A split shows values: of a field in which people write, those are names and notes.
+    if (
+        by not in (None, "region", reporting.SOURCE, *LEADS.names)
+        and "custom_fields" not in asked.people
+    ):
+        raise ConfigError(
+            f"by={by!r}: custom fields but {reporting.SOURCE} are given only where the operator's policy names "
+            "custom_fields (--policy)"
+        )
     scope = reporting.Scope(
         given.get("campaign_id"),
-        given.get("by"),
+        by,
         firm_records.instant("since", given.get("since")),
         firm_records.instant("until", given.get("until")),
     )
@@ -252,7 +265,8 @@ ALL: Final = (
             "campaign_id": {"type": "string", "description": "Only this campaign, cmp_..."},
             "by": {
                 "type": "string",
-                "description": "Split by campaign_id, region or a custom field such as lead_source.",
+                "description": "Split by campaign_id, region or lead_source; by another custom field only where"
+                " the operator's policy gives custom_fields.",
             },
             "since": _SINCE,
             "until": _UNTIL,

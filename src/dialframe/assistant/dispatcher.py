@@ -198,7 +198,11 @@ class Dispatcher:
                 f"{row.name} reads what only a key with {', '.join(missing)} may read"
             )
         asked = analysis_tools.Asked(
-            call.caller.account, call.arguments, self._now(), partial(_tell, call.context)
+            call.caller.account,
+            call.arguments,
+            self._now(),
+            partial(_tell, call.context),
+            self.exposure.people,
         )
         with anyio.move_on_after(ANALYSIS_S) as deadline:
             made = await self._made(row, asked)
