@@ -15,16 +15,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from dialframe.client import Options
+from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
 from dialframe.contract.models.lead_models import Campaign, Lead
 from dialframe.contract.models.message_models import DispositionReport, Me, SmsDeliveryReport
-from dialframe.contract.models.shape import Answer
 from dialframe.contract.models.webhook_models import (
     WebhookEndpoint,
     WebhookEvent,
     WebhookEventSummary,
 )
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError, InvalidRequest, NotFound
 from dialframe.store import Store
 

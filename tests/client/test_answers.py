@@ -15,10 +15,10 @@ from client.fakes import CALL, CAMPAIGN, LEAD, PHONE, REQUEST_ID, a_call, a_lead
 from dialframe.client import response_reading
 from dialframe.client.request_building import PlannedRequest, plan
 from dialframe.contract import operations as rows
+from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import CallbackCreate, CallQuery, CallRef
 from dialframe.contract.models.lead_models import CampaignRef, LeadImport, LeadUpdate
 from dialframe.contract.models.message_models import DispositionQuery
-from dialframe.contract.models.shape import Empty
 from dialframe.contract.models.webhook_models import WebhookRef
 from dialframe.errors import ApiError, ConfigError, ContractError, NotFound, ServiceUnavailable
 

@@ -16,7 +16,7 @@ import pytest
 from client.fakes import KEY, Service, connected
 from dialframe.client import Client, Listing
 from dialframe.contract import operations
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import PermissionDenied
 
 Row = Operation[Any, Any]

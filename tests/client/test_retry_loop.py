@@ -25,7 +25,7 @@ from client.fakes import (
 )
 from dialframe.client import Client, Options, RateLimiter
 from dialframe.contract import operations
-from dialframe.contract.models.shape import Empty
+from dialframe.contract.models.base_models import Empty
 from dialframe.errors import (
     Conflict,
     LimitReached,

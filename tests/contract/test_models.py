@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from dialframe.contract.models import call_models, lead_models, message_models, webhook_models
-from dialframe.contract.models.shape import ListQuery, Page, Request
+from dialframe.contract.models.base_models import ListQuery, Page, Request
 from rows import every_row
 
 UUID = "00000000-0000-4000-8000-000000000001"

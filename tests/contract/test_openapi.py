@@ -18,7 +18,7 @@ from dialframe import sandbox
 from dialframe.contract import operations
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.openapi import document
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from rows import every_row
 
 Row = Operation[Any, Any]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from dialframe.contract import operations
 from dialframe.contract.error_codes import BY_CODE
-from dialframe.contract.models.shape import Media, Nothing
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Media, Nothing
+from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import SCOPES, SWITCHES
 from rows import every_row
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dialframe.client import Options
 from dialframe.contract.models.lead_models import Lead, LeadImport, LeadImportAnswer
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import (
     ApiError,
     ConfigError,

@@ -31,7 +31,7 @@ from dialframe.store import Bad, Checkpoint, Store, bad_record
 
 if TYPE_CHECKING:
     from dialframe.client import Listing, ListPage, Quarantined
-    from dialframe.contract.models.shape import Answer
+    from dialframe.contract.models.base_models import Answer
 
     Page: TypeAlias = ListPage[Any]
 

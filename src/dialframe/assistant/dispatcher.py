@@ -35,8 +35,8 @@ from dialframe.assistant.tool_answers import shown
 from dialframe.client import Options
 from dialframe.config import Progress
 from dialframe.contract.limits import JSON_DEPTH
-from dialframe.contract.models.shape import Nothing
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Nothing
+from dialframe.contract.operations import Operation
 from dialframe.errors import DialframeError
 from dialframe.privacy import KEY
 

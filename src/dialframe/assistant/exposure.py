@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from mcp import types
 
 from dialframe.contract import openapi_schemas, operations
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 
 #: `final` cannot be undone: a phone rings, a message arrives, a secret is gone. `outward` sends data of people

@@ -22,8 +22,8 @@ from dialframe.client.step_runners import Async, RawAsync
 from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import AsyncHttpxTransport, AsyncReply, AsyncTransport
 from dialframe.config import DEFAULT_TIMEOUT_S
-from dialframe.contract.models.shape import Answer
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Answer
+from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

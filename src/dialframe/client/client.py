@@ -35,9 +35,9 @@ from dialframe.client.tolerant_json import Novelty
 from dialframe.client.transport import HttpxTransport, Reply, Transport
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
+from dialframe.contract.models.base_models import Answer, Empty
 from dialframe.contract.models.message_models import Me
-from dialframe.contract.models.shape import Answer, Empty
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:

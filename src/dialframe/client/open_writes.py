@@ -9,7 +9,7 @@ from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.response_reading import Answered
 from dialframe.client.step_runners import OnDisk, Steps
-from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.base_models import Answer
 from dialframe.errors import ConfigError
 
 

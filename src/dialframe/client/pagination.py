@@ -18,7 +18,7 @@ from dialframe.client.response_reading import ListPage
 from dialframe.client.step_runners import Async, Steps, Sync
 from dialframe.client.tolerant_json import Quarantined
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.base_models import Answer
 from dialframe.errors import ContractError
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from dialframe.contract import ids, limits
-from dialframe.contract.models.shape import E164, Request
-from dialframe.contract.operations import BY_NAME
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import E164, Request
+from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from dialframe.contract import limits
-from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.base_models import Answer
 from dialframe.errors import ConfigError
 
 _CORRELATION: Final = re.compile(limits.CORRELATION_ID_PATTERN)

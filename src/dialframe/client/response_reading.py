@@ -29,8 +29,8 @@ from dialframe.client.tolerant_json import (
     sound_page,
 )
 from dialframe.contract import error_codes, ids, limits
-from dialframe.contract.models.shape import Answer, PageInfo
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Answer, PageInfo
+from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.errors import (
     FAMILIES,

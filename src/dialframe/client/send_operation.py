@@ -18,9 +18,8 @@ from dialframe.client.response_reading import ANSWER_BYTES, Answered, ListPage, 
 from dialframe.client.retry_loop import Body, Consume, Policy, RetryLoop, Trail
 from dialframe.client.step_runners import Note, OnDisk, Steps
 from dialframe.client.tolerant_json import Mismatch, Novelties, novel_values, row_model
-from dialframe.contract.models.shape import Answer, ListQuery, Page, Request
-from dialframe.contract.operations import BY_NAME
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Answer, ListQuery, Page, Request
+from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import (
     ApiError,
     ConfigError,

@@ -35,7 +35,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from dialframe.client.request_building import where
-from dialframe.contract.models.shape import Answer
+from dialframe.contract.models.base_models import Answer
 from dialframe.privacy import redact
 
 #: Stands for a number that is not finite, in a count.

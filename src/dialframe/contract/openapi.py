@@ -15,7 +15,7 @@ from typing import Any, Final
 from dialframe.contract import limits, webhook_envelope
 from dialframe.contract.error_codes import BY_CODE, Code
 from dialframe.contract.ids import REQUEST_ID
-from dialframe.contract.models.shape import Nothing
+from dialframe.contract.models.base_models import Nothing
 from dialframe.contract.openapi_schemas import (
     Schema,
     closure,
@@ -24,8 +24,7 @@ from dialframe.contract.openapi_schemas import (
     only,
     reference,
 )
-from dialframe.contract.operations import ALL
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import ALL, Operation
 
 Row = Operation[Any, Any]
 

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from dialframe.contract import limits
-from dialframe.contract.models.shape import Media, Nothing
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Media, Nothing
+from dialframe.contract.operations import Operation
 
 Schema = dict[str, Any]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from dialframe.contract import limits
-from dialframe.contract.models.shape import Answer, Flag, Instant, Integer
+from dialframe.contract.models.base_models import Answer, Flag, Instant, Integer
 from dialframe.contract.models.webhook_models import EventType
 
 SIGNATURE_HEADER: Final = "Service-Signature"

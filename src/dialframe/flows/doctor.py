@@ -30,6 +30,7 @@ from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.contract import operations as rows
 from dialframe.contract.error_codes import BY_CODE
 from dialframe.contract.limits import BUCKETS
+from dialframe.contract.models.base_models import Empty, Page, Request
 from dialframe.contract.models.call_models import (
     AppointmentQuery,
     CallbackQuery,
@@ -38,9 +39,8 @@ from dialframe.contract.models.call_models import (
 )
 from dialframe.contract.models.lead_models import CampaignQuery, LeadQuery
 from dialframe.contract.models.message_models import DispositionQuery, DncCheck, Me
-from dialframe.contract.models.shape import Empty, Page, Request
 from dialframe.contract.models.webhook_models import WebhookQuery
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import SCOPES, Scope
 from dialframe.errors import (
     ApiError,

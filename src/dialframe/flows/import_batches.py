@@ -29,7 +29,7 @@ from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits, operations
 from dialframe.contract.models.lead_models import Lead, LeadImport, LeadImportAnswer
 from dialframe.contract.models.lead_models import LeadInput as Body
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.errors import (
     ApiError,
     ConfigError,

@@ -17,7 +17,7 @@ from dialframe.client.pagination import AsyncListing, Listing, ListPlan
 from dialframe.client.response_reading import Answered
 from dialframe.client.send_operation import Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 
 P = ParamSpec("P")
 T = TypeVar("T")

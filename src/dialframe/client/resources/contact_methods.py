@@ -18,6 +18,7 @@ from dialframe.client.step_runners import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
+from dialframe.contract.models.base_models import E164, Empty
 from dialframe.contract.models.message_models import (
     Consent,
     ConsentRecord,
@@ -33,7 +34,6 @@ from dialframe.contract.models.message_models import (
     WhatsAppMessage,
     WhatsAppSend,
 )
-from dialframe.contract.models.shape import E164, Empty
 from dialframe.errors import ConfigError, ContractError, DialframeError
 from dialframe.privacy import mask
 

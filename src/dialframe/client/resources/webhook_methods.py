@@ -10,7 +10,7 @@ from dialframe.client.resources import Resource, ShellT, listed, operation
 from dialframe.client.step_runners import Steps
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.shape import Nothing
+from dialframe.contract.models.base_models import Nothing
 from dialframe.contract.models.webhook_models import (
     EventQuery,
     EventRef,

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from dialframe.contract import limits
 from dialframe.contract.ids import AppointmentId, CallbackId, CallId, CampaignId, LeadId
-from dialframe.contract.models.shape import (
+from dialframe.contract.models.base_models import (
     E164,
     WHOLE,
     Answer,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dialframe.contract import limits
 from dialframe.contract.ids import CampaignId, LeadId
-from dialframe.contract.models.shape import (
+from dialframe.contract.models.base_models import (
     WHOLE,
     Answer,
     Flag,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from dialframe.contract import limits
 from dialframe.contract.ids import CampaignId
-from dialframe.contract.models.shape import (
+from dialframe.contract.models.base_models import (
     E164,
     Answer,
     Flag,

@@ -8,7 +8,14 @@ from pydantic import Field
 
 from dialframe.contract import limits
 from dialframe.contract.ids import WebhookEndpointId, WebhookEventId
-from dialframe.contract.models.shape import Answer, Flag, Instant, Integer, ListQuery, Request
+from dialframe.contract.models.base_models import (
+    Answer,
+    Flag,
+    Instant,
+    Integer,
+    ListQuery,
+    Request,
+)
 
 EventType = Literal[
     "call.completed",

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dialframe.contract import operations
+from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import CallQuery, CallRef, CallStart
 from dialframe.contract.models.lead_models import CampaignQuery, CampaignRef
 from dialframe.contract.models.message_models import DispositionQuery
-from dialframe.contract.models.shape import Empty
 from dialframe.contract.scopes import SWITCHES
 from dialframe.sandbox.dialer import automatic_dialing, call_life, contact_checks
 from dialframe.sandbox.dialer.call_life import CalledParty

@@ -8,6 +8,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dialframe.contract import operations
+from dialframe.contract.models.base_models import Empty
 from dialframe.contract.models.call_models import (
     AppointmentCreate,
     AppointmentQuery,
@@ -26,7 +27,6 @@ from dialframe.contract.models.message_models import (
     SmsSend,
     WhatsAppSend,
 )
-from dialframe.contract.models.shape import Empty
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.contact_checks import Sent
 from dialframe.sandbox.handlers import replies

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from dialframe.contract import limits, operations
 from dialframe.contract.ids import CampaignId
+from dialframe.contract.models.base_models import WHOLE, Flag, Integer, Request
 from dialframe.contract.models.lead_models import (
     CustomFields,
     ExternalId,
@@ -26,7 +27,6 @@ from dialframe.contract.models.lead_models import (
     LeadRef,
     LeadUpdate,
 )
-from dialframe.contract.models.shape import WHOLE, Flag, Integer, Request
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
 from dialframe.sandbox.handlers import replies
 from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on, taking

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from dialframe.contract.models.shape import ListQuery, Request
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import ListQuery, Request
+from dialframe.contract.operations import Operation
 from dialframe.sandbox.dialer.contact_checks import Sender
 from dialframe.sandbox.world.api_objects import (
     MEDIA_TYPE,

@@ -20,8 +20,8 @@ from pydantic import ValidationError
 
 from dialframe.contract import limits
 from dialframe.contract.limits import Bucket
-from dialframe.contract.models.shape import Request
-from dialframe.contract.row import Operation
+from dialframe.contract.models.base_models import Request
+from dialframe.contract.operations import Operation
 from dialframe.privacy import KEY
 from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.handlers.replies import Inbound

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from dialframe.contract import limits
 from dialframe.contract.error_codes import NOT_STORED_STATUSES
-from dialframe.contract.row import Operation
+from dialframe.contract.operations import Operation
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.handlers import HANDLERS
 from dialframe.sandbox.handlers.replies import Context, Handler, Inbound, Reply, refusal_answer

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dialframe.contract.error_codes import BY_CODE
+from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.call_models import Appointment, Call, Callback
 from dialframe.contract.models.lead_models import Campaign, Lead
 from dialframe.contract.models.message_models import SmsMessage
-from dialframe.contract.models.shape import Answer
 from dialframe.contract.models.webhook_models import WebhookDelivery, WebhookEventSummary
 from dialframe.sandbox.world import clock
 
