@@ -8,7 +8,7 @@ from analytics.made import call, calls, lead, leads
 from dialframe import analytics, frames, plots
 from dialframe.analytics.result.result_tables import campaign_names
 from dialframe.reports import result_sections
-from dialframe.reports.page import Page, render
+from dialframe.reports.html_page import Page, render
 
 ONE, TWO = "cmp_one1", "cmp_two2"
 CAMPAIGNS = frames.from_records(

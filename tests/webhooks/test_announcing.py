@@ -6,7 +6,7 @@ import threading
 
 from dialframe.errors import DialframeError
 from dialframe.webhooks import Delivery, verify
-from dialframe.webhooks.announcing import Announcer
+from dialframe.webhooks.receiver import Announcer
 from webhooks.made import NOW, SECRET, delivery, until
 
 

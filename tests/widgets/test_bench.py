@@ -16,8 +16,8 @@ from dialframe.cli.entry_point import run
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.flows.lead_lists import Recipe
 from dialframe.suppression import SuppressionList
-from dialframe.widgets.bench import LeadBench
-from dialframe.widgets.folder import entry, inside, plain_name
+from dialframe.widgets.lead_bench import LeadBench
+from dialframe.widgets.work_folder import entry, inside, plain_name
 from widgets.conftest import AUTUMN
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dialframe.widgets.transfer import PIECE_BYTES, Downloads, Upload
+from dialframe.widgets.file_transfer import PIECE_BYTES, Downloads, Upload
 
 
 class Uploading(Upload):

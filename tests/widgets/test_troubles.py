@@ -13,8 +13,8 @@ from dialframe.cli.entry_point import run
 from dialframe.config import Progress
 from dialframe.sandbox.launch import Sandbox
 from dialframe.widgets import LeadBench, Workbench
-from dialframe.widgets.bench import Connect
 from dialframe.widgets.jobs import Jobs
+from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.saved_work import load, place
 from widgets.conftest import AUTUMN
 

@@ -17,8 +17,8 @@ from dialframe.widgets import (
     FunnelState,
     Workbench,
 )
-from dialframe.widgets.bench import Connect
 from dialframe.widgets.jobs import Jobs, Stopped
+from dialframe.widgets.lead_bench import Connect
 from widgets.conftest import AUTUMN
 
 

@@ -34,7 +34,7 @@ from dialframe.flows.firm_records import (
     suppressed,
     worth_checking,
 )
-from dialframe.reports import audit_page, page, render
+from dialframe.reports import audit_page, html_page, render
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -371,7 +371,7 @@ def write_pack(
     html = render(audit_page.page(readable(result)))
     report = {"report.html": html.encode()}
     if pdf:
-        report["report.pdf"] = page.to_pdf(html, dated=result.as_of)
+        report["report.pdf"] = html_page.to_pdf(html, dated=result.as_of)
     if path.suffix != ".zip":
         return pack.write(
             result, path, summary=facts(result), further=report, key=key,

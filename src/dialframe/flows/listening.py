@@ -9,8 +9,8 @@ from functools import partial
 from dialframe.account import Account
 from dialframe.frames import EVENTS
 from dialframe.webhooks import Delivery, receiver
-from dialframe.webhooks.announcing import OnEvent, OnTrouble
-from dialframe.webhooks.delivery import record
+from dialframe.webhooks.received_delivery import record
+from dialframe.webhooks.receiver import OnEvent, OnTrouble
 
 
 def keep(account: Account, delivery: Delivery) -> bool:

@@ -29,7 +29,7 @@ from dialframe.contract.ids import REQUEST_ID
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
 from dialframe.errors import StoreError
 from dialframe.privacy import redact
-from dialframe.reports.page import browser
+from dialframe.reports.html_page import browser
 from dialframe.store import Store, recovery
 from dialframe.store.files.table_layouts import SCHEMA_VERSION
 from dialframe.suppression import SuppressionList

@@ -1,6 +1,6 @@
 """Results as pages that can be sent to somebody: one file, no request to any other host."""
 
-from dialframe.reports.page import Figure, Page, Section, Sheet, render
+from dialframe.reports.html_page import Figure, Page, Section, Sheet, render
 
 __all__ = ["Figure", "Page", "Section", "Sheet", "render"]
 

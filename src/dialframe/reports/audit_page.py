@@ -10,7 +10,7 @@ from dialframe.compliance import Audit
 from dialframe.compliance.dnc.dashboard import cost
 from dialframe.compliance.result import counted
 from dialframe.privacy import mask, redact
-from dialframe.reports.page import Page, Section, Sheet
+from dialframe.reports.html_page import Page, Section, Sheet
 
 #: Checks, gravest first: name, what a finding of each means, and what to do about it.
 CHECKS: Final = {

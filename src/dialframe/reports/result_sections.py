@@ -15,7 +15,7 @@ from dialframe.compliance import Audit
 from dialframe.plots import Picture
 from dialframe.privacy import mask
 from dialframe.reports.audit_page import HEADINGS, WORDS
-from dialframe.reports.page import Figure, Page, Section, Sheet
+from dialframe.reports.html_page import Figure, Page, Section, Sheet
 
 FUNNEL_HEADINGS: Final = {
     "stage": "Stage",

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from dialframe.contract import limits, webhook_envelope
 from dialframe.contract.webhook_envelope import Envelope
 from dialframe.errors import ConfigError, WebhookError
-from dialframe.webhooks.delivery import Delivery
+from dialframe.webhooks.received_delivery import Delivery
 
 #: Headers of every delivery, in the contract's order.
 HEADERS: Final = (

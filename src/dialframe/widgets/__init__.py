@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from dialframe import extras
 
 if TYPE_CHECKING:
-    from dialframe.widgets.bench import LeadBench
     from dialframe.widgets.coverage_state import CoverageModel
     from dialframe.widgets.coverage_view import CoverageDashboard
     from dialframe.widgets.funnel_state import FunnelModel, FunnelState
     from dialframe.widgets.funnel_view import FunnelExplorer
+    from dialframe.widgets.lead_bench import LeadBench
     from dialframe.widgets.lead_workbench import Workbench
 
 __all__ = [

@@ -20,9 +20,9 @@ from dialframe.flows import audit as auditing
 from dialframe.flows import firm_records
 from dialframe.plots import Picture
 from dialframe.plots.style import Look
-from dialframe.widgets.bench import Connect
 from dialframe.widgets.cleaning_findings import Page, masked, page_of
-from dialframe.widgets.folder import inside, write_manifest
+from dialframe.widgets.lead_bench import Connect
+from dialframe.widgets.work_folder import inside, write_manifest
 
 #: How coverage can be grouped.
 VIEWS: Final = ("campaign", "source", "state", "week")

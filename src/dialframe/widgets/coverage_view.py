@@ -14,7 +14,6 @@ import ipywidgets as W  # noqa: N812 - its own documentation calls it so
 import pandas as pd
 
 from dialframe.plots.style import Look
-from dialframe.widgets.bench import Connect
 from dialframe.widgets.coverage_state import GRADES, VIEWS, CoverageModel
 from dialframe.widgets.elements import (
     Panel,
@@ -31,8 +30,9 @@ from dialframe.widgets.elements import (
     turned,
     turns,
 )
+from dialframe.widgets.file_transfer import Downloads
 from dialframe.widgets.jobs import Jobs
-from dialframe.widgets.transfer import Downloads
+from dialframe.widgets.lead_bench import Connect
 
 _NOW: Final = partial(datetime.now, UTC)
 

@@ -13,8 +13,8 @@ import pandas as pd
 
 from dialframe.config import Progress
 from dialframe.widgets.cleaning_findings import Page
+from dialframe.widgets.file_transfer import StatusLine
 from dialframe.widgets.jobs import Jobs, Work, outcome
-from dialframe.widgets.transfer import StatusLine
 
 if TYPE_CHECKING:
     from dialframe.plots import Picture

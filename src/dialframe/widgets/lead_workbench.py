@@ -18,7 +18,6 @@ from dialframe.flows import lead_tables
 from dialframe.flows.suppress import own_list
 from dialframe.leads.columns.column_map import FIELDS
 from dialframe.widgets import choices
-from dialframe.widgets.bench import Connect, LeadBench
 from dialframe.widgets.elements import (
     Panel,
     bullets,
@@ -34,10 +33,11 @@ from dialframe.widgets.elements import (
     turned,
     turns,
 )
-from dialframe.widgets.folder import names
+from dialframe.widgets.file_transfer import Downloads, Upload
 from dialframe.widgets.jobs import Jobs
+from dialframe.widgets.lead_bench import Connect, LeadBench
 from dialframe.widgets.saved_work import place
-from dialframe.widgets.transfer import Downloads, Upload
+from dialframe.widgets.work_folder import names
 
 #: Clean records that take long to compare.
 _LONG: Final = 100_000

@@ -18,7 +18,7 @@ from dialframe.files import write_text
 from dialframe.flows.lead_lists import Recipe
 from dialframe.leads import ColumnMap, LeadFile
 from dialframe.leads.columns.column_map import Columns
-from dialframe.widgets.folder import inside
+from dialframe.widgets.work_folder import inside
 
 SCHEMA: Final = "dialframe.workbench/1"
 _TOLD: Final = ("region", "encoding", "delimiter", "sheet", "header")

@@ -113,7 +113,7 @@ def settings(port: int, token: str) -> dict[str, Any]:
     return {
         "Voila": {
             "ip": HOST, "port": port, "port_retries": 0, "open_browser": False, "token": token,
-            "identity_provider_class": "dialframe.widgets.page.door.Door",
+            "identity_provider_class": "dialframe.widgets.page.page_access.Door",
             "tornado_settings": {
                 "websocket_max_message_size": _MESSAGE_BYTES,
                 # A name of somebody else's that leads to this machine is not this page.
@@ -178,7 +178,7 @@ def _seen(folder: Path, environment: Mapping[str, str], private: Path) -> dict[s
 def _start(private: Path, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     notebook = str(resources.files("dialframe.widgets.page").joinpath("page.ipynb"))
     command = [
-        sys.executable, "-m", "dialframe.widgets.page.guarded", notebook, f'--Voila.config_file_paths=["{private}"]',
+        sys.executable, "-m", "dialframe.widgets.page.page_process", notebook, f'--Voila.config_file_paths=["{private}"]',
     ]  # fmt: skip
     with log.open("wb") as out:
         return subprocess.Popen(  # noqa: S603 - the command is our own

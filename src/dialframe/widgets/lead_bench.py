@@ -26,9 +26,9 @@ from dialframe.leads import LeadFile, MappingDecision, Rules, load_rules
 from dialframe.suppression import SuppressionList
 from dialframe.widgets import cleaning_findings
 from dialframe.widgets.cleaning_findings import Browsed, Page, masked
-from dialframe.widgets.folder import Uploads, inside, write_manifest
 from dialframe.widgets.jobs import aside
 from dialframe.widgets.saved_work import Work, file_of, left_off, save, work_on
+from dialframe.widgets.work_folder import Uploads, inside, write_manifest
 
 #: Opens the account; closed again behind each step that needs it.
 Connect = Callable[[], AbstractContextManager[Account]]

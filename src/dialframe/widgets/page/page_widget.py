@@ -16,12 +16,12 @@ from IPython.display import display
 from dialframe.account import connect
 from dialframe.config import ENVIRONMENT
 from dialframe.errors import ConfigError
-from dialframe.widgets.bench import Connect
 from dialframe.widgets.elements import html, paragraph, tabs
+from dialframe.widgets.file_transfer import script
 from dialframe.widgets.jobs import outcome, sentence
+from dialframe.widgets.lead_bench import Connect
 from dialframe.widgets.lead_workbench import Workbench
 from dialframe.widgets.page.server import FOLDER
-from dialframe.widgets.transfer import script
 
 TITLES: Final = ("Leads", "Funnel", "Coverage")
 
