@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,11 +14,13 @@ import ipywidgets as W  # noqa: N812 - its own documentation calls it so
 from platformdirs import user_state_path
 
 from dialframe.config import OnProgress
+from dialframe.errors import ConfigError
 from dialframe.files import note_outputs
 from dialframe.flows import lead_tables
 from dialframe.flows.suppress import own_list
-from dialframe.leads.columns.column_map import FIELDS
-from dialframe.widgets import choices
+from dialframe.leads import MappingDecision
+from dialframe.leads.columns.column_map import FIELDS, ColumnMap, Columns
+from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.widgets.elements import (
     Panel,
     bullets,
@@ -38,6 +41,101 @@ from dialframe.widgets.jobs import Jobs
 from dialframe.widgets.lead_bench import Connect, LeadBench
 from dialframe.widgets.saved_work import place
 from dialframe.widgets.work_folder import names
+
+#: Endings of lead files, and of house rules.
+LEAD_ENDINGS: Final = (
+    ".csv", ".tsv", ".txt", ".tab", ".psv", ".xlsx", ".xlsm", ".xls", ".ods", ".json", ".jsonl",
+    ".ndjson", ".parquet", ".gz", ".zip",
+)  # fmt: skip
+RULE_ENDINGS: Final = (".toml", ".json")
+
+#: Whatever was found is taken.
+AS_FOUND: Final = "found"
+#: The field is left out.
+LEFT_OUT: Final = "none"
+_COLUMN: Final = "column:"
+
+#: Words of a delimiter to what `read` takes.
+DELIMITERS: Final = (
+    ("as found", ""), ("comma", "comma"), ("semicolon", "semicolon"), ("tab", "tab"),
+    ("pipe", "pipe"),
+)  # fmt: skip
+
+Option = tuple[str, str]
+
+
+def field_options(
+    name: str, columns: Sequence[str], decision: MappingDecision | None
+) -> tuple[Option, ...]:
+    """Options of one field: what was found with how sure that is, nothing, or any column."""
+    none = () if name == "phone" else (("leave out", LEFT_OUT),)
+    every = tuple((column, f"{_COLUMN}{column}") for column in columns)
+    return ((found_words(name, decision), AS_FOUND), *none, *every)
+
+
+def found_words(name: str, decision: MappingDecision | None) -> str:
+    """What was found for a field: `Telefon (0.97)`."""
+    found = None if decision is None else decision.columns
+    own = () if found is None else found.fields().get(name, ())
+    if found is None or not own:
+        return "nothing found"
+    sure = found.confidence.get(name)
+    return f"found: {', '.join(own)}" + ("" if sure is None else f" ({sure:.2f})")
+
+
+def chosen_mapping(
+    chosen: Mapping[str, str], mapping: ColumnMap | Mapping[str, Columns] | None
+) -> dict[str, Columns] | None:
+    """The mapping that a recipe takes, from the options chosen; a field that was set before stays set."""
+    before: dict[str, Columns] = (
+        dict(mapping.fields()) if isinstance(mapping, ColumnMap) else dict(mapping or {})
+    )
+    given: dict[str, Columns] = {
+        name: None if option == LEFT_OUT else option.removeprefix(_COLUMN)
+        for name, option in chosen.items()
+        if option != AS_FOUND
+    }
+    return ({**before, **given}) or None
+
+
+def header_choice(words: str) -> HeaderChoice:
+    """The header that was typed: empty, `none`, or its line.
+
+    Raises:
+        ConfigError: It is none of them.
+    """
+    text = words.strip().lower()
+    if text in ("", "auto"):
+        return "auto"
+    if text == "none":
+        return "none"
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise ConfigError(f"the header is a line number, none, or empty to find it, not {words!r}")
+    return int(text)
+
+
+def questions(decisions: Sequence[MappingDecision]) -> list[str]:
+    """What is not sure about the columns, one sentence each."""
+    several = len(decisions) > 1
+    return [
+        f"{decision.name}: {question.why}" if several else question.why
+        for decision in decisions
+        for question in decision.questions
+    ]
+
+
+#: Fields that are shown at once; the others stand behind them.
+FIRST_FIELDS: Final = (
+    "phone",
+    "first_name",
+    "last_name",
+    "full_name",
+    "email",
+    "external_id",
+    "opt_out",
+)
+OTHER_FIELDS: Final = tuple(name for name in FIELDS if name not in FIRST_FIELDS)
+
 
 #: Clean records that take long to compare.
 _LONG: Final = 100_000
@@ -107,7 +205,7 @@ class Workbench(Panel):
             self._uploaded,
             lambda why: self.say(why, failed=True),
         )
-        self.upload.accept = ",".join(choices.ENDINGS)
+        self.upload.accept = ",".join(LEAD_ENDINGS)
         self.path = field(
             W.Combobox(description="File", placeholder="name of a file of the folder")
         )
@@ -122,9 +220,7 @@ class Workbench(Panel):
     def _make_choices(self) -> None:
         self.region = field(W.Text(description="Region", value=self.model.recipe.region or ""))
         self.encoding = field(W.Text(description="Encoding", placeholder="as found"))
-        self.delimiter = field(
-            W.Dropdown(description="Delimiter", options=choices.DELIMITERS, value="")
-        )
+        self.delimiter = field(W.Dropdown(description="Delimiter", options=DELIMITERS, value=""))
         self.header = field(W.Text(description="Header line", placeholder="as found, or none"))
         self.sheet = field(W.Text(description="Sheet", placeholder="as found"))
         self.rules = field(
@@ -137,14 +233,14 @@ class Workbench(Panel):
         self.undo.on_click(lambda _: self.run(self.model.undo))
         self.detected = html()
         self.more = W.Accordion(
-            children=[row(*(self.fields[name] for name in choices.OTHERS))],
+            children=[row(*(self.fields[name] for name in OTHER_FIELDS))],
             titles=("Further fields",),
         )
         self.choice_box = titled(
             "2. What was found",
             self.detected,
             row(self.region, self.encoding, self.delimiter, self.header, self.sheet, self.rules),
-            row(*(self.fields[name] for name in choices.FIRST)),
+            row(*(self.fields[name] for name in FIRST_FIELDS)),
             self.more,
             row(self.decide, self.undo),
         )
@@ -206,9 +302,9 @@ class Workbench(Panel):
             region=self.region.value.strip().upper() or None,
             encoding=self.encoding.value.strip() or None,
             delimiter=self.delimiter.value or None,
-            header=choices.header(self.header.value),
+            header=header_choice(self.header.value),
             sheet=self.sheet.value.strip() or None,
-            mapping=choices.told(
+            mapping=chosen_mapping(
                 {name: str(control.value) for name, control in self.fields.items()},
                 self.model.recipe.mapping,
             ),
@@ -262,16 +358,16 @@ class Workbench(Panel):
         self.header.value = "" if recipe.header == "auto" else str(recipe.header)
         self.sheet.value = recipe.sheet or ""
         self.rules.value = self.model.rules_file
-        self.rules.options = names(self.model.folder, choices.RULES)
-        self.path.options = names(self.model.folder, choices.ENDINGS)
+        self.rules.options = names(self.model.folder, RULE_ENDINGS)
+        self.path.options = names(self.model.folder, LEAD_ENDINGS)
         self.detected.value = detected(self.model)
         decision = self.model.decisions[0] if self.model.decisions else None
         columns = [str(name) for name in self.model.files[0].frame] if self.model.files else []
         for name, control in self.fields.items():
-            options = choices.field_options(name, columns, decision)
+            options = field_options(name, columns, decision)
             if control.options != options:
                 control.options = options
-            control.value = choices.FOUND
+            control.value = AS_FOUND
 
     def _draw_outcome(self) -> None:
         self.counts.value = outcome_html(self.model)
@@ -319,7 +415,7 @@ class Workbench(Panel):
 
 def _columns_of(name: str) -> W.Dropdown:
     words = name.replace("_", " ").capitalize()
-    return W.Dropdown(description=words, options=[("nothing found", choices.FOUND)])
+    return W.Dropdown(description=words, options=[("nothing found", AS_FOUND)])
 
 
 def detected(model: LeadBench) -> str:
@@ -328,7 +424,7 @@ def detected(model: LeadBench) -> str:
         return paragraph("No file is open.")
     lines = [f"{file.name}: {'; '.join(lead_tables.decided(file.decisions))}"
              for file in model.files]  # fmt: skip
-    return bullets([*lines, *choices.questions(model.decisions)])
+    return bullets([*lines, *questions(model.decisions)])
 
 
 def outcome_html(model: LeadBench) -> str:
