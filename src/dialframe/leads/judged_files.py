@@ -21,9 +21,9 @@ from dialframe.leads.cells import turns_names
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns import split_phones
 from dialframe.leads.columns.column_map import ColumnMap, Columns
+from dialframe.leads.columns.country_names import ColumnDoubt
 from dialframe.leads.columns.decide import map_columns
 from dialframe.leads.columns.region import (
-    ColumnDoubt,
     RegionDecision,
     column_doubts,
     decide_region,

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Final
+from typing import Final, NamedTuple
 
 import phonenumbers
 
@@ -97,6 +97,24 @@ def named_regions(header: str) -> frozenset[str]:
             if token.isupper() and not text.isupper() and token not in _words("no_codes") | {"PH"}
         }
     return frozenset(region for region in (*names, *codes) if region)
+
+
+class ColumnDoubt(NamedTuple):
+    """Why numbers of a phone column without a country code may be others than they read.
+
+    Attributes:
+        named: Countries that its header names.
+        keeps_zero: Whether some of its numbers have their trunk zero, so that one without it may be
+            a local number.
+    """
+
+    named: frozenset[str]
+    keeps_zero: bool
+
+    def is_of_another(self, region: str | None) -> bool:
+        """Whether the header names a country whose numbers are not those of the region."""
+        code = phonenumbers.country_code_for_region(region) if region else 0
+        return any(phonenumbers.country_code_for_region(named) != code for named in self.named)
 
 
 def _name_in_header(name: str) -> str | None:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import pandas as pd
 import phonenumbers
@@ -21,7 +21,12 @@ from phonenumbers import PhoneNumberType
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import country_name, named_regions, read_region
+from dialframe.leads.columns.country_names import (
+    ColumnDoubt,
+    country_name,
+    named_regions,
+    read_region,
+)
 from dialframe.leads.columns.header_match import header_score, is_not_phone
 from dialframe.leads.columns.region_signs import (
     GROUPED_NUMBERS,
@@ -241,24 +246,6 @@ def decide_region(
         region = codes[0].region
         return RegionDecision(file.name, region, "inferred", len(national), codes)
     return RegionDecision(file.name, None, "open", len(national), codes)
-
-
-class ColumnDoubt(NamedTuple):
-    """Why numbers of a phone column without a country code may be others than they read.
-
-    Attributes:
-        named: Countries that its header names.
-        keeps_zero: Whether some of its numbers have their trunk zero, so that one without it may be
-            a local number.
-    """
-
-    named: frozenset[str]
-    keeps_zero: bool
-
-    def is_of_another(self, region: str | None) -> bool:
-        """Whether the header names a country whose numbers are not those of the region."""
-        code = phonenumbers.country_code_for_region(region) if region else 0
-        return any(phonenumbers.country_code_for_region(named) != code for named in self.named)
 
 
 def column_doubts(frame: pd.DataFrame, columns: ColumnMap) -> dict[str, ColumnDoubt]:

@@ -22,9 +22,8 @@ from dialframe.contract import limits
 from dialframe.leads import texts
 from dialframe.leads.cells import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import Regions, read_region
+from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region
 from dialframe.leads.columns.header_match import is_screening
-from dialframe.leads.columns.region import ColumnDoubt
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.phone_cells import every_number

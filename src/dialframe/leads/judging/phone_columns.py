@@ -17,8 +17,7 @@ from phonenumbers import country_code_for_region
 from dialframe.leads import texts
 from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.country_names import Regions
-from dialframe.leads.columns.region import ColumnDoubt
+from dialframe.leads.columns.country_names import ColumnDoubt, Regions
 from dialframe.leads.columns.split_phones import join_columns
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.phone_cells import (

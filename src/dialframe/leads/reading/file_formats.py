@@ -33,10 +33,9 @@ from dialframe.leads.lead_file import (
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import encoding as encodings
 from dialframe.leads.reading import plausible, structured, workbook
-from dialframe.leads.reading.assembling import lead_file
 from dialframe.leads.reading.blocks import Block
 from dialframe.leads.reading.concat import together
-from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, survey
+from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
 from dialframe.leads.reading.dialect import EXPECTED
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out

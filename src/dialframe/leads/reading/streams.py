@@ -17,7 +17,7 @@ from dialframe.errors import LeadFileError
 from dialframe.files import note_files
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
-from dialframe.leads.reading import assembling, plausible
+from dialframe.leads.reading import delimited, plausible
 from dialframe.leads.reading.blocks import Block
 from dialframe.leads.reading.delimited import Surveyed, survey
 from dialframe.leads.reading.file_formats import Format, begins_like_json, read, read_all
@@ -174,8 +174,8 @@ def _streamed(path: Path, content: Content, told: ReadOptions, spool: Spool) -> 
         header=layout.header,
         lines=np.zeros(0, np.int64),
         rows=np.zeros(0, np.int64),
-        skipped=assembling.skipped(surveyed, names, sep_line),
-        decisions=assembling.decisions(surveyed, known),
+        skipped=delimited.skipped(surveyed, names, sep_line),
+        decisions=delimited.decisions(surveyed, known),
         sha256=content.sha256,
     )
     before = [
@@ -209,7 +209,7 @@ def _sampled(taken: TakenIn, spool: Spool) -> pd.DataFrame:
         done += len(batch.lines)
         for name in names:
             found[name].append(texts.take(batch.rows.columns[name], rows))
-    return pd.DataFrame({name: assembling.text(_joined(own)) for name, own in found.items()})
+    return pd.DataFrame({name: delimited.text(_joined(own)) for name, own in found.items()})
 
 
 def _joined(parts: list[pa.Array]) -> pa.Array:
