@@ -183,7 +183,7 @@ def test_who_sends_nothing_holds_no_connection(monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("voila")
     from tornado.httpserver import HTTPServer
 
-    from dialframe.widgets.page.guarded import bound_waiting
+    from dialframe.widgets.page.page_process import bound_waiting
 
     given: dict[str, float] = {}
     monkeypatch.setattr(HTTPServer, "configure", lambda impl, **more: given.update(more))
