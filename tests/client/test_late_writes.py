@@ -180,7 +180,7 @@ def dial_until_killed(folder: str, seed: int) -> None:
 #: Writes whose window is over after an hour.
 RESENT = [REACHING[n][1] for n in (0, 1, 2, 3, 5)]
 #: `DIALFRAME_LATE_KILLS=100` for more.
-KILLS = int(os.environ.get("DIALFRAME_LATE_KILLS", "8"))
+KILLS = int(os.environ.get("DIALFRAME_LATE_KILLS", "3"))
 
 
 def test_nothing_is_dialed_late_after_a_kill(

@@ -13,7 +13,7 @@ from forked import Forked
 from robustness import broken_off
 
 #: Kills, and full disks, of each kind that hit it; a hundred are run by hand before a release.
-ROUNDS = os.environ.get("BROKEN_OFF", "2")
+ROUNDS = os.environ.get("BROKEN_OFF", "1")
 #: Harmed files of each kind; a thousand are run by hand. Stores: `store/test_recovery.py`.
 HARMED = int(os.environ.get("HARMED", "4"))
 

@@ -19,8 +19,8 @@ import pytest
 
 from robustness.import_kill import Import, Sandbox, served, write_list
 
-KILLS = int(os.environ.get("DIALFRAME_IMPORT_KILLS", "5"))
-LEADS = int(os.environ.get("DIALFRAME_IMPORT_LEADS", "900"))
+KILLS = int(os.environ.get("DIALFRAME_IMPORT_KILLS", "2"))
+LEADS = int(os.environ.get("DIALFRAME_IMPORT_LEADS", "400"))
 SEED = int(os.environ.get("DIALFRAME_IMPORT_SEED", "11"))
 FORKED = os.environ.get("DIALFRAME_IMPORT_FRESH", "") == ""
 #: Faults cost waiting: the short form has few.

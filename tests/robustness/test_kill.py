@@ -20,7 +20,7 @@ from typing import Any
 
 from robustness.kill_load import LISTED_CODES, Ledger, Service, Write, load, seen
 
-ROUNDS = int(os.environ.get("DIALFRAME_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("DIALFRAME_KILL_ROUNDS", "1"))
 SEED = int(os.environ.get("DIALFRAME_KILL_SEED", "7"))
 assert len(LISTED_CODES) >= ROUNDS, "there are fictional numbers for 64 rounds"
 LOGGER = logging.getLogger(__name__)

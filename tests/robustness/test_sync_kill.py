@@ -25,7 +25,7 @@ import pandas as pd
 from dialframe import sandbox
 from dialframe.account import Account, connect
 
-KILLS = int(os.environ.get("DIALFRAME_SYNC_KILLS", "2"))
+KILLS = int(os.environ.get("DIALFRAME_SYNC_KILLS", "1"))
 SEED = int(os.environ.get("DIALFRAME_KILL_SEED", "7"))
 LOGGER = logging.getLogger(__name__)
 PATHS = {

@@ -465,7 +465,7 @@ def dial_for_days(folder: str) -> None:
 
 def test_kills_change_nothing(tmp_path: Path) -> None:
     """A day of calls through kills is that of an account that nobody killed; `DIALFRAME_DIAL_KILLS=50` for more."""
-    wanted = int(os.environ.get("DIALFRAME_DIAL_KILLS", "20"))
+    wanted = int(os.environ.get("DIALFRAME_DIAL_KILLS", "6"))
     tables = (
         "calls",
         "leads",

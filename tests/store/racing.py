@@ -24,7 +24,7 @@ from store.made import START, at, call, phone
 
 PAGE = 50
 SHARED = 10
-FORGOTTEN = 4
+FORGOTTEN = 2
 #: A user who owns nothing.
 NOBODY = 65534
 SMALL = Sizes(seal_rows=300, close_rows=50, part_rows=600, small_parts=3, patches=20)
@@ -116,9 +116,10 @@ def forget(store: Store, name: str, bell: Bell, most: int) -> dict[str, Any]:
             except StoreError as error:
                 if "still reading" not in str(error):
                     raise
+                time.sleep(0.005)
             else:
                 break
-        time.sleep(0.1)
+        time.sleep(0.02)
     return {"tries": tries}
 
 

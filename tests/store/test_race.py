@@ -14,8 +14,8 @@ from store.made import bytes_of, phone
 from store.racing import FORGOTTEN, PAGE, SHARED, Bell, check, opened, page, start
 
 #: Longer and more often by hand: `RACE_PAGES=200 KILLS=20 pytest tests/store/test_race.py`.
-PAGES = int(os.environ.get("RACE_PAGES", "8"))
-KILLS = int(os.environ.get("KILLS", "3"))
+PAGES = int(os.environ.get("RACE_PAGES", "4"))
+KILLS = int(os.environ.get("KILLS", "1"))
 
 
 def test_writers_readers_and_compactors_at_once(tmp_path: Path) -> None:
