@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from dialframe.files import FILE_MODE, folder
 
-__all__ = ["connect", "make_private"]
+__all__ = ["connect", "is_damage", "is_full", "make_private", "salvaged"]
 
 #: How long to wait for another writer before giving up.
 BUSY_S: Final = 5.0
@@ -72,3 +75,31 @@ def make_private(path: Path) -> None:
     folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE_MODE))
     path.chmod(FILE_MODE)
+
+
+def salvaged(path: Path, table: str) -> list[Sequence[Any]]:
+    """Rows of a table of a damaged file, as far as they can be read."""
+    rows: list[Sequence[Any]] = []
+    with (
+        suppress(sqlite3.Error, UnicodeDecodeError),
+        closing(connect(path, read_only=True)) as database,
+    ):
+        # Row by row: what came before a damaged page is kept.
+        rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
+    return rows
+
+
+def is_full(error: Exception) -> bool:
+    """Whether an error of a file or of SQLite says that there is no room left."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that a file is no database, or not what SQLite wrote; one without a code does."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    return isinstance(error, sqlite3.DatabaseError) and code in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )

@@ -75,7 +75,7 @@ class Account:
             tables: Names of tables; None for all but the Do-Not-Call checks, which are never listed.
             reconcile_after: Age of the last whole reading at which a list is read whole again, such as
                 `12h`; `0s` reads everything now. None for each table's own.
-            on_progress: ReadOptions, in this thread, how each table comes on, as `ListProgress`.
+            on_progress: Called in this thread with how each table comes on, as `ListProgress`.
 
         Returns:
             What was done, per table. A table that could not be finished says why in `note`.
@@ -173,11 +173,7 @@ class Account:
         return frame[keep].reset_index(drop=True)
 
     def query(
-        self,
-        sql: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        as_of: When | None = None,
+        self, sql: str, parameters: Mapping[str, Any] | None = None, *, as_of: When | None = None
     ) -> pa.Table:
         """The answer of DuckDB to a SELECT over the tables, with `attempts` as one of them.
 
@@ -487,13 +483,9 @@ class Account:
         oldest = None if max_age is None else age("max_age", max_age)
         with self.client.lane("bulk"):
             return dnc_checks.check(
-                phones,
-                client=self.client,
-                store=self.store,
-                now=self._now(),
-                max_age=oldest,
+                phones, client=self.client, store=self.store, now=self._now(), max_age=oldest,
                 on_progress=on_progress or silent,
-            )
+            )  # fmt: skip
 
     def info(self) -> dict[str, Any]:
         """What is stored and how fresh it is, without any content or key.
@@ -565,20 +557,13 @@ class Account:
         moment = instant("as_of", as_of)
         begin, end = window(since, until)
         cover = covered(table, self.store)
-        frame = self.store.frame(
-            table,
-            as_of=moment,
-            since=begin,
-            until=end,
-            campaign=campaign,
-        )
+        frame = self.store.frame(table, as_of=moment, since=begin, until=end, campaign=campaign)
         if kind is not None:
             frame = frame[frame["type"] == kind].reset_index(drop=True)
         time_column = _TIME_COLUMNS.get(table.name, "created_at")
         missing = [damage.sentence for damage in self.store.missing(table)]
-        beside = self.journal_problems()
         frame.attrs["dialframe"] = freshness(
-            table, frame, cover, time_column, moment, missing, beside
+            table, frame, cover, time_column, moment, missing, self.journal_problems()
         )
         return frame
 

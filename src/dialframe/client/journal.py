@@ -15,7 +15,6 @@ service itself does not know), `failed` (refused, or never sent: it did not happ
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import shlex
@@ -41,7 +40,7 @@ from dialframe.client.request_building import (
     write_of,
 )
 from dialframe.errors import ConfigError, StoreError
-from dialframe.sqlite import connect, make_private
+from dialframe.sqlite import connect, is_damage, is_full, make_private, salvaged
 
 FILE_NAME: Final = "writes.sqlite3"
 #: The second copy of wishes and consents.
@@ -198,7 +197,7 @@ class Journal:
             ).rowcount
             if gone:
                 self._log_anew(database)
-        self._aside.unlink(missing_ok=True)
+        self.file.with_name(f"{FILE_NAME}.aside").unlink(missing_ok=True)
         return changed
 
     def find(self, key: str) -> Write | None:
@@ -309,12 +308,12 @@ class Journal:
                 self._log_anew(database)
             return [f"{EVIDENCE}: written anew from {FILE_NAME}"]
         evidence, whole = self._logged()
-        writes = [row for row in _salvaged(self.file, "writes") if row[5] in get_args(State)]
+        writes = [row for row in salvaged(self.file, "writes") if row[5] in get_args(State)]
         known = {row[:2] for row in evidence}
         if not whole:
-            evidence += [row for row in _salvaged(self.file, "evidence") if row[:2] not in known]
+            evidence += [row for row in salvaged(self.file, "evidence") if row[:2] not in known]
         if self.file.exists():
-            self.file.replace(self._aside)
+            self.file.replace(self.file.with_name(f"{FILE_NAME}.aside"))
         witnesses = (witness.path for witness in self._witnesses)
         for left in (self.file.with_name(f"{FILE_NAME}-journal"), *witnesses):
             left.unlink(missing_ok=True)
@@ -343,10 +342,6 @@ class Journal:
     @property
     def _log(self) -> ChainedLog:
         return ChainedLog(self.file.with_name(EVIDENCE))
-
-    @property
-    def _aside(self) -> Path:
-        return self.file.with_name(f"{FILE_NAME}.aside")
 
     def _logged(self) -> tuple[list[Sequence[Any]], bool]:
         """Wishes and consents of the second copy, and whether it is what was written."""
@@ -470,10 +465,9 @@ class Journal:
             # SQLite's own words of a damaged schema quote it.
             raise self._damaged("its tables are not those that were made") from None
         except (OSError, sqlite3.Error) as error:
-            damaged = isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in (
-                sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB
-            )  # fmt: skip
-            raise (self._damaged(str(error)) if damaged else self._unusable(error)) from None
+            raise (
+                self._damaged(str(error)) if is_damage(error) else self._unusable(error)
+            ) from None
 
     def _note(self, changes: int, digest: str) -> None:
         inside, beside = self._witnesses
@@ -578,18 +572,6 @@ def _hash(*values: Any) -> int:
     return int.from_bytes(digest) % _LIMIT
 
 
-def _salvaged(file: Path, table: str) -> list[Sequence[Any]]:
-    """Rows of a damaged file, as far as they can be read."""
-    rows: list[Sequence[Any]] = []
-    with (
-        suppress(sqlite3.Error, UnicodeDecodeError),
-        closing(connect(file, read_only=True)) as database,
-    ):
-        # Row by row: what came before a damaged page is kept.
-        rows.extend(map(tuple, database.execute(f"SELECT * FROM {table} NOT INDEXED")))
-    return rows
-
-
 def _signature(path: Path) -> object:
     """What is different once a file was written, replaced or deleted."""
     try:
@@ -597,13 +579,6 @@ def _signature(path: Path) -> object:
     except OSError:
         return None
     return known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
-
-
-def is_full(error: Exception) -> bool:
-    """Whether an error of a file or of SQLite says that there is no room left."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 
 def default_folder() -> Path:

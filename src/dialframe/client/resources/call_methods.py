@@ -12,7 +12,6 @@ from pathlib import Path
 from types import MethodType
 from typing import Any, BinaryIO, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
 
-from dialframe.client.journal import is_full
 from dialframe.client.pagination import ListPlan
 from dialframe.client.request_options import DEFAULTS, Options
 from dialframe.client.resources import Resource, ShellT, listed, operation
@@ -33,6 +32,7 @@ from dialframe.contract.models.call_models import (
 )
 from dialframe.errors import ConfigError, StoreError
 from dialframe.files import note_files
+from dialframe.sqlite import is_full
 
 P = ParamSpec("P")
 T = TypeVar("T")
