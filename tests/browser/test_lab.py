@@ -99,8 +99,8 @@ def _url(runtime: Path) -> str:
     raise TimeoutError
 
 
-@contextmanager
-def _notebook(chromium: Browser, lab: Served) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def notebook(chromium: Browser, lab: Served) -> Iterator[Page]:
     """The notebook, run; afterwards no error was said and no other host was asked."""
     context = chromium.new_context(
         accept_downloads=True, reduced_motion="reduce", viewport={"width": 1280, "height": 1000}
@@ -118,37 +118,34 @@ def _notebook(chromium: Browser, lab: Served) -> Iterator[Page]:
 
 
 def test_a_person_works_with_all_three_faces_in_jupyterlab(
-    chromium: Browser, lab: Served, samples: Path, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    notebook: Page, samples: Path, axe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An ugly list is mended, read and written, a funnel explored, a gap closed; the same bytes as the command's."""
     path = samples / "leads" / AUTUMN
     counts = steps.command_line(path, tmp_path, capsys, "--column", "phone=Mobile")
-    with _notebook(chromium, lab) as page:
-        steps.clean_an_ugly_list(page, path, ("Phone", "Mobile"), counts, tmp_path)
-        steps.explore_a_funnel(page)
-        steps.close_a_gap(page)
+    steps.says(steps.workbench(notebook), "No file is open")
+    assert violations(notebook, axe, where=".df-panel") == []
+    steps.clean_an_ugly_list(notebook, path, ("Phone", "Mobile"), counts, tmp_path)
+    steps.explore_a_funnel(notebook)
+    steps.close_a_gap(notebook)
 
 
 def test_a_restarted_kernel_is_said_and_what_was_decided_comes_back(
-    chromium: Browser, lab: Served, samples: Path, axe: str
+    notebook: Page, lab: Served, samples: Path
 ) -> None:
     """The status line tells of the restart; run again, the list is taken up as it was decided."""
-    path = samples / "leads" / AUTUMN
-    shutil.copy(path, lab.folder)
-    with _notebook(chromium, lab) as page:
-        face = steps.workbench(page)
-        assert violations(page, axe, where=".df-panel") == []
-        face.get_by_label("File", exact=True).fill(AUTUMN)
-        steps.press(face, "Open")
-        steps.says(face, "303 records read.")
-        face.get_by_label("Phone", exact=True).select_option("Mobile")
-        steps.press(face, "Read it so")
-        steps.says(face, "Decided.")
-        page.evaluate(RESTART)
-        steps.says(face, "The kernel was started again, and has forgotten what was open here.")
-        assert page.evaluate(RUN_ALL) is True
-        steps.says(face, f"Go on takes up {AUTUMN} as it was decided.")
-        steps.press(face, "Go on")
-        steps.says(face, "Gone on as it was decided.")
-        expect(face.get_by_label("Phone", exact=True)).to_contain_text("found: Mobile (")
+    shutil.copy(samples / "leads" / AUTUMN, lab.folder)
+    face = steps.workbench(notebook)
+    face.get_by_label("File", exact=True).fill(AUTUMN)
+    steps.press(face, "Open")
+    steps.says(face, "303 records read.")
+    face.get_by_label("Phone", exact=True).select_option("Mobile")
+    steps.press(face, "Read it so")
+    steps.says(face, "Decided.")
+    notebook.evaluate(RESTART)
+    steps.says(face, "The kernel was started again, and has forgotten what was open here.")
+    assert notebook.evaluate(RUN_ALL) is True
+    steps.says(face, f"Go on takes up {AUTUMN} as it was decided.")
+    steps.press(face, "Go on")
+    steps.says(face, "Gone on as it was decided.")
+    expect(face.get_by_label("Phone", exact=True)).to_contain_text("found: Mobile (")
