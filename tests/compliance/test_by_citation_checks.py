@@ -71,7 +71,7 @@ def together(
         yield sorted({place for n in group for place in cases[n][0].split(",")}), group
 
 
-def _numbers(cases: Sequence[tuple[Any, ...]], each: int = 1) -> list[list[str]]:
+def numbers_of(cases: Sequence[tuple[Any, ...]], each: int = 1) -> list[list[str]]:
     """For each case so many numbers like its own that no other case has."""
     taken: dict[str, int] = {}
     found = []
@@ -101,7 +101,7 @@ AGES = [
 def aged() -> dict[int, list[str]]:
     """Grades of a call after a check as old as it may be, after an older one, and after none."""
     found = {}
-    numbers = _numbers(AGES, 3)
+    numbers = numbers_of(AGES, 3)
     for places, group in together(AGES):
         calls, checks = [], []
         for n in group:
@@ -428,7 +428,7 @@ CONSENTS: list[tuple[str, str, Practice, str, str | None, str, str]] = [
 def consented() -> dict[int, pd.DataFrame]:
     """The call of each case against the rules on consent."""
     found = {}
-    numbers = [phone for (phone,) in _numbers(CONSENTS)]
+    numbers = [phone for (phone,) in numbers_of(CONSENTS)]
     for places, group in together(CONSENTS, lambda case: (case[2].purpose, case[2].dialing)):
         calls, lines = [], {}
         # The record of somebody who is not called: that there are records does not say of whom.

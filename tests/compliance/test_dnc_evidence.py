@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pandas as pd
-import pytest
 
 from compliance import hand
 from dialframe.compliance import dnc
@@ -25,17 +24,29 @@ def _after(*rows: dict[str, Any], phone: str = hand.NEW_YORK, **further: Any) ->
     return found[found["call_id"] == "later"]
 
 
-@pytest.mark.parametrize(
-    ("code", "counts"),
-    [
-        ("DNC", True), ("dnc", True), ("Do Not Call", True), ("do-not-call", True),
-        ("do_not_call", True), ("REMOVE", True), ("Stop", True), ("opt-out", True),
-        ("DNCL", False), ("NI", False), ("", False), (None, False),
-    ],
+#: A disposition, and whether it is a request.
+CODES = (
+    ("DNC", True), ("dnc", True), ("Do Not Call", True), ("do-not-call", True),
+    ("do_not_call", True), ("REMOVE", True), ("Stop", True), ("opt-out", True),
+    ("DNCL", False), ("NI", False), ("", False), (None, False),
 )  # fmt: skip
-def test_requests_are_read_by_their_code(code: str | None, counts: bool) -> None:
+
+
+def test_requests_are_read_by_their_code() -> None:
     """Spelling does not matter; a number that the dialer held back made no request."""
-    assert len(_after(hand.call(at=NOON, disposition=code))) == counts
+    phones = [f"+121255501{n:02}" for n in range(len(CODES))]
+    asked = [
+        hand.call(phone, NOON, disposition=code)
+        for phone, (code, _) in zip(phones, CODES, strict=True)
+    ]
+    later = [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in phones]
+    found = dnc.listed_calls(
+        hand.calls(*asked, *later), hand.leads(), hand.checks(), now=NOW
+    ).set_index("call_id")
+    assert [
+        (code, f"later {phone}" in found.index)
+        for phone, (code, _) in zip(phones, CODES, strict=True)
+    ] == list(CODES)
 
 
 def test_the_account_names_its_own_codes() -> None:
@@ -54,60 +65,62 @@ def test_a_request_belongs_to_the_customer_on_either_direction() -> None:
     assert len(_after(inbound, phone=hand.CHICAGO)) == 0
 
 
-@pytest.mark.parametrize("ended_at", [None, NOON - DAY])
-def test_a_missing_or_impossible_end_falls_back_on_the_start(ended_at: Any) -> None:
+def test_a_missing_or_impossible_end_falls_back_on_the_start() -> None:
     """The request counts from the end of its call."""
-    found = _after(hand.call(at=NOON, ended_at=ended_at, disposition="DNC"))
-    assert found["requested_at"].tolist() == [NOON]
-    end = NOON + timedelta(minutes=3)
-    assert _after(hand.call(at=NOON, ended_at=end, disposition="DNC"))[
-        "requested_at"
-    ].tolist() == [end]
+    ends = {hand.NEW_YORK: None, hand.CHICAGO: NOON - DAY, hand.PHOENIX: NOON + DAY / 480}
+    rows = [hand.call(phone, NOON, ended_at=end, disposition="DNC") for phone, end in ends.items()]
+    rows += [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in ends]
+    found = dnc.listed_calls(hand.calls(*rows), hand.leads(), hand.checks(), now=NOW)
+    asked = found.set_index("call_id").loc[[f"later {phone}" for phone in ends], "requested_at"]
+    assert asked.tolist() == [NOON, NOON, NOON + timedelta(minutes=3)]
 
 
-@pytest.mark.parametrize(
-    ("fields", "counts"),
-    [
-        ({}, True),
-        ({"status": "dnc", "updated_at": NOON}, True),
-        ({"status": "dnc"}, False),
-        ({"status": "DNC", "updated_at": None}, False),
-        ({"created_at": None}, False),
-    ],
-)
-def test_a_lead_that_was_dnc_from_the_start_was_not_screened_clean(
-    fields: dict[str, Any], counts: bool
-) -> None:
+#: Fields of a lead, and whether it was screened as callable at import.
+LEADS: list[tuple[dict[str, Any], bool]] = [
+    ({}, True),
+    ({"status": "dnc", "updated_at": NOON}, True),
+    ({"status": "dnc"}, False),
+    ({"status": "DNC", "updated_at": None}, False),
+    ({"created_at": None}, False),
+]
+
+
+def test_a_lead_that_was_dnc_from_the_start_was_not_screened_clean() -> None:
     """Only a lead that came in as callable was screened at import."""
-    lead = hand.lead(**fields)
-    found = dnc.coverage(hand.leads(lead), hand.calls(hand.call(at=NOON)), hand.checks(), now=NOW)
-    assert (found.numbers["source"] == "import screen").tolist() == [counts]
+    phones = [f"+121255501{n:02}" for n in range(len(LEADS))]
+    leads = [hand.lead(phone, **fields) for phone, (fields, _) in zip(phones, LEADS, strict=True)]
+    calls = [hand.call(phone, NOON) for phone in phones]
+    found = dnc.coverage(hand.leads(*leads), hand.calls(*calls), hand.checks(), now=NOW)
+    source = found.numbers.set_index("phone").loc[phones, "source"]
+    assert (source == "import screen").tolist() == [counts for _, counts in LEADS]
 
 
-@pytest.mark.parametrize(
-    ("updated_at", "basis"),
-    [
-        (NOON - DAY, "request + lead status"),
-        (NOON, "request"),
-        (NOON + DAY, "request"),
-        (None, "request"),
-    ],
-)
-def test_a_request_explains_a_flag_that_was_set_with_it_or_later(
-    updated_at: Any, basis: str
-) -> None:
+def test_a_request_explains_a_flag_that_was_set_with_it_or_later() -> None:
     """A flag from before the request has another reason."""
-    rows = [hand.call(at=NOON, disposition="DNC"), hand.call(at=NOON + 7 * DAY, id="later")]
-    lead = hand.lead(status="dnc", updated_at=updated_at)
-    found = dnc.listed_calls(hand.calls(*rows), hand.leads(lead), hand.checks(), now=NOW)
-    assert found.set_index("call_id").loc["later", "basis"] == basis
+    basis = {
+        NOON - DAY: "request + lead status", NOON: "request", NOON + DAY: "request",
+        None: "request",
+    }  # fmt: skip
+    phones = [f"+121255501{n:02}" for n in range(len(basis))]
+    rows = [hand.call(phone, NOON, disposition="DNC") for phone in phones]
+    rows += [hand.call(phone, NOON + 7 * DAY, id=f"later {phone}") for phone in phones]
+    leads = [
+        hand.lead(phone, status="dnc", updated_at=at)
+        for phone, at in zip(phones, basis, strict=True)
+    ]
+    found = dnc.listed_calls(hand.calls(*rows), hand.leads(*leads), hand.checks(), now=NOW)
+    later = found.set_index("call_id").loc[[f"later {phone}" for phone in phones], "basis"]
+    assert later.tolist() == list(basis.values())
 
 
 def test_of_two_answers_at_one_instant_the_listed_one_counts() -> None:
     """Whatever their order."""
-    for order in ((True, False), (False, True)):
-        told = [hand.check(NOON, listed=said, request_id=f"r{n}") for n, said in enumerate(order)]
-        found = dnc.listed_calls(
-            hand.calls(hand.call(at=NOON + DAY)), hand.leads(), hand.checks(*told), now=NOW
-        )
-        assert found["grade"].tolist() == ["proven"]
+    orders = {hand.NEW_YORK: (True, False), hand.CHICAGO: (False, True)}
+    told = [
+        hand.check(NOON, listed=said, phone=phone, request_id=f"r{n}")
+        for phone, order in orders.items()
+        for n, said in enumerate(order)
+    ]
+    calls = [hand.call(phone, NOON + DAY) for phone in orders]
+    found = dnc.listed_calls(hand.calls(*calls), hand.leads(), hand.checks(*told), now=NOW)
+    assert found["grade"].tolist() == ["proven", "proven"]

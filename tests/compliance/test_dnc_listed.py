@@ -218,45 +218,46 @@ INSTANTS = st.integers(0, 9).map(lambda day: AT + day * DAY)
 SETS = st.lists(INSTANTS, max_size=3, unique=True)
 
 
-@settings(max_examples=40)
-@given(st.lists(INSTANTS, min_size=1, max_size=6), SETS, SETS, SETS, SETS, SETS)
-def test_the_grade_is_what_a_slow_reading_says(
-    called: list[datetime],
-    listed: list[datetime],
-    clean: list[datetime],
-    imports: list[datetime],
-    asked: list[datetime],
-    marked: list[datetime],
-) -> None:
-    """Every constellation of checks, imports, requests and flags of one number."""
-    rows = [hand.call(at=at, id=f"call_{n}") for n, at in enumerate(called)]
-    requests = [
-        hand.call(
-            at=at,
-            id=f"asked_{n}",
-            direction="inbound",
-            from_number=hand.NEW_YORK,
-            to_number="+16465550180",
-            disposition="DNC",
-        )
-        for n, at in enumerate(asked)
+#: What is on record of one number: when it was called, listed, clean, imported, when somebody asked, and marked.
+NUMBERS = st.tuples(st.lists(INSTANTS, min_size=1, max_size=6), SETS, SETS, SETS, SETS, SETS)
+
+
+@settings(max_examples=4)
+@given(st.lists(NUMBERS, min_size=1, max_size=24))
+def test_the_grade_is_what_a_slow_reading_says(numbers: list[tuple[list[datetime], ...]]) -> None:
+    """Every constellation of checks, imports, requests and flags of a number, whatever others have."""
+    rows, leads, checks = [], [], []
+    phones = [f"+1212555{n:04}" for n in range(len(numbers))]
+    for phone, (called, listed, clean, imports, asked, marked) in zip(
+        phones, numbers, strict=True
+    ):
+        rows += [hand.call(phone, at, id=f"{phone}/{n}") for n, at in enumerate(called)]
+        rows += [
+            hand.call(
+                "+16465550180", at, id=f"{phone}/asked_{n}", direction="inbound",
+                from_number=phone, disposition="DNC",
+            )
+            for n, at in enumerate(asked)
+        ]  # fmt: skip
+        leads += [
+            hand.lead(phone, id=f"{phone}/lead_{n}", created_at=at) for n, at in enumerate(imports)
+        ]
+        # A lead that was flagged at once says nothing of the time before.
+        leads += [
+            hand.lead(phone, id=f"{phone}/flag_{n}", status="dnc", created_at=at, updated_at=at)
+            for n, at in enumerate(marked)
+        ]
+        checks += [hand.check(at, listed=True, phone=phone) for at in listed]
+        checks += [hand.check(at, listed=False, phone=phone) for at in clean]
+    found = _listed(rows, leads, checks)
+    wanted = [
+        (phone, at, _slowly(at, listed, clean, asked, marked))
+        for phone, (called, listed, clean, _, asked, marked) in zip(phones, numbers, strict=True)
+        if listed or asked or marked
+        for at in called
     ]
-    leads = [hand.lead(id=f"lead_{n}", created_at=at) for n, at in enumerate(imports)]
-    # A lead that was flagged at once says nothing of the time before.
-    leads += [
-        hand.lead(id=f"flag_{n}", status="dnc", created_at=at, updated_at=at)
-        for n, at in enumerate(marked)
-    ]
-    checks = [hand.check(at, listed=True) for at in listed]
-    checks += [hand.check(at, listed=False) for at in clean]
-    # Another number with the opposite records must not matter.
-    other = [hand.check(at, listed=False, phone=hand.CHICAGO) for at in listed]
-    other += [hand.check(at, listed=True, phone=hand.CHICAGO) for at in clean]
-    found = _listed([*rows, *requests], leads, [*checks, *other])
-    if not (listed or asked or marked):
-        assert len(found) == 0
-        return
-    assert found["grade"].tolist() == [_slowly(at, listed, clean, asked, marked) for at in called]
+    told = zip(found["to_number"], found["created_at"], found["grade"], strict=True)
+    assert list(told) == wanted
     proven = found["grade"] == "proven"
     assert found.loc[proven, "listed_by"].notna().all()
     assert (found.loc[proven, "listed_by"] < found.loc[proven, "created_at"]).all()
