@@ -265,8 +265,7 @@ def _store_show(room: Path) -> Shown:
 
 def _store_kept(room: Path) -> Any:
     recovery.repair(room / "store", NOW)
-    shown = faults.shown(room / "store")
-    return {name: shown[name] for name in ("checks", "dnc_checks", "audits")}
+    return faults.kept(room / "store")
 
 
 def _journal_show(room: Path) -> Shown:

@@ -73,9 +73,9 @@ def make(folder: Path) -> Path:
 
 def shown(folder: Path) -> dict[str, Any]:
     """Every number that a face can show: rows, versions, latest checks, counts, where walks stand."""
+    numbers = kept(folder)
     with Store(Database(folder), TENS) as store:
-        numbers: dict[str, Any] = {}
-        for table in (CALLS, LEADS, DNC_CHECKS, EVENTS):
+        for table in (CALLS, LEADS, EVENTS):
             rows = store.arrow(table).to_pylist()
             numbers[table.name] = digest(sorted(map(repr, rows)))
             numbers[f"{table.name} as of"] = digest(
@@ -83,9 +83,6 @@ def shown(folder: Path) -> dict[str, Any]:
             )
             numbers[f"{table.name} history"] = digest(store.history(table).to_csv())
         numbers["sql"] = store.query("select count(*) as n from calls").to_pylist()
-        checks = store.last_checks([phone(number) for number in range(45)])
-        numbers["checks"] = digest(sorted(map(repr, checks.values())))
-        numbers["audits"] = store.verdicts()
         numbers["walk"] = store.state("calls")
         info = store.info()
         numbers["info"] = [
@@ -93,6 +90,21 @@ def shown(folder: Path) -> dict[str, Any]:
         ]
         numbers["missing"] = [one.sentence for one in info.damaged]
     return numbers
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """What no service can give again."""
+    with Store(Database(folder), TENS) as store:
+        checks = store.last_checks([phone(number) for number in range(45)])
+        return {
+            "dnc_checks": digest(sorted(map(repr, store.arrow(DNC_CHECKS).to_pylist()))),
+            "dnc_checks as of": digest(
+                sorted(map(repr, store.arrow(DNC_CHECKS, as_of=at(75)).to_pylist()))
+            ),
+            "dnc_checks history": digest(store.history(DNC_CHECKS).to_csv()),
+            "checks": digest(sorted(map(repr, checks.values()))),
+            "audits": store.verdicts(),
+        }
 
 
 def harm(folder: Path, old: Path, draw: random.Random) -> tuple[str, str]:
@@ -131,7 +143,7 @@ def one_fault(room: Path, whole: Path, old: Path, before: dict[str, Any], seed: 
             return "same"
     recovery.repair(folder, NOW)
     again = shown(folder)
-    if any(again[ledger] != before[ledger] for ledger in ("checks", "dnc_checks", "audits")):
+    if any(again[ledger] != before[ledger] for ledger in kept(folder)):
         return f"checks or audits were lost: {how} of {file} (seed {seed})"
     if again != before:
         changed = [name for name, value in again.items() if value != before[name]]
