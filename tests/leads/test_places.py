@@ -70,6 +70,17 @@ def test_an_archive_with_one_table_is_that_table(tmp_path):
     assert (len(file.frame), file.parts, file.part_of) == (2, (), None)
 
 
+def test_files_are_not_called_after_what_a_terminal_obeys(tmp_path):
+    """An archive's members were named by a stranger."""
+    with zipfile.ZipFile(tmp_path / "fair.zip", "w") as written:
+        written.writestr("\x1b[31m\u202ered.csv", LEEDS)
+
+    cleaned = leads.clean_files([tmp_path / "fair.zip"], tmp_path / "out", region="US")
+
+    assert cleaned.paths["clean"].parent == tmp_path / "out"
+    assert all(path.name.isprintable() for path in (tmp_path / "out").iterdir())
+
+
 def test_different_tables_are_refused_and_can_be_chosen(tmp_path):
     """The error names them; a member is a path, and `read_all` gives each."""
     path = tmp_path / "fair.zip"

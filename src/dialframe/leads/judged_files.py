@@ -48,6 +48,7 @@ from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, sample_
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.phones import check_region, normalize
+from dialframe.privacy import terminal_safe
 
 _ENDINGS: Final = re.compile(
     r"(\.(csv|tsv|txt|tab|psv|xlsx|xlsm|xlsb|xls|ods|json|jsonl|ndjson|parquet|dat))?(\.gz)?$",
@@ -101,7 +102,8 @@ def facts(
     return CleanedFile(
         path=file.path,
         name=name,
-        stem=_ENDINGS.sub("", file.name) or file.name,
+        # Files are called after it: the name of an archive's member is a stranger's.
+        stem=terminal_safe(_ENDINGS.sub("", file.name) or file.name),
         sha256=file.sha256,
         records=records,
         header=file.header,
