@@ -214,6 +214,12 @@ def test_a_pack_of_another_day_is_run_again_where_there_is_duckdb_alone(
     pd.read_parquet(results).iloc[1:].to_parquet(results)
     status, said = _again(copy, elsewhere)
     assert (status, "findings differ" in said) == (3, True)
+    # Queries of a forged pack reach no file.
+    with (copy / "checks" / "calling_hours.sql").open("a") as query:
+        query.write(f"; copy (select 1) to '{tmp_path / 'stolen'}'")
+    status, said = _again(copy, elsewhere)
+    assert (status, "Permission Error" in said) == (2, True)
+    assert not (tmp_path / "stolen").exists()
     (copy / "manifest.json").write_text("[", encoding="utf-8")
     assert _again(copy, elsewhere)[0] == 2
 
