@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dialframe.assistant import audit_log, exposure
 from dialframe.contract import operations
 
@@ -103,3 +105,29 @@ def test_a_cut_lost_or_old_log_is_said(tmp_path: Path) -> None:
         assert "lines that were written are missing at its end" in audit_log.problems(tmp_path)
     path.unlink()
     assert audit_log.problems(tmp_path) == ["lines that were written are missing at its end"]
+
+
+def test_what_is_broken_off_or_too_long_breaks_no_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk takes the line back, the beginning of a killed writer's line goes, and no line is endless."""
+    path = tmp_path / audit_log.FILE
+    audit_log.write(tmp_path, entry())
+    kept = path.read_bytes()
+    with monkeypatch.context() as full:
+        full.setattr(audit_log.Witness, "note", _refuse)
+        with pytest.raises(OSError, match="full"):
+            audit_log.write(tmp_path, entry())
+    assert path.read_bytes() == kept
+    path.write_bytes(kept + kept[:40])
+    arguments = audit_log.brief({f"x{number:04}{'y' * 40}": 1 for number in range(2_000)}, {})
+    for given in (entry(), entry(arguments=arguments), entry()):
+        audit_log.write(tmp_path, given)
+
+    assert audit_log.problems(tmp_path) == []
+    assert len(path.read_bytes().splitlines()) == 4
+    assert "2000 arguments" in path.read_text()
+
+
+def _refuse(*_: object) -> None:
+    raise OSError("the disk is full")

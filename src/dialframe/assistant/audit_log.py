@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -69,7 +70,7 @@ def write(folder: Path, entry: Entry) -> None:
     """Put an entry down.
 
     Raises:
-        OSError: The file cannot be written.
+        OSError: The file cannot be written; it is as it was.
     """
     facts = {
         **asdict(entry),
@@ -78,18 +79,47 @@ def write(folder: Path, entry: Entry) -> None:
         "client": shown(masked(entry.client))[:_NAME],
         "words": shown(masked(entry.words))[:_WORDS],
     }
+    path = folder / FILE
     with files.exclusive(folder / f"{FILE}.lock", wait=True):
-        before = _last_hash(folder / FILE)
-        text = json.dumps({**facts, "before": before}, ensure_ascii=False)
-        data = text.encode("utf-8", "backslashreplace")
+        size = _cut_torn_end(path)
+        before = _last_hash(path)
+        data = _encoded({**facts, "before": before})
+        if len(data) > _LINE_BYTES - len(before) * 2:
+            count = {"...": f"({len(entry.arguments)} arguments, too long to keep)"}
+            data = _encoded({**facts, "arguments": count, "before": before})
         digest = hashlib.sha256(data).hexdigest()
         line = json.dumps({"hash": digest})
-        file = os.open(folder / FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE_MODE)
-        with os.fdopen(file, "ab") as log:
-            # The hash stands first, so that the rest of the line is what it was made of.
-            log.write(line[:-1].encode() + b", " + data[1:] + b"\n")
-            log.flush()
-            Witness(folder / FILE).note(log.tell(), digest)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _FILE_MODE)
+        try:
+            with os.fdopen(file, "ab") as log:
+                # The hash stands first, so that the rest of the line is what it was made of.
+                log.write(line[:-1].encode() + b", " + data[1:] + b"\n")
+                log.flush()
+                Witness(path).note(log.tell(), digest)
+        except OSError:
+            os.truncate(path, size)
+            raise
+
+
+def _encoded(facts: Mapping[str, Any]) -> bytes:
+    return json.dumps(facts, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def _cut_torn_end(path: Path) -> int:
+    """Take back the beginning of a line whose writer was killed; gives the size of the rest in bytes."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            tail_at = file.seek(max(0, size - _LINE_BYTES))
+            whole = tail_at + file.read().rfind(b"\n") + 1
+    except FileNotFoundError:
+        return 0
+    with suppress(ValueError):
+        # What was noted was whole: harm that came later is not taken back.
+        if whole < size and whole >= (Witness(path).last() or (0, ORIGIN))[0]:
+            os.truncate(path, whole)
+            return whole
+    return size
 
 
 def problems(folder: Path) -> list[str]:
