@@ -9,9 +9,13 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from xdist.scheduler import LoadFileScheduling
 
 # jsonschema compiles a grammar of IRIs as it is imported, two seconds for a format that no schema here names.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -25,11 +29,13 @@ settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
-#: Folders and files whose tests are few and dear, the dearest first; each goes to one process as a whole.
+#: Folders and files whose tests are few and dear, the longest first.
 DEAR = (
-    "compliance", "browser", "test_docs.py", "notebooks", "claims", "robustness", "leads", "widgets",
-    "test_readme.py",
+    "browser", "assistant", "compliance", "test_docs.py", "notebooks", "claims", "robustness", "leads",
+    "widgets", "test_readme.py",
 )  # fmt: skip
+#: Folders that go to one process as a whole: their tests share an account, a server or a browser.
+WHOLE = ("assistant", "browser", "sandbox/contract", "widgets")
 
 
 #: A folder in memory, and how many bytes must be free in it: there a flush to the disk costs nothing.
@@ -41,6 +47,19 @@ def pytest_configure() -> None:
     """Keep what tests write in memory where there is room, unless somebody said where."""
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM_BYTES:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+    """Of several processes each gets file after file, and some folders whole."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folders = (folder for folder in WHOLE if nodeid.startswith(f"tests/{folder}/"))
+            return next(folders, super()._split_scope(nodeid))
+
+    return Scheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
