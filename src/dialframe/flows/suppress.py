@@ -23,7 +23,7 @@ from platformdirs import user_config_path, user_data_path
 from dialframe import leads
 from dialframe.config import OnProgress, Progress, Settings, silent
 from dialframe.errors import ConfigError, LeadFileError, OutcomeUnknown, Refused
-from dialframe.suppression import Barred, Entry, SuppressionList, digest_of, forget_key
+from dialframe.suppression import Barred, Entry, SuppressionList, forget_key
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -386,8 +386,3 @@ def lines_named(lines: Sequence[int]) -> str:
     more = len(lines) - _LINES_NAMED
     word = "line" if len(lines) == 1 else "lines"
     return f"{word} {shown}" + (f" and {more:,} more" if more > 0 else "")
-
-
-def hash_text(phone: str) -> str:
-    """SHA-256 of an E.164 number as text, as suppression files of other systems carry it."""
-    return digest_of(phone).hex()

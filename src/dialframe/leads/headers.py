@@ -63,7 +63,6 @@ AREA_WORDS: Final = listed(_words("area_words"))
 LOCAL_NAMES: Final = listed(_words("local_names"))
 COUNTRY_WORDS: Final = listed(_words("country_words"))
 NOT_COUNTRY: Final = listed(_words("not_country"))
-OTHER_CHANNEL: Final = listed(_words("other_channel"))
 NOT_LEAD_NAME: Final = listed(_words("not_lead_name"))
 NOT_LEAD_COMPOUND: Final = _parts(_words("not_lead_compound"))
 

@@ -46,8 +46,6 @@ from dialframe.instants import When
 
 _CELLS: Final = 7 * 24
 _LEAST: Final = 30
-#: Shrunk rates that are closer than this are one rate.
-_STANDS_OUT: Final = 0.005
 
 
 @analysis

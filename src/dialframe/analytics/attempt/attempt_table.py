@@ -474,17 +474,6 @@ def source_level(found: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]
     return level
 
 
-def age_level(found: Attempts) -> Ints:
-    """Band of the lead's age at the call; the last one where it is not known."""
-    if not len(found.leads) or "created_at" not in found.leads.columns:
-        return np.zeros(len(found), dtype=np.int64)
-    created = np.append(micros(found.leads["created_at"]), NO_TIME)[found.lead]
-    known = created != NO_TIME
-    days = np.where(known, found.when - np.where(known, created, 0), 0) / 86_400e6
-    band = np.searchsorted(np.array(AGE_BANDS, dtype=float), days, side="right")
-    return np.where(known, band, len(AGE_BANDS) + 1).astype(np.int64)
-
-
 def local_match(found: Attempts) -> Mask:
     """Whether caller ID and called number share their area code (North American plan only)."""
     return np.asarray(area(found, "from_number") == area(found, "to_number"))

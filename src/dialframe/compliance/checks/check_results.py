@@ -43,9 +43,6 @@ INDETERMINATE: Final = "indeterminate"
 #: A call that nothing in the data speaks against.
 CLEAR: Final = "clear"
 
-CREATED_AT: Final = "created_at"
-DIRECTION: Final = "direction"
-
 #: Grades in order of severity: what a query says as a number.
 GRADES: Final = (PASSED, NOT_ASKED, NOT_EVALUABLE, UNCERTAIN, VIOLATION)
 #: Severity of an uncertain row.

@@ -39,7 +39,6 @@ COLUMNS: Final = (
     Column("missing", "text", "the input that is missing when not evaluable"),
     Column("reason", "text", "why this grade"),
 )
-NO_RECORD: Final = "a recent Do-Not-Call check before the call, or soon after it,"
 NO_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
 _FLAGS: Final = (

@@ -32,7 +32,6 @@ COLUMNS: Final = (
     Column("missing", "text", "the input that is missing when not evaluable"),
     Column("reason", "text", "why this grade"),
 )
-NO_CHECK: Final = "a Do-Not-Call check at or before the call"
 _DAY: Final = pd.Timedelta(days=1)
 
 

@@ -28,7 +28,6 @@ from dialframe.compliance.rules.rule_parameters import HolidayParameters, LocalD
 
 _EPOCH: Final = date(1970, 1, 1)
 _SATURDAY: Final = 5
-_MONDAY: Final = 0
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS: Final = (
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",

@@ -30,7 +30,6 @@ _TAKEN: Final = 1_000_000
 _SPAN: Final = 1_000_000
 _COLUMNS: Final = 4
 _FOUND: Final = 3
-_WORD_BYTES: Final = 8
 
 
 class Partitions:

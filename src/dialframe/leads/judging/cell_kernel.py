@@ -47,7 +47,6 @@ _LABEL_CHARS: Final = 63
 _ENDING_CHARS: Final = 24
 _FLOAT_DIGITS: Final = 6
 _PLACEHOLDER_DIGITS: Final = 5
-_DOTS: Final = 3
 
 #: Lengths, first and last bytes of the words for nothing.
 _LONGEST: Final = 16
