@@ -16,7 +16,7 @@ from dialframe import compiled as module
 from dialframe.compiled import compiled
 from dialframe.leads import texts
 from dialframe.leads.judging import cell_kernel
-from dialframe.leads.reading import splitting
+from dialframe.leads.reading import cell_splitting
 from dialframe.leads.writing import csv_rows
 
 numba = pytest.importorskip("numba", reason="there is nothing to compare without it")
@@ -137,8 +137,11 @@ def test_lines_are_split_alike_interpreted_and_compiled(rows):
     text = "\n".join(",".join(row) for row in rows).encode() + b"\n"
     data = np.frombuffer(text, np.uint8)
     answers = []
-    for run in (splitting.split._interpret, lambda given: forced(splitting.split, *given)):
-        places = [np.zeros_like(one) for one in splitting.empty_places(40, 3)]
+    for run in (
+        cell_splitting.split._interpret,
+        lambda given: forced(cell_splitting.split, *given),
+    ):
+        places = [np.zeros_like(one) for one in cell_splitting.empty_places(40, 3)]
         stop = run((data, 0, len(data), 44, 34, 3, 0, 0, *places))
         answers.append((tuple(map(int, stop)), [one.tolist() for one in places]))
     assert answers[0] == answers[1]

@@ -12,8 +12,8 @@ import pandas as pd
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads.columns.column_decisions import map_columns
 from dialframe.leads.columns.column_map import ColumnMap, Columns
-from dialframe.leads.columns.decide import map_columns
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import META, LeadFile
 from dialframe.leads.reasons import COUNT_KEYS

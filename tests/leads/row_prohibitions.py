@@ -9,14 +9,14 @@ from functools import partial
 from dialframe import opt_outs
 from dialframe.leads.columns.country_names import Regions
 from dialframe.leads.columns.split_phones import phone_columns
-from dialframe.leads.judging.assess import (
+from dialframe.leads.judging.phone_cells import PhoneReading, every_number, numbers_of
+from dialframe.leads.judging.record_judgment import (
     PIECES,
     REMARK_POLICY,
     answer_reader,
     remark_columns,
     remark_scope,
 )
-from dialframe.leads.judging.phone_cells import PhoneReading, every_number, numbers_of
 from dialframe.leads.judging.rules import Policy
 from dialframe.leads.reasons import BY_CODE
 from dialframe.opt_outs import read_remark

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
-from dialframe.leads.reading.blocks import Block, split_blocks
+from dialframe.leads.reading.delimited_blocks import Block, split_blocks
 from dialframe.leads.reading.parser import parse
 
 CELLS = st.one_of(

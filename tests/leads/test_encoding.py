@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.reading import plausible
+from dialframe.leads.reading import text_plausibility
 from dialframe.leads.reading.encoding import decode
 
 TEXTS = {
@@ -142,7 +142,7 @@ def test_any_bytes_give_text_or_are_called_binary(data):
 
     assert all(0 <= at < len(decoded.text) for at in decoded.repaired)
     assert 0 <= decoded.confidence <= 1
-    assert isinstance(plausible.is_binary(decoded.text), bool)
+    assert isinstance(text_plausibility.is_binary(decoded.text), bool)
 
 
 def test_several_marks_are_all_taken_off():

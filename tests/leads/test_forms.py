@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
-from dialframe.leads.writing import forms
+from dialframe.leads.writing import output_formats
 
-FORMS = tuple(forms.SINKS)
+FORMS = tuple(output_formats.SINKS)
 NASTY = (
     "=cmd|' /C calc'!A0", "+1-212", "-5", "@x", "\ttab", "\rx", "＝1", "＋1", " =x", "\u00a0@y",
     "'=a", "''=b", "two\r\nlines", "_x0041_", "_x005F_x0041_", "bell\x07", "00123", "1e5", "TRUE",
@@ -41,15 +41,15 @@ def _frame(cells: list[str]) -> pd.DataFrame:
     )
 
 
-def _written(frame: pd.DataFrame, form: forms.Form) -> bytes:
+def _written(frame: pd.DataFrame, form: output_formats.Form) -> bytes:
     file = io.BytesIO()
-    with forms.sink(form, file, list(frame.columns)) as add:
+    with output_formats.sink(form, file, list(frame.columns)) as add:
         add(frame)
     return file.getvalue()
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_text_comes_back(tmp_path: Path, form: forms.Form) -> None:
+def test_every_text_comes_back(tmp_path: Path, form: output_formats.Form) -> None:
     """What was written is read again cell by cell, without the columns that were added."""
     path = tmp_path / f"list.{form}"
     path.write_bytes(_written(_frame(list(NASTY)), form))
@@ -62,7 +62,7 @@ def test_every_text_comes_back(tmp_path: Path, form: forms.Form) -> None:
 @pytest.mark.parametrize("form", ["xlsx", "parquet", "jsonl"])
 @given(cells=st.lists(CELLS.filter(lambda cell: bool(cell.strip())), min_size=1, max_size=5))
 def test_any_text_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, form: forms.Form, cells: list[str]
+    tmp_path_factory: pytest.TempPathFactory, form: output_formats.Form, cells: list[str]
 ) -> None:
     """Escape and unescape are inverses in every form."""
     path = tmp_path_factory.mktemp("forms") / f"list.{form}"
@@ -72,7 +72,7 @@ def test_any_text_comes_back(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_same_rows_give_the_same_bytes(form: forms.Form) -> None:
+def test_same_rows_give_the_same_bytes(form: output_formats.Form) -> None:
     """Nothing in a file depends on when it was written."""
     assert _written(_frame(list(NASTY)), form) == _written(_frame(list(NASTY)), form)
 
@@ -82,7 +82,7 @@ def test_parts_are_one_list() -> None:
     frame = _frame(list(NASTY))
     for form in ("csv", "xlsx", "jsonl"):
         file = io.BytesIO()
-        with forms.sink(form, file, list(frame.columns)) as add:
+        with output_formats.sink(form, file, list(frame.columns)) as add:
             add(frame.iloc[:5])
             add(frame.iloc[5:])
         assert file.getvalue() == _written(frame, form)
@@ -131,13 +131,15 @@ def test_json_lines_are_typed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "cell"), [(3, "x"), (1, "x" * (forms.MAX_CELL_CHARS + 1))], ids=["rows", "cell"]
+    ("rows", "cell"),
+    [(3, "x"), (1, "x" * (output_formats.MAX_CELL_CHARS + 1))],
+    ids=["rows", "cell"],
 )
 def test_what_a_sheet_cannot_hold_is_refused(
     monkeypatch: pytest.MonkeyPatch, rows: int, cell: str
 ) -> None:
     """More rows or a longer cell than a sheet holds is an error that names other forms."""
-    monkeypatch.setattr(forms, "MAX_ROWS", 3)
+    monkeypatch.setattr(output_formats, "MAX_ROWS", 3)
 
     with pytest.raises(LeadFileError, match="parquet"):
         _written(_frame([cell] * rows), "xlsx")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dialframe.leads import texts
 from dialframe.leads.dedupe import keys_on_disk
-from dialframe.leads.dedupe.compare import InMemory, Repeats
 from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
+from dialframe.leads.dedupe.record_comparison import InMemory, Repeats
 
 
 def found(repeats: Repeats, parts: list[list[str]], *, as_text: bool) -> list[tuple[int, ...]]:

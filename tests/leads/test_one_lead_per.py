@@ -195,7 +195,7 @@ def test_files_that_are_judged_elsewhere_give_the_same(path: Path) -> None:
 def test_a_record_may_stand_in_two_blocks(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The leads of a clean list stay together wherever a block ends."""
     done = written(path, path.parent / "out")
-    monkeypatch.setattr("dialframe.leads.reading.streams._ROWS", 1)
+    monkeypatch.setattr("dialframe.leads.reading.reading_in_blocks._ROWS", 1)
     again = leads.clean(leads.read(done.paths["clean"]), region=None)
     assert again.clean["phone"].tolist() == SIX
     with leads.Pipeline(leads.Choices(None)) as pipeline:

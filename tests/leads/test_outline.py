@@ -7,8 +7,8 @@ import random
 import pytest
 
 from dialframe.leads.lead_file import Dialect, Shape, split_lines
-from dialframe.leads.reading.blocks import split_blocks
 from dialframe.leads.reading.delimited import Outline
+from dialframe.leads.reading.delimited_blocks import split_blocks
 from dialframe.leads.reading.layout import lay_out
 from dialframe.leads.reading.parser import parse
 

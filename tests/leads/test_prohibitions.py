@@ -6,7 +6,7 @@ import pytest
 
 from dialframe import leads
 from dialframe.leads import ColumnMap
-from dialframe.leads.judging.assess import remark_columns, remark_scope
+from dialframe.leads.judging.record_judgment import remark_columns, remark_scope
 
 
 def reasons(cleaned: leads.Cleaned) -> dict[int, str]:

@@ -8,7 +8,7 @@ import pytest
 from dialframe import leads, phones
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.country_names import named_regions
-from dialframe.leads.columns.region import column_doubts, decide_region
+from dialframe.leads.columns.list_region import column_doubts, decide_region
 from leads.national_lists import COUNTRIES, bare_list, made_bare, national_list
 
 CODE = phonenumbers.country_code_for_region

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading import source
+from dialframe.leads.reading import file_bytes
 
 
 def zipped(name: str) -> bytes:
@@ -42,15 +42,15 @@ def test_what_is_no_table_is_refused_in_words(tmp_path, case):
     path.write_bytes(data)
 
     with pytest.raises(LeadFileError, match=words):
-        source.load(path)
+        file_bytes.load(path)
 
 
 def test_missing_files_and_folders_are_named(tmp_path):
     """The path stands in the sentence and in the error."""
     with pytest.raises(LeadFileError, match="does not exist") as missing:
-        source.load(tmp_path / "no.csv")
+        file_bytes.load(tmp_path / "no.csv")
     with pytest.raises(LeadFileError, match="is a folder"):
-        source.load(tmp_path)
+        file_bytes.load(tmp_path)
 
     assert missing.value.path == tmp_path / "no.csv"
 
@@ -60,15 +60,15 @@ def test_a_line_without_end_is_given_up_early(tmp_path, monkeypatch):
     path = tmp_path / "leads.csv"
     path.write_bytes(b"phone\n" + b"x" * 9_000_000)
     taken = []
-    gather = source._gather
+    gather = file_bytes._gather
     monkeypatch.setattr(
-        source,
+        file_bytes,
         "_gather",
         lambda p, chunks, most: gather(p, (taken.append(1) or c for c in chunks), most),
     )
 
     with pytest.raises(LeadFileError, match="a line of more than 2 MiB"):
-        source.load(path, max_line_bytes=2 * 2**20)
+        file_bytes.load(path, max_line_bytes=2 * 2**20)
 
     assert len(taken) <= 4
 
@@ -79,7 +79,7 @@ def test_a_packed_line_without_end_is_given_up_early(tmp_path):
     path.write_bytes(gzip.compress(b"0" * 20_000_000))
 
     with pytest.raises(LeadFileError, match="a line of more than 1 MiB"):
-        source.load(path, max_line_bytes=2**20)
+        file_bytes.load(path, max_line_bytes=2**20)
 
 
 def test_gzip_members_follow_each_other(tmp_path):
@@ -87,7 +87,7 @@ def test_gzip_members_follow_each_other(tmp_path):
     path = tmp_path / "leads.csv.gz"
     path.write_bytes(gzip.compress(b"phone\n") + gzip.compress(b"2125550142\n") + bytes(512))
 
-    loaded = source.load(path)
+    loaded = file_bytes.load(path)
 
     assert loaded.data == b"phone\n2125550142\n"
     assert loaded.gzipped
@@ -100,7 +100,7 @@ def test_digest_is_that_of_the_file_on_disk(tmp_path):
     path = tmp_path / "leads.csv.gz"
     path.write_bytes(gzip.compress(b"phone\n2125550142\n" * 100_000))
 
-    assert source.load(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert file_bytes.load(path).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_digest_is_that_of_the_file_on_disk(tmp_path):
 )
 def test_kinds_are_told_by_content(tmp_path, head, kind):
     """The name of a file says nothing, its first bytes do."""
-    assert source.kind_of(tmp_path, head) == kind
+    assert file_bytes.kind_of(tmp_path, head) == kind

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.reading.structured import read_json
+from dialframe.leads.reading.json_and_parquet import read_json
 
 
 def parquet(**columns: pa.Array) -> bytes:

@@ -11,8 +11,8 @@ import pandas as pd
 from dialframe import leads
 from dialframe.leads import Cleaned, CleanedFile, CleanedFiles, ColumnMap, Decisions
 from dialframe.leads.reasons import WARNINGS
+from dialframe.leads.writing.outcome_counts import LINE_COLUMNS, LINES_SHOWN
 from dialframe.leads.writing.report import Outcome
-from dialframe.leads.writing.tally import LINE_COLUMNS, LINES_SHOWN
 from dialframe.privacy import mask
 from dialframe.reports.lead_page import SURE, delimiter, header
 

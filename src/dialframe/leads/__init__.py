@@ -11,6 +11,7 @@
 
 from dialframe.leads import reasons
 from dialframe.leads.cleaned import Cleaned, CleanedFile
+from dialframe.leads.columns.column_decisions import decide, map_columns
 from dialframe.leads.columns.column_map import (
     Candidate,
     ColumnMap,
@@ -21,22 +22,22 @@ from dialframe.leads.columns.column_map import (
     save_mapping,
     saved_mapping,
 )
-from dialframe.leads.columns.decide import decide, map_columns
-from dialframe.leads.columns.region import RegionCandidate, RegionDecision, decide_region
+from dialframe.leads.columns.list_region import RegionCandidate, RegionDecision, decide_region
 from dialframe.leads.judged_files import Choices
 from dialframe.leads.judging.rules import FieldRule, Policy, Rules, load_rules
 from dialframe.leads.lead_file import Decisions, Dialect, LeadFile
 from dialframe.leads.pipeline import Pipeline, clean, clean_files
 from dialframe.leads.reading.file_formats import read, read_all
-from dialframe.leads.reading.streams import ReadOptions
+from dialframe.leads.reading.reading_in_blocks import ReadOptions
 from dialframe.leads.writing.clean_file import CleanLayout
-from dialframe.leads.writing.inputs import (
+from dialframe.leads.writing.import_bodies import (
     LeadInput,
     custom_columns,
     lead_inputs,
     numbers_to_screen,
 )
-from dialframe.leads.writing.outputs import (
+from dialframe.leads.writing.outcome_counts import CleanedFiles
+from dialframe.leads.writing.output_files import (
     Form,
     Target,
     Written,
@@ -47,7 +48,6 @@ from dialframe.leads.writing.outputs import (
     write,
 )
 from dialframe.leads.writing.report import report
-from dialframe.leads.writing.tally import CleanedFiles
 
 __all__ = [
     "Candidate",

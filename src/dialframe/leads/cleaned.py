@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.columns.region import RegionDecision
+from dialframe.leads.columns.list_region import RegionDecision
 from dialframe.leads.lead_file import Decisions
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.phones import TYPES

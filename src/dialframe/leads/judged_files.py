@@ -18,20 +18,21 @@ import pyarrow as pa
 
 from dialframe.leads import texts
 from dialframe.leads.cells import turns_names
+from dialframe.leads.clean_list_origin import Origin, doubt_of, origin_of, restored
 from dialframe.leads.cleaned import CleanedFile
 from dialframe.leads.columns import split_phones
+from dialframe.leads.columns.column_decisions import map_columns
 from dialframe.leads.columns.column_map import ColumnMap, Columns
 from dialframe.leads.columns.country_names import ColumnDoubt
-from dialframe.leads.columns.decide import map_columns
-from dialframe.leads.columns.region import (
+from dialframe.leads.columns.list_region import (
     RegionDecision,
     column_doubts,
     decide_region,
 )
 from dialframe.leads.columns.region_signs import unnamed_countries
-from dialframe.leads.dedupe.compare import Compared, Found
+from dialframe.leads.dedupe.record_comparison import Compared, Found
 from dialframe.leads.judging import phone_columns
-from dialframe.leads.judging.assess import (
+from dialframe.leads.judging.record_judgment import (
     Assessed,
     Judging,
     assess,
@@ -42,9 +43,14 @@ from dialframe.leads.judging.assess import (
 from dialframe.leads.judging.row_notes import Notes
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, LeadFile
-from dialframe.leads.origin import Origin, doubt_of, origin_of, restored
+from dialframe.leads.reading.reading_in_blocks import (
+    Batch,
+    ReadOptions,
+    TakenIn,
+    sample_step,
+    take_in,
+)
 from dialframe.leads.reading.spool import Spool
-from dialframe.leads.reading.streams import Batch, ReadOptions, TakenIn, sample_step, take_in
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.phones import check_region, normalize

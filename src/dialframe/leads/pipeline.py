@@ -22,7 +22,8 @@ from dialframe.errors import ConfigError, LeadFileError
 from dialframe.leads import texts
 from dialframe.leads.cleaned import Cleaned, CleanedFile
 from dialframe.leads.columns.column_map import ColumnMap
-from dialframe.leads.dedupe.compare import (
+from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
+from dialframe.leads.dedupe.record_comparison import (
     Barring,
     Compared,
     InMemory,
@@ -32,7 +33,6 @@ from dialframe.leads.dedupe.compare import (
     Settled,
     settle,
 )
-from dialframe.leads.dedupe.keys_on_disk import OutOfCore, Partitions
 from dialframe.leads.judged_files import (
     LINE,
     Choices,
@@ -54,18 +54,18 @@ from dialframe.leads.judged_files import (
 from dialframe.leads.judging import phone_columns
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
-from dialframe.leads.reading.spool import MEMORY_BYTES, Spool
-from dialframe.leads.reading.streams import (
+from dialframe.leads.reading.reading_in_blocks import (
     ReadOptions,
     expanded,
     take_in_all,
 )
+from dialframe.leads.reading.spool import MEMORY_BYTES, Spool
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
-from dialframe.leads.writing.inputs import LeadInput, custom_fields, inputs_of, once
-from dialframe.leads.writing.outputs import Form, Outputs, Render, Target, outputs, targets_of
-from dialframe.leads.writing.tally import CleanedFiles, Tally
+from dialframe.leads.writing.import_bodies import LeadInput, custom_fields, inputs_of, once
+from dialframe.leads.writing.outcome_counts import CleanedFiles, Tally
+from dialframe.leads.writing.output_files import Form, Outputs, Render, Target, outputs, targets_of
 from dialframe.phones import check_region
 
 _STEP: Final = "records cleaned"
@@ -84,7 +84,7 @@ class Pipeline:
 
         from pathlib import Path
         from dialframe.leads.pipeline import Choices, Pipeline
-        from dialframe.leads.writing.outputs import Target
+        from dialframe.leads.writing.output_files import Target
 
         with Pipeline(Choices(region="US")) as pipeline:
             pipeline.read(["autumn.csv"])

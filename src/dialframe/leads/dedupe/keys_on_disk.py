@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dialframe.files import FILE_MODE, FOLDER_MODE
 from dialframe.leads import texts
-from dialframe.leads.dedupe.compare import Again
+from dialframe.leads.dedupe.record_comparison import Again
 from dialframe.leads.judging import cell_kernel
 
 #: Parts; a hundred million keys make parts of some 1,600,000.

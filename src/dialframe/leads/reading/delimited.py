@@ -23,7 +23,7 @@ from dialframe.leads.lead_file import (
     unique_names,
 )
 from dialframe.leads.reading import dialect as dialects
-from dialframe.leads.reading.blocks import Block, Doubt, is_plain, split_blocks
+from dialframe.leads.reading.delimited_blocks import Block, Doubt, is_plain, split_blocks
 from dialframe.leads.reading.header_row import HeaderChoice
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.utf8_text import PIECE_BYTES, Content, LineView

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dialframe.errors import ConfigError, LeadFileError
-from dialframe.leads.reading import plausible
+from dialframe.leads.reading import text_plausibility
 
 #: Code pages that are weighed, the preferred one first.
 LEGACY: Final = (
@@ -169,11 +169,15 @@ def _wide(data: bytes) -> Decoded | None:
         return None
     # A few NUL bytes may also have strayed into UTF-8, which UTF-16 never looks like.
     narrow = _strict(data, "utf-8") if max(nuls) < _NUL_SURE_SHARE * half else None
-    if narrow is not None and not plausible.is_binary(narrow.replace("\x00", "")):
+    if narrow is not None and not text_plausibility.is_binary(narrow.replace("\x00", "")):
         return None
     name = "utf-16-be" if nuls[0] > nuls[1] else "utf-16-le"
     text = _strict(data, name)
-    if text is None or plausible.is_binary(text) or not plausible.is_assigned(text):
+    if (
+        text is None
+        or text_plausibility.is_binary(text)
+        or not text_plausibility.is_assigned(text)
+    ):
         return None
     return Decoded(text, name)
 
@@ -202,7 +206,8 @@ def _not_utf8(data: bytes) -> Decoded:
 def _rank(sample: bytes) -> list[tuple[str, float]]:
     """Code pages with their weight, the best first; an earlier one wins a near tie."""
     weights = [
-        (name, plausible.weigh(sample.decode(name, errors="replace"), name)) for name in LEGACY
+        (name, text_plausibility.weigh(sample.decode(name, errors="replace"), name))
+        for name in LEGACY
     ]
     preferred = dict.fromkeys(LEGACY, 0.0) | {LEGACY[0]: _PREFERRED_MARGIN}
     return sorted(weights, key=lambda pair: -(pair[1] + preferred[pair[0]]))

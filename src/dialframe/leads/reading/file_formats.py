@@ -32,16 +32,16 @@ from dialframe.leads.lead_file import (
 )
 from dialframe.leads.reading import dialect as dialects
 from dialframe.leads.reading import encoding as encodings
-from dialframe.leads.reading import plausible, structured, workbook
-from dialframe.leads.reading.blocks import Block
-from dialframe.leads.reading.concat import together
+from dialframe.leads.reading import json_and_parquet, text_plausibility, workbook
 from dialframe.leads.reading.delimited import OWN, OWN_SEARCHED_CHARS, lead_file, survey
+from dialframe.leads.reading.delimited_blocks import Block
 from dialframe.leads.reading.dialect import EXPECTED
+from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, not_a_table
+from dialframe.leads.reading.file_discovery import sources
 from dialframe.leads.reading.header_row import HeaderChoice
+from dialframe.leads.reading.joined_files import together
 from dialframe.leads.reading.layout import Layout, is_blank, lay_out
 from dialframe.leads.reading.parser import parse, scan
-from dialframe.leads.reading.places import sources
-from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, not_a_table
 from dialframe.leads.reading.utf8_text import in_memory
 
 Format = Literal["auto", "csv"]
@@ -188,7 +188,7 @@ def _read(
         if source.kind == "workbook":
             table = _sheet(source, sheet, header)
         elif source.kind == "parquet":
-            table = _keyed(structured.read_parquet(source.path, source.data))
+            table = _keyed(json_and_parquet.read_parquet(source.path, source.data))
         else:
             text = _decoded(source, encoding)
             in_blocks = _in_blocks(source, text, form, delimiter, quote, header)
@@ -223,7 +223,7 @@ def _sheet(source: Source, name: str | int | None, header: HeaderChoice) -> _Tab
     )
 
 
-def _keyed(keyed: structured.Keyed, header: HeaderChoice = "auto") -> _Table:
+def _keyed(keyed: json_and_parquet.Keyed, header: HeaderChoice = "auto") -> _Table:
     records = keyed.records
     check_width(len(keyed.names or ()))
     if keyed.names is None:
@@ -249,7 +249,7 @@ def _decoded(source: Source, encoding: str | None) -> encodings.Decoded:
     decoded = encodings.decode(source.data, encoding)
     if not decoded.text.strip(_NOTHING):
         raise LeadFileError(f"{source.path} is empty; there is nothing to read", path=source.path)
-    if plausible.is_binary(decoded.text):
+    if text_plausibility.is_binary(decoded.text):
         raise not_a_table(source.path, "binary data")
     return decoded
 
@@ -305,7 +305,9 @@ def _text(
     header: HeaderChoice,
 ) -> _Table:
     lines = split_lines(decoded.text)
-    keyed = structured.read_json(source.path, decoded.text, lines) if form == "auto" else None
+    keyed = (
+        json_and_parquet.read_json(source.path, decoded.text, lines) if form == "auto" else None
+    )
     table = (
         _keyed(keyed, header)
         if keyed

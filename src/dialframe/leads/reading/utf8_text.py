@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.reading import splitting
-from dialframe.leads.reading.source import MAX_LINE_BYTES
+from dialframe.leads.reading import cell_splitting
+from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES
 
 #: Bytes that are read at once.
 PIECE_BYTES: Final = 4 * 2**20
@@ -103,7 +103,7 @@ class Content:
             piece = self.fetch(at, size)
             view = np.frombuffer(piece, np.uint8)
             stop = len(piece) if at + len(piece) >= self.size_bytes else last_line_end(piece)
-            found, _ = splitting.count_to(view, stop, left)
+            found, _ = cell_splitting.count_to(view, stop, left)
             if found >= 0:
                 return at + int(found)
             size *= 2
@@ -158,7 +158,7 @@ def in_memory(text: bytes) -> Content:
     """Content of a text that is there already."""
     view = np.frombuffer(text, np.uint8)
     marks = np.empty(len(text) // _EVERY + 2, np.int64)
-    lines, noted = splitting.index_lines(view, len(text), _EVERY, 0, marks)
+    lines, noted = cell_splitting.index_lines(view, len(text), _EVERY, 0, marks)
     return Content(None, text, 0, len(text), int(lines), marks[:noted].copy())
 
 
@@ -234,7 +234,7 @@ def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
 def _noted(data: bytes, stop: int, lines: int, done: int) -> tuple[np.ndarray, int]:
     marks = np.empty(stop // _EVERY + 2, np.int64)
     view = np.frombuffer(data or b"\0", np.uint8)
-    lines, noted = splitting.index_lines(view, stop, _EVERY, lines, marks)
+    lines, noted = cell_splitting.index_lines(view, stop, _EVERY, lines, marks)
     return marks[:noted] + done, int(lines)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
-from dialframe.leads.dedupe.compare import Found
+from dialframe.leads.dedupe.record_comparison import Found
 from dialframe.leads.judging.row_notes import Findings, in_order
 from dialframe.leads.lead_file import LEAD_COLUMNS, META
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS

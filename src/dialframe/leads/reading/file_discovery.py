@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from dialframe.errors import LeadFileError
-from dialframe.leads.reading.packing import check_unpacked
-from dialframe.leads.reading.source import MAX_LINE_BYTES, Source, load
+from dialframe.leads.reading.decompression import check_unpacked
+from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, Source, load
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem

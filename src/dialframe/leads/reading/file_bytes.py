@@ -14,7 +14,7 @@ from typing import BinaryIO, Final, Literal
 
 from dialframe.errors import LeadFileError
 from dialframe.files import note_files
-from dialframe.leads.reading.packing import Packed, check_unpacked, too_large, unpacked
+from dialframe.leads.reading.decompression import Packed, check_unpacked, too_large, unpacked
 
 Kind = Literal["text", "workbook", "parquet", "archive"]
 

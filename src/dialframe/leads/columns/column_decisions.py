@@ -29,7 +29,7 @@ from dialframe.leads.columns.column_scores import (
     untangle,
 )
 from dialframe.leads.columns.header_match import is_not_phone, phone_rank
-from dialframe.leads.columns.region import decide_region
+from dialframe.leads.columns.list_region import decide_region
 from dialframe.leads.columns.split_phones import JOINED, find_joined, joined_name
 from dialframe.leads.lead_file import LeadFile
 from dialframe.opt_outs import plain

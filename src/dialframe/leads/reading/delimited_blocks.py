@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
-from dialframe.leads.reading import splitting
+from dialframe.leads.reading import cell_splitting
 from dialframe.leads.reading.layout import is_blank
 from dialframe.leads.reading.parser import CLEAN, MAX_SPAN_LINES, STRAY, parse, scan
 from dialframe.leads.reading.utf8_text import last_line_end
@@ -131,11 +131,11 @@ class _Walk:
         width = self.shape.width
         view = np.frombuffer(data, np.uint8)
         room = int(np.count_nonzero(view == 10) + np.count_nonzero(view == 13)) + 1
-        begins, lengths, places, kinds = splitting.empty_places(room, width)
+        begins, lengths, places, kinds = cell_splitting.empty_places(room, width)
         odd: dict[int, _Odd] = {}
         at = row = 0
         while at < stop:
-            at, row, self.line = splitting.split(
+            at, row, self.line = cell_splitting.split(
                 view, at, stop, self.delimiter, self.quote, width, row, self.line,
                 begins, lengths, places, kinds,
             )  # fmt: skip
@@ -147,9 +147,9 @@ class _Walk:
             odd[row], behind = found
             places[row] = at, at, self.line
             self.line += odd[row].lines
-            kinds[row] = splitting.OTHER
+            kinds[row] = cell_splitting.OTHER
             row, at = row + 1, behind
-        for place in np.flatnonzero(kinds[:row] == splitting.OTHER).tolist():
+        for place in np.flatnonzero(kinds[:row] == cell_splitting.OTHER).tolist():
             if place not in odd:
                 text = data[places[place, 0] : places[place, 1]].decode()
                 odd[place] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
@@ -186,7 +186,7 @@ class _Walk:
         view = np.frombuffer(data, np.uint8)
         begins = [at]
         while len(begins) <= count and begins[-1] < len(data):
-            begins.append(splitting.next_line(view, begins[-1], len(data)))
+            begins.append(cell_splitting.next_line(view, begins[-1], len(data)))
         if len(begins) <= count + 1 and begins[-1] >= len(data) and not final:
             return None
         return split_lines(data[at : begins[-1]].decode()), begins
@@ -212,7 +212,7 @@ class _Walk:
                 begins[row, column] = len(data) + len(side)
                 lengths[row, column] = len(cell)
                 side += cell
-        for row in np.flatnonzero(kinds[:rows] == splitting.PERHAPS).tolist():
+        for row in np.flatnonzero(kinds[:rows] == cell_splitting.PERHAPS).tolist():
             text = data[places[row, 0] : places[row, 1]].decode()
             cells = scan(text, self.dialect).cells
             block.doubts[row] = Doubt(cells, text, int(places[row, 2]), None)
@@ -230,9 +230,9 @@ class _Walk:
         self, view: np.ndarray, begins: np.ndarray, lengths: np.ndarray, column: int, rows: int
     ) -> pa.Array:
         offsets = np.empty(rows + 1, np.int64)
-        total = splitting.measure(view, self.quote, begins, lengths, column, rows, offsets)
+        total = cell_splitting.measure(view, self.quote, begins, lengths, column, rows, offsets)
         out = np.empty(total, np.uint8)
-        splitting.gather(view, self.quote, begins, lengths, column, rows, offsets, out)
+        cell_splitting.gather(view, self.quote, begins, lengths, column, rows, offsets, out)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
         return pa.Array.from_buffers(pa.large_string(), rows, buffers)
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
-from dialframe.leads.judging.assess import Assessed, forbidding
 from dialframe.leads.judging.phone_columns import numbers
+from dialframe.leads.judging.record_judgment import Assessed, forbidding
 from dialframe.leads.reasons import RANK
 
 #: Fields that tell that two records are one person.

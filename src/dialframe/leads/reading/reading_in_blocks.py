@@ -17,13 +17,13 @@ from dialframe.errors import LeadFileError
 from dialframe.files import note_files
 from dialframe.leads import texts
 from dialframe.leads.lead_file import Decisions, LeadFile, Rows, unique_names
-from dialframe.leads.reading import delimited, plausible
-from dialframe.leads.reading.blocks import Block
+from dialframe.leads.reading import delimited, text_plausibility
 from dialframe.leads.reading.delimited import Surveyed, survey
+from dialframe.leads.reading.delimited_blocks import Block
+from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES, kind_of
+from dialframe.leads.reading.file_discovery import reaching, tables_in
 from dialframe.leads.reading.file_formats import Format, begins_like_json, read, read_all
 from dialframe.leads.reading.header_row import HeaderChoice
-from dialframe.leads.reading.places import reaching, tables_in
-from dialframe.leads.reading.source import MAX_LINE_BYTES, kind_of
 from dialframe.leads.reading.spool import Spool
 from dialframe.leads.reading.utf8_text import Content, open_utf8
 
@@ -195,7 +195,7 @@ def _is_delimited(path: Path, content: Content, told: ReadOptions) -> bool:
     head = content.head()
     blank = not head.strip()
     like_json = told.format == "auto" and begins_like_json(head)
-    return not (blank or like_json or plausible.is_binary(head))
+    return not (blank or like_json or text_plausibility.is_binary(head))
 
 
 def _sampled(taken: TakenIn, spool: Spool) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from dialframe.leads.reading import letters
+from dialframe.leads.reading import code_page_letters
 
 _CONTROLS: Final = frozenset(chr(code) for code in (*range(2, 9), *range(0x0E, 0x1A), 0x7F))
 _CONTROL_SHARE: Final = 0.02
@@ -82,7 +82,7 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
         if _breaks_case(before, char, after):
             return _CASE_BREAK
         lower = char.lower()
-        if languages is letters.LATIN_WEST and after.lower() != _FOLLOWED.get(
+        if languages is code_page_letters.LATIN_WEST and after.lower() != _FOLLOWED.get(
             lower, after.lower()
         ):
             return _OTHER_LANGUAGE
@@ -99,19 +99,19 @@ def _latin(text: str, languages: Mapping[str, str], *, crowded: float) -> float:
 
 
 def _west(text: str) -> float:
-    return _latin(text, letters.LATIN_WEST, crowded=_CROWDED)
+    return _latin(text, code_page_letters.LATIN_WEST, crowded=_CROWDED)
 
 
 def _central(text: str) -> float:
-    return _latin(text, letters.LATIN_CENTRAL, crowded=_CROWDED_CENTRAL)
+    return _latin(text, code_page_letters.LATIN_CENTRAL, crowded=_CROWDED_CENTRAL)
 
 
 def _turkish(text: str) -> float:
-    return _latin(text, letters.LATIN_TURKISH, crowded=_CROWDED_CENTRAL)
+    return _latin(text, code_page_letters.LATIN_TURKISH, crowded=_CROWDED_CENTRAL)
 
 
 def _baltic(text: str) -> float:
-    return _latin(text, letters.LATIN_BALTIC, crowded=_CROWDED_CENTRAL)
+    return _latin(text, code_page_letters.LATIN_BALTIC, crowded=_CROWDED_CENTRAL)
 
 
 def _greek(text: str) -> float:
@@ -122,19 +122,19 @@ def _greek(text: str) -> float:
             return 0.0
         if before.isalpha() and before.islower() and char.isupper():
             return _CASE_BREAK
-        if char == letters.GREEK_FINAL and after.isalpha():
+        if char == code_page_letters.GREEK_FINAL and after.isalpha():
             return _CASE_BREAK
-        return 1.0 if char.lower() in letters.GREEK_COMMON else _UNCOMMON_CYRILLIC
+        return 1.0 if char.lower() in code_page_letters.GREEK_COMMON else _UNCOMMON_CYRILLIC
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
 
 
 def _hebrew(text: str) -> float:
-    return _consonants(text, "\u05d0", "\u05ea", letters.HEBREW_FINALS)
+    return _consonants(text, "\u05d0", "\u05ea", code_page_letters.HEBREW_FINALS)
 
 
 def _arabic(text: str) -> float:
-    return _consonants(text, "\u0621", "\u0652", letters.ARABIC_FINALS)
+    return _consonants(text, "\u0621", "\u0652", code_page_letters.ARABIC_FINALS)
 
 
 def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> float:
@@ -156,7 +156,7 @@ def _korean(text: str) -> float:
             if char < "\u3000":
                 return _sign(before, char, after)
             return -1.0 if unicodedata.category(char) in ("Cc", "Co", "Cn") else _RARE_IDEOGRAPH
-        own = 1.0 if char in letters.KOREAN_COMMON else _IDEOGRAPH
+        own = 1.0 if char in code_page_letters.KOREAN_COMMON else _IDEOGRAPH
         return own * (_FOREIGN_NEIGHBOR if _is_latin(before) or _is_latin(after) else 1.0)
 
     return _mean(weight(*place) for place in _beyond_ascii(text))
@@ -164,7 +164,7 @@ def _korean(text: str) -> float:
 
 def _cyrillic(text: str) -> float:
     found = list(_beyond_ascii(text))
-    known = frozenset("".join(letters.CYRILLIC.values()))
+    known = frozenset("".join(code_page_letters.CYRILLIC.values()))
 
     def weight(before: str, char: str, after: str) -> float:
         if not char.isalpha():
@@ -173,7 +173,7 @@ def _cyrillic(text: str) -> float:
             return 0.0
         if before.isalpha() and before.islower() and char.isupper():
             return _CASE_BREAK
-        return 1.0 if char.lower() in letters.CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
+        return 1.0 if char.lower() in code_page_letters.CYRILLIC_COMMON else _UNCOMMON_CYRILLIC
 
     return _mean(weight(*place) for place in found)
 
@@ -214,14 +214,14 @@ def _is_everyday(char: str, codec: str) -> bool:
 def _sign(before: str, char: str, after: str) -> float:
     if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn"):
         return -1.0
-    if char in letters.FIGURE_SIGNS:
+    if char in code_page_letters.FIGURE_SIGNS:
         return 1.0 if before.isdecimal() or before == "m" else 0.0
-    if char in letters.CURRENCIES:
+    if char in code_page_letters.CURRENCIES:
         return 0.0 if before.isalpha() or after.isalpha() else 1.0
-    if char not in letters.SIGNS:
+    if char not in code_page_letters.SIGNS:
         return 0.0
     inside = before.isalpha() and after.isalpha()
-    return 1.0 if not inside or char in letters.INNER_SIGNS else 0.0
+    return 1.0 if not inside or char in code_page_letters.INNER_SIGNS else 0.0
 
 
 def _breaks_case(before: str, char: str, after: str) -> bool:
@@ -261,10 +261,10 @@ _FAMILIES: Final[dict[str, Callable[[str], float]]] = {
     "koi8-r": _cyrillic,
     "iso8859_2": _central,
     "cp866": _cyrillic,
-    "cp932": lambda text: _ideographs(text, letters.JAPANESE_COMMON, "shift_jis", 1.0),
-    "euc_jp": lambda text: _ideographs(text, letters.JAPANESE_COMMON, "shift_jis", 1.0),
-    "gb18030": lambda text: _ideographs(text, letters.SIMPLIFIED_COMMON, "gb2312", 0.3),
-    "big5": lambda text: _ideographs(text, letters.TRADITIONAL_COMMON, "big5", 0.3),
+    "cp932": lambda text: _ideographs(text, code_page_letters.JAPANESE_COMMON, "shift_jis", 1.0),
+    "euc_jp": lambda text: _ideographs(text, code_page_letters.JAPANESE_COMMON, "shift_jis", 1.0),
+    "gb18030": lambda text: _ideographs(text, code_page_letters.SIMPLIFIED_COMMON, "gb2312", 0.3),
+    "big5": lambda text: _ideographs(text, code_page_letters.TRADITIONAL_COMMON, "big5", 0.3),
     "mac_roman": _west,
     "cp1253": _greek,
     "cp1254": _turkish,
