@@ -41,7 +41,7 @@ if not TYPE_CHECKING:
         "FunnelExplorer": "funnel_view",
         "FunnelModel": "funnel_state",
         "FunnelState": "funnel_state",
-        "LeadBench": "bench",
+        "LeadBench": "lead_bench",
         "Workbench": "lead_workbench",
     }
 
