@@ -184,46 +184,54 @@ def test_numbers_that_may_be_called_are_findings_of_their_own() -> None:
     assert (found["at"] == NOW).all()
 
 
-@pytest.mark.parametrize(
-    ("checks", "counts"),
-    [
-        ([], [1, 0, 0, 0, 1]),
-        ([hand.check(NOON - DAY)], [1, 1, 0, 0, 0]),
-        ([hand.check(NOON - 32 * DAY)], [1, 0, 0, 0, 1]),
-        # A later "not listed" clears the gap only within the rule's own limit of age.
-        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 31 * DAY)], [1, 1, 0, 0, 0]),
-        ([hand.check(NOON - 32 * DAY), hand.check(NOON + 90 * DAY)], [1, 0, 0, 1, 0]),
-        ([hand.check(NOON + 90 * DAY)], [1, 0, 0, 1, 0]),
-        ([hand.check(NOON - DAY), hand.check(NOON + DAY, listed=True)], [1, 0, 0, 1, 0]),
-        ([hand.check(NOON - DAY, listed=True)], [1, 0, 1, 0, 0]),
-        ([hand.check(NOON - DAY, listed=True), hand.check(NOON + DAY)], [1, 0, 1, 0, 0]),
-    ],
-)
-def test_a_call_to_an_unlisted_number_passes_only_on_a_record(
-    checks: list[dict[str, Any]], counts: list[int]
-) -> None:
+#: Checks of a number that was called at noon, and the grade of the call.
+ANSWERS: list[tuple[list[dict[str, Any]], str]] = [
+    ([], "not evaluable"),
+    ([hand.check(NOON - DAY)], "pass"),
+    ([hand.check(NOON - 32 * DAY)], "not evaluable"),
+    # A later "not listed" clears the gap only within the rule's own limit of age.
+    ([hand.check(NOON - 32 * DAY), hand.check(NOON + 31 * DAY)], "pass"),
+    ([hand.check(NOON - 32 * DAY), hand.check(NOON + 90 * DAY)], "uncertain"),
+    ([hand.check(NOON + 90 * DAY)], "uncertain"),
+    ([hand.check(NOON - DAY), hand.check(NOON + DAY, listed=True)], "uncertain"),
+    ([hand.check(NOON - DAY, listed=True)], "violation"),
+    ([hand.check(NOON - DAY, listed=True), hand.check(NOON + DAY)], "violation"),
+]
+
+
+def test_a_call_to_an_unlisted_number_passes_only_on_a_record() -> None:
     """A recent "not listed" before the call or a next one after it; else nothing is known."""
-    audit = _audit([hand.call(at=NOON)], checks=checks)
-    assert _count(audit, "listed_number") == counts
+    phones = [f"{hand.NEW_YORK[:-1]}{n}" for n in range(len(ANSWERS))]
+    checks = [
+        told | {"phone": phone}
+        for phone, (answers, _) in zip(phones, ANSWERS, strict=True)
+        for told in answers
+    ]
+    audit = _audit([hand.call(phone, NOON) for phone in phones], checks=checks)
+    found = _of(audit, "listed_number").set_index("phone")["grade"].to_dict()
+    grades = [grade for _, grade in ANSWERS]
+    assert [found.get(phone, "pass") for phone in phones] == grades
+    names = ("pass", "violation", "uncertain", "not evaluable")
+    assert _count(audit, "listed_number") == [len(ANSWERS), *map(grades.count, names)]
 
 
-@pytest.mark.parametrize(
-    "fields", [{"direction": None}, {"created_at": None}, {"to_number": None}]
-)
-def test_a_record_helps_no_call_that_lacks_an_input(fields: dict[str, Any]) -> None:
+def test_a_record_helps_no_call_that_lacks_an_input() -> None:
     """Neither check passes a call without direction, start or number."""
-    audit = _audit([hand.call(at=NOON) | fields], checks=[hand.check(NOON - DAY)])
+    lacking = ["direction", "created_at", "to_number"]
+    rows = [hand.call(at=NOON, id=f"no {name}") | {name: None} for name in lacking]
+    audit = _audit(rows, checks=[hand.check(NOON - DAY)])
     for check in ("calling_hours", "scrub_at_call", "listed_number"):
-        assert _count(audit, check) == [1, 0, 0, 0, 1]
-        assert _of(audit, check)["missing"].tolist() == list(fields)
+        assert _count(audit, check) == [3, 0, 0, 0, 3]
+        missing = _of(audit, check).set_index("call_id")["missing"]
+        assert missing.to_dict() == {f"no {name}": name for name in lacking}
 
 
 def test_the_call_of_the_request_itself_passes_only_on_a_record() -> None:
     """Clear of the request does not mean clear of the registry."""
-    row = hand.call(at=NOON, disposition="DNC")
-    assert _count(_audit([row]), "listed_number") == [1, 0, 0, 0, 1]
-    assert _count(_audit([row], checks=[hand.check(NOON)]), "listed_number") == [1, 1, 0, 0, 0]
-    finding = _of(_audit([row]), "listed_number").iloc[0]
+    rows = [hand.call(phone, NOON, disposition="DNC") for phone in (hand.NEW_YORK, hand.CHICAGO)]
+    audit = _audit(rows, checks=[hand.check(NOON, phone=hand.CHICAGO)])
+    assert _count(audit, "listed_number") == [2, 1, 0, 0, 1]
+    finding = _of(audit, "listed_number").set_index("phone").loc[hand.NEW_YORK]
     assert finding["rule_id"] == "us-dnc-listed-call"
     assert finding["reason"] == (
         "no record shows that the number was not listed when it was called"

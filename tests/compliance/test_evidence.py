@@ -112,29 +112,25 @@ def test_an_import_screen_is_a_grade_of_evidence_of_its_own() -> None:
     assert found["detail"].tolist() == ["screened at import"]
 
 
-@pytest.mark.parametrize(
-    ("later", "counts"),
-    [
-        (hand.check(NOON + 20 * DAY), {"pass": 1}),
-        (hand.check(NOON + 270 * DAY), {"uncertain": 1}),
-    ],
-)
-def test_a_late_check_clears_nothing_beyond_the_rules_own_limit(
-    later: dict[str, Any], counts: dict[str, int]
-) -> None:
+def test_a_late_check_clears_nothing_beyond_the_rules_own_limit() -> None:
     """Nine months after the call "not listed" says little of the call."""
-    audit = _audit([hand.call(at=NOON)], later, practice=hand.declared(), now=NOON + 300 * DAY)
-    assert _counts(audit, "listed_number") == counts
+    later = [hand.check(NOON + 20 * DAY), hand.check(NOON + 270 * DAY, phone=hand.CHICAGO)]
+    calls = [hand.call(at=NOON), hand.call(hand.CHICAGO, NOON)]
+    audit = _audit(calls, *later, practice=hand.declared(), now=NOON + 300 * DAY)
+    assert _counts(audit, "listed_number") == {"pass": 1, "uncertain": 1}
+    found = audit.findings[audit.findings["check"] == "listed_number"]
+    assert found["phone"].tolist() == [hand.CHICAGO]
 
 
 def test_an_import_after_the_call_clears_nothing() -> None:
     """A lead that is imported again was screened again, which says nothing of the call."""
-    again = hand.lead(created_at=NOON + DAY)
-    audit = _audit([hand.call(at=NOON)], leads=[again], practice=hand.declared())
-    assert _counts(audit, "listed_number") == {"not_evaluable": 1}
-    marked = hand.check(NOON + 2 * DAY, listed=True)
-    audit = _audit([hand.call(at=NOON)], marked, leads=[again], practice=hand.declared())
-    assert _counts(audit, "listed_number") == {"uncertain": 1}
+    phones = (hand.NEW_YORK, hand.CHICAGO)
+    again = [hand.lead(phone, created_at=NOON + DAY) for phone in phones]
+    marked = hand.check(NOON + 2 * DAY, listed=True, phone=hand.CHICAGO)
+    calls = [hand.call(phone, NOON) for phone in phones]
+    audit = _audit(calls, marked, leads=again, practice=hand.declared())
+    found = audit.findings[audit.findings["check"] == "listed_number"].set_index("phone")["grade"]
+    assert found.to_dict() == {hand.NEW_YORK: "not evaluable", hand.CHICAGO: "uncertain"}
 
 
 def test_the_age_of_the_services_copy_counts_with_the_age_of_the_check() -> None:
@@ -142,9 +138,12 @@ def test_the_age_of_the_services_copy_counts_with_the_age_of_the_check() -> None
     name = "US National DNC Registry"
     text = practice_text([(name, True, False, 10)], by="An officer", on=NOW.date())
     firm = read_practice(text, [name])
-    for age, counts in ((21, {"pass": 1}), (25, {"uncertain": 1})):
-        audit = _audit([hand.call(at=NOON)], hand.check(NOON - age * DAY), practice=firm)
-        assert _counts(audit, "scrub_at_call") == counts
+    calls = [hand.call(at=NOON), hand.call(hand.CHICAGO, NOON)]
+    checks = [hand.check(NOON - 21 * DAY), hand.check(NOON - 25 * DAY, phone=hand.CHICAGO)]
+    audit = _audit(calls, *checks, practice=firm)
+    assert _counts(audit, "scrub_at_call") == {"pass": 1, "uncertain": 1}
+    found = audit.findings[audit.findings["check"] == "scrub_at_call"]
+    assert found["phone"].tolist() == [hand.CHICAGO]
 
 
 @pytest.fixture(scope="module")
@@ -193,16 +192,24 @@ def test_a_wording_that_somebody_mapped_is_no_unmapped_one(
 
 def test_entries_of_the_firms_own_list_are_requests_with_who_and_when() -> None:
     """Given to the service or kept by the firm, they bind like any other request."""
-    for source in ("dnc.add", "suppression", "event"):
-        told = pd.DataFrame(
-            {"phone": [hand.NEW_YORK], "at": [NOON - 60 * DAY], "ref": ["An agent"], "code": ["opt_out"],
-             "source": [source]}
-        )  # fmt: skip
-        audit = _audit(
-            [hand.call(at=NOON)], hand.check(NOON - DAY), practice=hand.declared(), events=told
+    sources = dict(
+        zip(
+            (hand.NEW_YORK, hand.CHICAGO, hand.PHOENIX),
+            ("dnc.add", "suppression", "event"),
+            strict=True,
         )
-        assert _counts(audit, "listed_number") == {"violation": 1}
-        assert len(audit.parts["requests"]) == 1
+    )
+    told = pd.DataFrame(
+        [{"phone": phone, "at": NOON - 60 * DAY, "ref": "An agent", "code": "opt_out", "source": source}
+         for phone, source in sources.items()]
+    )  # fmt: skip
+    audit = _audit(
+        [hand.call(phone, NOON) for phone in sources],
+        *(hand.check(NOON - DAY, phone=phone) for phone in sources),
+        practice=hand.declared(), events=told,
+    )  # fmt: skip
+    assert _counts(audit, "listed_number") == {"violation": 3}
+    assert len(audit.parts["requests"]) == 3
 
 
 def test_a_number_given_to_the_service_stays_a_request_that_a_later_answer_cannot_undo() -> None:
