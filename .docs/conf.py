@@ -13,6 +13,8 @@ from pathlib import Path
 
 # All nodes of all pages stay to the end: looking for garbage among them takes a quarter of a build, and frees nothing.
 gc.disable()
+# jsonschema compiles a grammar of IRIs as it is imported, two seconds for a format that no notebook names.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
