@@ -87,3 +87,7 @@ TRADITIONAL_COMMON: Final = frozenset(
     "的一是不我在人有他這中大來上國陳林黃張李王吳劉蔡楊許鄭謝洪郭邱曾廖賴徐"
     "市區路街號巷縣鄉鎮台臺北高雄電話姓名地址公司客戶編手機碼小明華志美"
 )
+#: Thai vowels are written before, above, below and behind their consonant.
+THAI_CONSONANTS: Final = frozenset(map(chr, range(0x0E01, 0x0E2F)))
+THAI_LEADING: Final = frozenset("เแโใไ")
+THAI_RARE: Final = frozenset("ฃฅฆฌฎฏฑฒฬฮ")

@@ -37,6 +37,7 @@ LEGACY: Final = (
     "cp1255",
     "cp1256",
     "euc_kr",
+    "cp874",
 )
 #: What people call a code page that has another name here.
 NAMES: Final = {"cp932": "shift_jis"}
@@ -60,7 +61,7 @@ _NUL_OTHER_SHARE: Final = 0.3
 _SAMPLE_BYTES: Final = 2**16
 _SINGLE_BYTE: Final = frozenset(
     {"cp1252", "cp1250", "cp1251", "koi8-r", "mac_roman", "cp850", "iso8859_2", "cp866"}
-    | {"cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "iso8859_7"}
+    | {"cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "iso8859_7", "cp874"}
 )
 _SURE: Final = 1.0
 _BASE_TRUST: Final = 0.7

@@ -137,6 +137,22 @@ def _arabic(text: str) -> float:
     return _consonants(text, "\u0621", "\u0652", code_page_letters.ARABIC_FINALS)
 
 
+def _thai(text: str) -> float:
+    def weight(before: str, char: str, after: str) -> float:
+        if not "\u0e01" <= char <= "\u0e5b":
+            return _sign(before, char, after)
+        if _is_latin(before) or _is_latin(after):
+            return 0.0
+        if char in code_page_letters.THAI_LEADING:
+            return 1.0 if after in code_page_letters.THAI_CONSONANTS else _CASE_BREAK
+        if char in code_page_letters.THAI_CONSONANTS:
+            return _UNCOMMON_CYRILLIC if char in code_page_letters.THAI_RARE else 1.0
+        behind = "\u0e01" <= before <= "\u0e4e" and before not in code_page_letters.THAI_LEADING
+        return 1.0 if char <= "\u0e4e" and behind else _CASE_BREAK
+
+    return _mean(weight(*place) for place in _beyond_ascii(text))
+
+
 def _consonants(text: str, first: str, last: str, finals: frozenset[str]) -> float:
     """A script without capitals, some letters of which end words only."""
 
@@ -266,6 +282,7 @@ _FAMILIES: Final[dict[str, Callable[[str], float]]] = {
     "gb18030": lambda text: _ideographs(text, code_page_letters.SIMPLIFIED_COMMON, "gb2312", 0.3),
     "big5": lambda text: _ideographs(text, code_page_letters.TRADITIONAL_COMMON, "big5", 0.3),
     "mac_roman": _west,
+    "cp874": _thai,
     "cp1253": _greek,
     "cp1254": _turkish,
     "iso8859_7": _greek,
