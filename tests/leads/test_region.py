@@ -320,12 +320,17 @@ def test_an_unknown_country_is_not_the_given_one(lead_file):
         "+492125550143",
     ]
     assert leads.clean(states, region="DE").counts["clean"] == 2
+    every = "".join(f"A,{('EMEA', 'Home')[at % 2]},(212) 555-01{at:02}\n" for at in range(9))
+    acres = every.replace("EMEA", "2.5 acres").replace("Home", "1 acre")
+    assert leads.clean(lead_file(f"Name,Country,Phone\n{every}"), region="US").counts["clean"] == 0
+    assert leads.clean(lead_file(f"Name,Land,Phone\n{acres}"), region="US").counts["clean"] == 9
 
 
 @pytest.mark.parametrize(("countries", "kept"), [
     (["Peru", "Ecuador", ""] * 4, 8),  # who says none may be of either
     (["", "", "Ecuador"] * 4, 12),  # where none says Peru, nobody has to
     (["Peru", "", ""] * 4, 12),
+    (["Peru", "Ecuador", "n/a"] * 4, 8),
 ])  # fmt: skip
 def test_an_empty_country_beside_two_named_ones_is_nobodys(lead_file, countries, kept):
     """A number that is one of both countries is held; one that says its own is not."""

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe import opt_outs
+from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import (
@@ -41,6 +42,7 @@ _EMAIL_LIKE: Final = re.compile(r"\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*")
 _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
 _NOT_DIGITS: Final = re.compile(r"\D")
 _COUNTED_VALUES: Final = 4
+_FIGURE: Final = re.compile(r"\d")
 _LARGEST_STEP: Final = 1000
 _LONGEST_ID: Final = 18
 _LEAST_DIGITS: Final = 8
@@ -109,6 +111,12 @@ def _place_share(column: pd.Series) -> float:
 
 
 def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
+def _is_all_words(column: pd.Series) -> bool:
+    """Whether cells say something, none of them with a figure, none of them a city or a division."""
+    cells = [cell for cell in _sample(column) if not is_nothing(tidy(cell))]
+    return bool(cells) and not any(_FIGURE.search(cell) or is_place(cell) for cell in cells)
+
+
     """Share of the filled cells that are read as yes or no, on the same sample."""
     counts = Counter(_sample(column))
     kinds = {cell: read(cell) for cell in counts}
@@ -237,7 +245,7 @@ def _is_believed(
         return (
             name == "country"
             and header >= _WHOLE_HEADER
-            and content > _place_share(lead_file.frame[column])
+            and (content > _place_share(cells) or _is_all_words(cells))
         )
     if name != "external_id" or header >= _WHOLE_HEADER:
         return True

@@ -20,6 +20,7 @@ import phonenumbers
 from phonenumbers import PhoneNumberType
 
 from dialframe.errors import LeadFileError
+from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import (
     ColumnDoubt,
@@ -315,7 +316,7 @@ def _with_country(frame: pd.DataFrame, columns: ColumnMap | None) -> pd.Series:
     """Rows whose country a column says."""
     if columns is None or columns.country is None:
         return pd.Series(data=False, index=frame.index)
-    return frame[columns.country].str.strip() != ""
+    return ~frame[columns.country].map(lambda cell: is_nothing(tidy(str(cell)))).astype(bool)
 
 
 def _split(phones: Iterable[pd.Series], with_country: pd.Series) -> tuple[list[str], list[str]]:

@@ -20,6 +20,7 @@ import pandas as pd
 import phonenumbers
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 
+from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.country_names import read_region
 from dialframe.opt_outs import plain, plain_parts
 from dialframe.phones import TYPES
@@ -502,7 +503,7 @@ def unnamed_countries(
     code = phonenumbers.country_code_for_region
     rows = slice(None, None, max(1, -(-len(countries) // _SAMPLE_ROWS)) | 1)
     countries, phones = countries.iloc[rows], [column.iloc[rows] for column in phones]
-    read = [read_region(cell) if cell.strip() else "" for cell in map(str, countries)]
+    read = ["" if is_nothing(tidy(cell)) else read_region(cell) for cell in map(str, countries)]
     counts = Counter(read)
     if not counts[""] or counts[region] < _LEAST_NAMED:
         return frozenset()
