@@ -8,12 +8,12 @@ from functools import partial
 
 from dialframe import opt_outs
 from dialframe.leads.columns.country_names import Regions
+from dialframe.leads.columns.header_match import answer_reader
 from dialframe.leads.columns.split_phones import phone_columns
 from dialframe.leads.judging.phone_cells import PhoneReading, every_number, numbers_of
 from dialframe.leads.judging.record_judgment import (
     PIECES,
     REMARK_POLICY,
-    answer_reader,
     remark_columns,
     remark_scope,
 )

@@ -47,7 +47,7 @@ SPELLINGS: dict[str, str] = {
         |内線番号|Office Extension""",
     "source": """Source|Lead Source|lead_source|LeadSource|List Source|Origen|Fuente|Provenance|Quelle|Herkunft|Origem|Fonte
         |情報源|UTM Source""",
-    "opt_out": """Do Not Call|DO NOT CALL|do_not_call|DoNotCall|Do-Not-Call|DONOTCALL|DNC|DNC?|DNC Flag|On DNC|DNC Status|DNC Date
+    "opt_out": """DNC Scrubbed|TPS Checked|Do Not Call|DO NOT CALL|do_not_call|DoNotCall|Do-Not-Call|DONOTCALL|DNC|DNC?|DNC Flag|On DNC|DNC Status|DNC Date
         |Internal DNC|Federal DNC|National DNC Registry|Opt Out|Opt-Out|OptOut|HasOptedOut|Opted Out|Opted Out At|Opt-out Date
         |Phone Opt Out|HasOptedOutOfCalls|Unsubscribed|Do Not Contact|DoNotContact|Do not phone|Don't Call|No Calls|No Call
         |Suppress|Suppressed|Suppression|Suppression Flag|Blacklist|Blacklisted|Blocked|Litigator|Stop Calls|TPS|CTPS|TPS/CTPS
@@ -84,8 +84,8 @@ SPELLINGS: dict[str, str] = {
         |Agent Phone|Employer Phone|Attorney Phone|Invalid Phone|Phone Notes|Phone Area Code|Teléfono anterior
         |Teléfono de emergencia|Ancien téléphone|Téléphone d'urgence|Alte Telefonnummer|Notfallkontakt Telefon|Notfalltelefon
         |Telefone antigo|Telefone de emergência|緊急連絡先|緊急連絡先電話番号|旧電話番号|電話番号種別|最終架電日時|電話結果|Username
-        |Campaign Name|County Name|Emergency Contact Name|Spouse Name|SMS Opt In|Newsletter|Newsletter Opt In|DNC Scrubbed
-        |TPS Checked|Best time to call|Preferred contact method|Country of Birth|Birth Country|Tax Number|VAT Number
+        |Campaign Name|County Name|Emergency Contact Name|Spouse Name|SMS Opt In|Newsletter|Newsletter Opt In
+        |Best time to call|Preferred contact method|Country of Birth|Birth Country|Tax Number|VAT Number
         |Card Number|House Number|Serial Number|Tracking Number|Amount|Balance|Created At|Bundesland|Strasse|Rue|Calle|備考
         |Do Not Mail|Do not email|Text Opt Out|Fax opt out|Wants callback|Call back|Phone verified|Phone valid""",
 }

@@ -34,7 +34,9 @@ from dialframe.opt_outs.yes_no import (
     is_answer,
     plain_yes,
     read_answer,
+    read_channels,
     read_consent,
+    read_screened,
     read_screening,
 )
 
@@ -53,8 +55,10 @@ __all__ = [
     "plain_yes",
     "prohibits",
     "read_answer",
+    "read_channels",
     "read_consent",
     "read_remark",
+    "read_screened",
     "read_screening",
     "read_stance",
     "result_codes",

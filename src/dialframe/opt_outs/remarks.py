@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final, Literal
 
 from dialframe.opt_outs.words import (
+    answer_set,
     is_suspect,
     phrase_set,
     phrases_from,
@@ -31,12 +32,17 @@ Stance = Literal["yes", "no", "unclear"]
 
 _LONGEST_CHARS: Final = 4000
 _PIECES: Final = re.compile(r"[,;|/.!?\n\r\t()\[\]{}<>\"“”•·、。（）「」／；，:：]+|\s[-–—]+\s")
-_LINKS: Final = re.compile(r"(?:https?://|www\.)\S*|[^\s@]{1,100}@\S*")
+_LINKS: Final = re.compile(
+    r"(?:https?://|www\.)\S*|\b[\w-]{1,60}\.(?:com|org|net)\b|[^\s@]{1,100}@\S*"
+)
 #: A comma that the grammar of a language puts before a clause, as in `will nicht, dass ihr anruft`.
 _CLAUSE: Final = re.compile(r",(?=\s*(?:dass|daß|że|żeby|zeby|aby)\b)")
 _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
+_SHORT_WORDS: Final = 6
+#: Words behind a death that say when.
+_WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
 _DAY: Final = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _FIGURES: Final = re.compile(r"\d")
@@ -87,12 +93,16 @@ def read_remark(cell: str, scope: Scope = "any") -> Remark | None:
     if "opt_out" in parts:
         return "opt_out"
     bare = [_bare(tokens) for tokens in pieces]
-    if scope != "calls" and (phrase_set("deceased").intersection(bare) or "deceased" in parts):
+    if scope != "calls" and (
+        phrase_set("deceased").intersection(bare)
+        or "deceased" in parts
+        or (scope != "names" and any(map(_has_died, pieces)))
+    ):
         return "deceased"
     if scope in ("any", "wishes"):
         if phrase_set("wrong").intersection(bare) or "wrong_number" in parts:
             return "wrong_number"
-        if _is_doubtful(cell, bare):
+        if _is_doubtful(cell, bare) or any(map(_may_refuse, pieces)):
             return "opt_out_unclear"
     return "opt_out_unclear" if "unclear" in stances else None
 
@@ -172,10 +182,41 @@ def _is_doubtful(cell: str, bare: Sequence[str]) -> bool:
 
     `Baja 01/02/2024` may be a refusal, `BAJA, 1` is the ground floor of a house.
     """
-    words = [piece for piece in bare if piece]
-    if not words or not phrase_set("doubtful").issuperset(words):
+    words = {piece for piece in bare if piece}
+    doubtful = phrase_set("doubtful")
+    if not words & doubtful or not words <= doubtful | answer_set("opted_out"):
         return False
     return not _FIGURES.search(_DAY.sub("", cell))
+
+
+def _has_died(tokens: Sequence[str]) -> bool:
+    """`El titular falleció`: the person, in a short sentence of nobody else."""
+    if len(tokens) > _SHORT_WORDS or word_set("another").intersection(tokens):
+        return False
+    text = f"{' '.join(tokens)} "
+    found = (text.partition(f"{phrase} ") for phrase in phrase_set("deceased"))
+    # `Deceased donor program` is no death.
+    return any(hit and (not end or end.split()[0] in _WHEN) for _, hit, end in found)
+
+
+def _may_refuse(tokens: Sequence[str]) -> bool:
+    """Whether the words leave only other channels, take a consent back or ask for deletion."""
+    if word_set("regulators").intersection(tokens):
+        return True
+    pairs = (
+        (word_set("revokes"), word_set("revoked")),
+        (word_set("remove") | word_set("erases"), word_set("erased")),
+    )
+    for verbs, objects in pairs:
+        starts = [at for at, token in enumerate(tokens) if token in verbs]
+        if any(objects.intersection(tokens[at : at + _SHORT_WORDS]) for at in starts):
+            return True
+    # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
+    places = [at for at, token in enumerate(tokens) if token in word_set("only")]
+    if len(tokens) > _SHORT_WORDS or not places:
+        return False
+    named = tokens if places[-1] == len(tokens) - 1 else tokens[places[0] :]
+    return any(token.startswith(tuple(word_set("only_by"))) for token in named)
 
 
 def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:

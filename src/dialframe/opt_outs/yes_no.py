@@ -114,10 +114,45 @@ def read_screening(cell: str) -> Answer:
     word = _word(cell)
     if word in answer_set("passed"):
         return "no"
+    if word in answer_set("failed"):
+        return "yes"
     meaning = codes_by_text().get(word)
     if meaning is not None:
         return {"do_not_call": "yes", "clear": "no", "unclear": "unclear"}[meaning]  # type: ignore[return-value]
     return read_answer(cell)
+
+
+def read_screened(cell: str) -> Answer:
+    """What a cell says of a column that tells whether numbers were compared: `TPS screened`.
+
+    Args:
+        cell: A result counts as one (`TPS`, `Listed`); a plain yes, a day or any other word is none.
+
+    Returns:
+        `yes` for a number on a list, else `no`.
+
+    Example:
+        >>> read_screened("Registered"), read_screened("Yes")
+        ('yes', 'no')
+    """
+    word = _word(cell)
+    if word in answer_set("yes") or _DATE.fullmatch(word):
+        return "no"
+    return "yes" if read_screening(cell) == "yes" else "no"
+
+
+def read_channels(cell: str) -> Answer:
+    """What a list of refused channels says of calls: `Phone` is a yes, `SMS` a no.
+
+    Args:
+        cell: A cell of a column such as `Opt Out Channels`.
+
+    Example:
+        >>> read_channels("SMS, email"), read_channels("all")
+        ('no', 'yes')
+    """
+    words = plain(cell).split()
+    return "no" if words and word_set("other_channels").issuperset(words) else read_answer(cell)
 
 
 def is_answer(cell: str) -> bool:
@@ -160,5 +195,9 @@ _CALL_CHANNELS: Final = frozenset(
 
 def _word(cell: str) -> str:
     text = cell[:_LONGEST_CHARS].strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f")
-    word = " ".join(fold(text).strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f").split())
+    if not text and cell.strip() in ("*", "**"):
+        return "x"  # the mark of directories for who wants no advertising
+    word = " ".join(
+        fold(text).replace("_", " ").strip("'\"“”.!*[]() \t\u200b\ufeff\ufe0f").split()
+    )
     return next((word.removesuffix(end) for end in _WHOLE if word.endswith(end)), word)

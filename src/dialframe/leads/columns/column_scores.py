@@ -17,9 +17,10 @@ from dialframe.leads.cells import is_nothing, tidy
 from dialframe.leads.columns.column_map import FIELDS, SINGLE
 from dialframe.leads.columns.country_names import read_region
 from dialframe.leads.columns.header_match import (
+    answer_reader,
     header_score,
     is_call_flag,
-    is_screening,
+    is_wish,
     is_wrong_number_flag,
     needs_answers,
     phone_rank,
@@ -41,8 +42,8 @@ _PHONE_LIKE: Final = re.compile(
 _EMAIL_LIKE: Final = re.compile(r"\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*")
 _NAME_LIKE: Final = re.compile(r"[^\W\d_][^\d_@/\\:]{0,120}")
 _NOT_DIGITS: Final = re.compile(r"\D")
-_COUNTED_VALUES: Final = 4
 _FIGURE: Final = re.compile(r"\d")
+_COUNTED_VALUES: Final = 4
 _LARGEST_STEP: Final = 1000
 _LONGEST_ID: Final = 18
 _LEAST_DIGITS: Final = 8
@@ -110,13 +111,13 @@ def _place_share(column: pd.Series) -> float:
     return places / len(cells) if cells else 0.0
 
 
-def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
 def _is_all_words(column: pd.Series) -> bool:
     """Whether cells say something, none of them with a figure, none of them a city or a division."""
     cells = [cell for cell in _sample(column) if not is_nothing(tidy(cell))]
     return bool(cells) and not any(_FIGURE.search(cell) or is_place(cell) for cell in cells)
 
 
+def answer_share(column: pd.Series, read: Callable[[str], str]) -> float:
     """Share of the filled cells that are read as yes or no, on the same sample."""
     counts = Counter(_sample(column))
     kinds = {cell: read(cell) for cell in counts}
@@ -204,7 +205,8 @@ def claim_columns(
                 header = 1.0 if seen.answer >= _MOSTLY else 0.0
             if name == "consent" and name not in told and is_call_flag(column):
                 # `Call: Y` allows a call; where names or numbers stand in it, it is their column.
-                header = 1.0 if seen.answer >= _SURELY else 0.0
+                known = answer_share(lead_file.frame[column], opt_outs.read_consent)
+                header = 1.0 if seen.filled and known >= _SURELY else 0.0
             if header and name in ("opt_out", "consent") and name not in told:
                 header = _with_answers(lead_file, column, name, header, seen)
             if not header:
@@ -227,11 +229,12 @@ def _with_answers(
     """The score of a permission or prohibition; of a doubtful name none, unless it holds answers."""
     if not seen.filled or not needs_answers(column, name) or is_call_flag(column):
         return header
-    read = opt_outs.read_consent
-    if name == "opt_out":
-        read = opt_outs.read_screening if is_screening(column) else opt_outs.read_answer
+    cells = lead_file.frame[column]
+    read = answer_reader(column) if name == "opt_out" else opt_outs.read_consent
+    if name == "consent" and is_wish(column) and "yes" not in map(read, set(_sample(cells))):
+        return 0.0  # wishes of which none allows a call are read as remarks
     least = _MOSTLY if name == "opt_out" else _SOME
-    return header if answer_share(lead_file.frame[column], read) > least else 0.0
+    return header if answer_share(cells, read) > least else 0.0
 
 
 def _is_believed(
@@ -240,8 +243,9 @@ def _is_believed(
     if not seen.filled:
         return name != "country"
     if content < _LEAST_CONTENT.get(name, 0.0):
-        # Some records of a column `Country` name one, so the others are of nobody knows which;
-        # `Land` with the states of Germany is none.
+        # A column `Country` with other words says of its records that nobody knows of which they
+        # are (`EMEA`, `Home`); `Land` with the states of Germany or with acres is none.
+        cells = lead_file.frame[column]
         return (
             name == "country"
             and header >= _WHOLE_HEADER

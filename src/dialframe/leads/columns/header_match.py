@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final
 
+from dialframe import opt_outs
 from dialframe.leads import headers
 from dialframe.leads.headers import NAMES
 from dialframe.leads.headers import word_set as words_of
@@ -12,6 +14,7 @@ from dialframe.opt_outs import plain, prohibits, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
 _GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
+_BY: Final = frozenset({"by", "via", "per", "par", "por"})
 _GLUED_MAIL: Final = ("email", "mail", "fax", "sms", "text")
 
 
@@ -21,34 +24,56 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
         return 0.0
     if is_screening(words):
         return _PART
-    if words_of("was_screened").intersection(tokens):
+    if was_screened(words):
+        # `TPS screened` says yes, or what came out of it.
+        return _PART if words_of("registers").intersection(tokens) else 0.0
+    if _compared(tokens) and words_of("screening_details").intersection(tokens):
         return 0.0
+    return _PART if _prohibits(words, tokens) or is_bare_prohibition(tokens) else 0.0
+
+
+def _prohibits(words: str, tokens: Sequence[str]) -> bool:
     if prohibits(tokens) in ("yes", "unclear") or words_of("registers").intersection(tokens):
-        return 0.0 if _takes_back(tokens) else _PART
+        return not _takes_back(tokens)
     stems, ends = tuple(words_of("prohibition_stems")), tuple(words_of("prohibition_ends"))
-    if any(token.startswith(stems) or token.endswith(ends) for token in tokens):
-        return _PART
+    unlike = words_of("no_prohibitions")
+    if any(
+        (token.startswith(stems) or token.endswith(ends)) and token not in unlike
+        for token in tokens
+    ):
+        return True
     if _negates(tokens) and (words_of("consent_words").intersection(tokens) or _may_call(tokens)):
-        return _PART
+        return True
     bare = words.replace(" ", "")
     if (
         len(tokens) == 1
         and any(part in bare for part in _GLUED)
         and not any(part in bare for part in _GLUED_MAIL)
     ):
-        return _PART
-    if not bare.isascii() and any(
-        part in bare for part, says in text_parts().items() if says == "opt_out"
-    ):
-        return _PART
+        return True
+    if bare.isascii():
+        return False
+    if any(part in bare for part, says in text_parts().items() if says == "opt_out"):
+        return True
     called = any(part in bare for part in words_of("asian_calls"))
-    return _PART if called and any(part in bare for part in words_of("asian_forbidden")) else 0.0
+    return called and any(part in bare for part in words_of("asian_forbidden"))
+
+
+def is_bare_prohibition(tokens: Sequence[str]) -> bool:
+    """Whether a word of prohibition stands alone, or beside words that say of nothing else."""
+    bare, beside = words_of("bare_prohibitions"), words_of("beside_prohibitions")
+    text = " ".join(tokens)
+    if text in bare:
+        return True
+    return bool(bare.intersection(tokens)) and bare.union(beside).issuperset(tokens)
 
 
 def consent_score(words: str, tokens: Sequence[str]) -> float:
     """How much the plain words are the name of a column in which only a yes allows the call."""
-    if _of_another_channel(tokens) or words_of("consent_details").intersection(tokens):
+    if _of_another_channel(tokens) or words_of("consent_details").intersection(_unless_by(tokens)):
         return 0.0
+    if words_of("callable").intersection(tokens):
+        return 0.0 if _negates(tokens) else _PART
     if words_of("other_permits").intersection(tokens) and not _is_about_calls(tokens):
         return 0.0
     if _takes_back(tokens):
@@ -57,7 +82,10 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
         return 0.0
     if words_of("consent_words").intersection(tokens) or _opts_in(words) or _may_call(tokens):
         return _PART
-    if words_of("wish_words").intersection(tokens) and words_of("wished").intersection(tokens):
+    asked = set(_unless_by(tokens))
+    if len(asked) < len(tokens) and asked & {"contact", "marketing", "kontakt"}:
+        return _PART
+    if is_wish(words) and words_of("wished").union(words_of("call_words")).intersection(tokens):
         return _PART
     bare = words.replace(" ", "")
     # `飲食可否` asks whether one may eat: only beside a word of calls is it a permission to call.
@@ -67,20 +95,58 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
 
 def is_screening(header: str) -> bool:
     """Whether a column holds what came out of a comparison with registers: `DNC Scrub Result`."""
-    tokens = plain(header).split()
+    words = plain(header)
+    tokens = words.split()
     if words_of("screening_details").intersection(tokens):
         return False
-    compared = words_of("screened").intersection(tokens)
+    compared = _compared(tokens)
     registers = words_of("registers").intersection(tokens)
     results = words_of("screening_results").intersection(tokens)
-    return bool(results and (compared or registers))
+    asked = len(compared - words_of("was_screened")) > 1
+    alone = words in ("result code", "contactability", "scrub")
+    return bool(results and (compared or registers)) or asked or alone
+
+
+def was_screened(header: str) -> bool:
+    """Whether a column tells that numbers were compared with registers: `TPS screened`."""
+    return bool(words_of("was_screened").intersection(plain(header).split()))
+
+
+def answer_reader(header: str) -> Callable[[str], opt_outs.Answer]:
+    """How the cells of an opt-out column are read: those of `DNC Scrub Result` as codes."""
+    if is_screening(header):
+        return opt_outs.read_screening
+    if {"channel", "channels"}.intersection(plain(header).split()):
+        return opt_outs.read_channels
+    return opt_outs.read_screened if was_screened(header) else opt_outs.read_answer
+
+
+def is_wish(header: str) -> bool:
+    """Whether the header asks for preferences."""
+    return bool(words_of("wish_words").intersection(plain(header).split()))
+
+
+def _compared(tokens: Sequence[str]) -> frozenset[str]:
+    return words_of("screened").intersection(tokens) - {"suppression"}
+
+
+def _unless_by(tokens: Sequence[str]) -> list[str]:
+    """The words of a header without `by phone`, which is the way and not a detail."""
+    calls = words_of("call_words")
+    by = {at for at, pair in enumerate(pairwise(tokens)) if pair[0] in _BY and pair[1] in calls}
+    return [token for at, token in enumerate(tokens) if at not in by and at - 1 not in by]
 
 
 def needs_answers(header: str, field: str) -> bool:
     """Whether the header is an opt-out or a consent only where its cells are answers."""
     words = plain(header)
     if field == "opt_out":
-        return words in words_of("ambiguous_prohibitions")
+        if words in words_of("ambiguous_prohibitions") or words in NAMES["opt_out"]:
+            return words in words_of("ambiguous_prohibitions")
+        tokens = words.split()
+        results = words_of("screening_results").intersection(tokens)
+        screens = was_screened(words) or (is_screening(words) and results)
+        return not (screens or _prohibits(words, tokens))
     return words in words_of("ambiguous_permissions") or words not in NAMES["consent"]
 
 
@@ -147,7 +213,7 @@ _WRONG_FLAGS: Final = headers.listed(
 _CALL_FLAGS: Final = headers.listed(
     "call | calls | contact | dial | ring | calling | by phone | call yes no"
     "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
-    "| telefonisch | appeler | appel | appels | ligar | ligacao | ligacoes"
+    "| telefonisch | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
     "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
     "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
     "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
@@ -209,7 +275,15 @@ def is_wrong_number_flag(header: str) -> bool:
 
 def is_call_flag(header: str) -> bool:
     """Whether the header asks for a call where the cells are yes and no: `Call?`, `Anrufen`."""
-    return plain(header) in _CALL_FLAGS
+    words = plain(header)
+    if words in _CALL_FLAGS:
+        return True
+    bare = words.replace(" ", "")
+    if _prohibits(words, words.split()) or consent_score(words, words.split()):
+        return False
+    if bare.isascii() or not any(part in bare for part in words_of("asian_calls")):
+        return False
+    return not any(part in bare for part in words_of("asian_others"))
 
 
 def _phone(words: str, tokens: Sequence[str]) -> float:

@@ -23,7 +23,7 @@ from dialframe.leads import texts
 from dialframe.leads.cells import is_nothing, read_email, read_name, tidy, turn_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region
-from dialframe.leads.columns.header_match import is_screening
+from dialframe.leads.columns.header_match import answer_reader
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
 from dialframe.leads.judging import cell_kernel
 from dialframe.leads.judging.phone_cells import every_number
@@ -351,11 +351,6 @@ def permissions(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes
         notes.find(found, "no_consent", column, texts.take(cells[column], found))
         found = np.flatnonzero(said == _ANSWERS.index("unclear"))
         notes.find(found, "opt_out_unclear", column, texts.take(cells[column], found))
-
-
-def answer_reader(column: str) -> Callable[[str], str]:
-    """How the cells of an opt-out column are read: those of `DNC Scrub Result` as codes."""
-    return opt_outs.read_screening if is_screening(column) else opt_outs.read_answer
 
 
 def remarks(cells: Columns, columns: ColumnMap, policy: Policy, notes: Notes) -> None:
