@@ -23,7 +23,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 SAMPLES = Path(__file__).parent.parent / "data_samples"
 
 settings.register_profile(
-    "fast", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "fast", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", max_examples=1000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))

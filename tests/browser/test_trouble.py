@@ -15,13 +15,13 @@ from browser.conftest import Served, Watched
 
 pytestmark = pytest.mark.browser
 
-_ROWS = 200_000
+_ROWS = 20_000
 
 
 def _large(path: Path) -> Path:
     """A list of a few pieces."""
-    line = "Ada Lovelace,+1 212 555 0100\n"
-    path.write_text("Name,Phone\n" + line * _ROWS)
+    line = f"Ada Lovelace,+1 212 555 0100,{'x' * 300}\n"
+    path.write_text("Name,Phone,Words\n" + line * _ROWS)
     return path
 
 

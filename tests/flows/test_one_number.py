@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,10 @@ from dialframe.flows import audit as auditing
 from dialframe.flows import reporting
 from dialframe.widgets.coverage_state import CoverageModel
 
-SEEDS = range(1, 6)
+#: `DIALFRAME_ONE_NUMBER=10` for ten accounts.
+SEEDS = range(1, 1 + int(os.environ.get("DIALFRAME_ONE_NUMBER", "2")))
 #: Accounts whose slower faces are asked too: they ask the query of `dnc.coverage` again.
-SOME = (1, 2)
+SOME = (1,)
 TABLES = ["leads", "calls", "campaigns"]
 
 

@@ -209,7 +209,7 @@ def text(value: Any) -> str | None:
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=int(os.environ.get("STORE_EXAMPLES", "4")),
+    max_examples=int(os.environ.get("STORE_EXAMPLES", "2")),
     stateful_step_count=15,
     deadline=None,
 )

@@ -25,7 +25,7 @@ from store.made import at, call, phone
 from store.racing import append_checks
 
 #: Faults in the suite; a thousand are run by hand before a release.
-FAULTS = 16
+FAULTS = 8
 
 
 @pytest.fixture(scope="module")
