@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -327,3 +328,70 @@ def test_a_table_of_consents_with_other_headers_is_refused() -> None:
     told = pd.DataFrame({"phone": [hand.NEW_YORK], "kind": ["written"], "Date": [NOON]})
     with pytest.raises(ConfigError, match="the column 'Date' is none of phone, kind"):
         _audit([hand.call(at=NOON)], consents=told)
+
+
+GERMANY, TEXAS, SEATTLE = "+4930231251{:02}", "+151255501{:02}", "+120655501{:02}"
+NEW_YORK = "+121255501{:02}"
+CLEAN, LISTED, OLD = (-1, False), (-1, True), (-300, True)
+
+#: Number, checks (days from the call, listed), what else is on record, and the grade.
+LISTINGS = {
+    # A mark on a lead breaks a rule only where one speaks of requests: none does in Germany.
+    "marked": (NEW_YORK, [], "dnc", "violation"),
+    "marked in Germany": (GERMANY, [], "dnc", "uncertain"),
+    # A relationship lifts the national list; the answer may speak of that, or of that of Texas, which it lifts too.
+    "a customer": (NEW_YORK, [LISTED], "ebr", "pass"),
+    "a business": (TEXAS, [LISTED], "b2b", "uncertain"),
+    "listed": (TEXAS, [LISTED], "", "violation"),
+    # It lifts nothing of the firm's own list: on that one there has to be an answer, and no refusal.
+    "a customer not listed": (NEW_YORK, [CLEAN], "ebr", "pass"),
+    "a customer not checked": (NEW_YORK, [], "ebr", "not evaluable"),
+    "a customer who refused": (NEW_YORK, [CLEAN], "ebr refused", "uncertain"),
+    # What came off a list between an answer that is too old and the next may have come off before the call.
+    "long ago": (NEW_YORK, [OLD], "", "violation"),
+    "long ago, not soon after": (NEW_YORK, [OLD, (1, False)], "", "uncertain"),
+    "long ago, not late after": (NEW_YORK, [OLD, (40, False)], "", "violation"),
+    "the day before, not the day after": (NEW_YORK, [LISTED, (1, False)], "", "violation"),
+    "the day before, not at the instant": (NEW_YORK, [LISTED, (0, False)], "", "uncertain"),
+    # Which of an entry and a call at one instant came first nobody knows.
+    "given at the instant": (NEW_YORK, [CLEAN], ("dnc.add", NOON), "uncertain"),
+    "given after it": (NEW_YORK, [CLEAN], ("suppression", NOON + DAY / 86_400), "pass"),
+    # 47 CFR 64.1200(d)(6): five years by the calendar, not of 365.25 days.
+    "asked five years ago": (SEATTLE, [CLEAN], ("event", hand.utc("2021-06-15T16:00")), "violation"),
+    "asked more than five years ago": (SEATTLE, [CLEAN], ("event", hand.utc("2021-06-15T15:59")), "uncertain"),
+}  # fmt: skip
+
+
+def _grades(audit: compliance.Audit, check: str, calls: Iterable[str]) -> dict[str, str]:
+    """Id to grade of some calls; one without a finding passed."""
+    found = audit.findings[audit.findings["check"] == check].set_index("call_id")["grade"]
+    return {each: str(found.get(each, "pass")) for each in calls}
+
+
+def test_a_listing_is_a_violation_of_a_rule_and_a_pass_rests_on_an_answer() -> None:
+    """Neither a pass without an answer nor a violation without a rule that was broken for certain."""
+    calls, checks, leads, lifted, told = [], [], [], [], []
+    for n, (name, (form, answers, more, _)) in enumerate(LISTINGS.items()):
+        phone = form.format(n)
+        calls.append(hand.call(phone, NOON, id=name))
+        checks += [
+            hand.check(NOON + days * DAY, listed=said, phone=phone) for days, said in answers
+        ]
+        if isinstance(more, tuple):
+            told.append((phone, more[1], name, "DNC", more[0]))
+        elif more == "dnc":
+            leads.append(hand.lead(phone, status="dnc"))
+        elif more:
+            lifted.append({"code": more.split()[0], "phone": phone, "record": "contract 7"})
+        if "refused" in more:
+            calls.append(hand.call(phone, NOON - 60 * DAY, id="asked", disposition="Take me off"))
+    records = {
+        "exemptions": pd.DataFrame(lifted), "rules": ["us", "us-tx", "us-wa", "de"],
+        "events": pd.DataFrame(told, columns=["phone", "at", "ref", "code", "source"]),
+    }  # fmt: skip
+    audit = _audit(calls, *checks, leads=leads, practice=hand.declared(), **records)
+    wanted = {name: grade for name, (*_, grade) in LISTINGS.items()}
+    assert _grades(audit, "listed_number", wanted) == wanted
+    # Where no list is declared, the answer may be of the firm's own.
+    audit = _audit(calls, *checks, **records)
+    assert _grades(audit, "listed_number", ["a customer"]) == {"a customer": "uncertain"}

@@ -43,7 +43,7 @@ NO_RULE: Final = "a rule on Do-Not-Call lists for the place of the number"
 
 _FLAGS: Final = (
     "by_check", "by_request", "by_flag", "asked", "may_be_listed", "during", "over_", "declared",
-    "following_listed", "check_listed",
+    "following_listed", "check_listed", "may_be_lifted", "denied",
 )  # fmt: skip
 _PASSED, _OPEN, _UNCERTAIN, _VIOLATION = 0, 2, 3, 4
 _DAY: Final = pd.Timedelta(days=1)
@@ -159,7 +159,7 @@ def _one(row: Any, view: View, requests: pd.DataFrame) -> tuple[str, str | None,
         reason = "; ".join(text for _, text, _ in grounds)
         if row.by_check and row.severity == _UNCERTAIN and not (row.by_request or row.by_flag):
             reason += _doubt(row)
-        if row.by_request and row.severity == _UNCERTAIN:
+        if (row.by_request or row.by_flag) and row.severity == _UNCERTAIN:
             reason += "; no rule of those asked speaks of requests there"
         reason += lists if row.by_check else ""
         evidence = [proof for _, _, proof in grounds] + (clean_words if by_list else [])
@@ -283,6 +283,10 @@ def allowed(law: HonorRule) -> str:
 def _doubt(row: Any) -> str:
     if not row.declared:
         return "; which lists the service's check covers nobody declared"
+    if row.may_be_lifted:
+        return "; it may speak of a list whose rule a record lifts"
+    if row.denied:
+        return f", and that of {_stamp(row.next_at)} not listed: when it came off the list nobody knows"
     days = row.listed_grace // _DAY
     return f", but listed for less than {days} days as far as is known"
 

@@ -7,9 +7,11 @@
 -- | what is on record around the call                                    | grade         |
 -- |----------------------------------------------------------------------|---------------|
 -- | it came after a request, and the time allowed was over               | violation     |
--- | it came after the lead was marked dnc                                | violation     |
+-- | it came after the lead was marked dnc, where a rule is on requests   | violation     |
 -- | the newest check before it said listed, on a list that was declared  | violation     |
 -- | the same, the list not declared or the listing a few days old        | uncertain     |
+-- | the same, but a record lifts the rule on another list of the check   | uncertain     |
+-- | the same, too old for the rule, and the next check said not listed   | uncertain     |
 -- | during the requesting call, within the time allowed, or later on     | uncertain     |
 -- | after a disposition that reads like a refusal and was never mapped   | uncertain     |
 -- | the next check after it said listed, and no request explains that    | uncertain     |
@@ -44,7 +46,10 @@ select case_id,
   max(check_since) filter (not lifted) as since,
   coalesce(bool_and(screen_since is not null) filter (not lifted), false) as screen_declared,
   bool_and(lifted) as exempt,
-  list(rule order by rule) filter (lifted) as lifted_rules
+  list(rule order by rule) filter (lifted) as lifted_rules,
+  -- Lists that the check covers and whose rules a record lifts: "listed" may speak of them alone.
+  coalesce(list(registry) filter (lifted and check_since is not null), []) as lifted_lists,
+  not list_has_all(coalesce(list(registry) filter (not lifted), []), lifted_lists) as may_be_lifted
 from listing_rules group by case_id;
 
 create or replace table own_list_law as
@@ -118,12 +123,16 @@ with turns as (
 )
 select phone, at_utc, min(at_utc) over (partition by phone, turn) as listed_since from turns where listed;
 
+create or replace macro before(began_at, source, at_utc) as
+  -- Of what was written down at the instant of a call nobody knows which came first.
+  began_at < at_utc or (began_at = at_utc and source in ('dnc.add', 'suppression'));
+
 create or replace table request_spans as
 -- Empty without calls, listed_asked, offsets, place_clocks, request_rules, requests, rules, situation_rules.
 -- When calls break a rule on requests: from the end of the time allowed, for as long as the request binds.
 with days as (
   select c.call, q.request, q.at_utc as asked_at, k.rule, z.zone, (q.at_utc + to_microseconds(o.offset_us))::date as day
-  from listed_asked c join calls a using (call) join requests q on q.phone = c.phone and q.began_at < c.at_utc
+  from listed_asked c join calls a using (call) join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
   join situation_rules k on k.situation = a.situation and not k.lifted
   join request_rules b on b.rule = k.rule join rules r on r.rule = k.rule and r.asked
   join place_clocks z on z.place = a.place join offsets o on o.zone = z.zone and q.at_utc >= o.since and q.at_utc < o.until
@@ -134,7 +143,7 @@ with days as (
 select d.call, d.request, d.rule,
   -- By the latest clock, so that no call is late that is not late in every zone.
   case when any_value(b.has_days) then max(e.ends_at) else any_value(d.asked_at) end as starts_at,
-  any_value(d.asked_at) + any_value(b.binds_for) as ends_at
+  any_value(d.asked_at) + coalesce(any_value(b.binds_for), to_years(any_value(b.binds_years)::integer)) as ends_at
 from (select distinct call, request, rule from in_force) i
 join days d using (call, request, rule) join request_rules b using (rule)
 left join deadlines e on e.rule = d.rule and e.zone = d.zone and e.day = d.day
@@ -149,7 +158,7 @@ with held as (
     coalesce(bool_or(c.at_utc > p.starts_at and (p.ends_at is null or c.at_utc <= p.ends_at)), false) as late,
     coalesce(bool_and(p.ends_at is not null and c.at_utc > p.ends_at), false) as over_,
     list(p.rule order by p.rule) filter (p.rule is not null) as law
-  from listed_asked c join requests q on q.phone = c.phone and q.began_at < c.at_utc
+  from listed_asked c join requests q on q.phone = c.phone and before(q.began_at, q.source, c.at_utc)
   left join request_spans p on p.call = c.call and p.request = q.request
   group by c.call, c.at_utc, q.request, q.began_at, q.at_utc
 ), judged as (
@@ -199,6 +208,7 @@ select l.*,
   f.requested_at, f.request as first_request, g.at_utc as flag_at, g.ref as flag_ref,
   r.refused_at, r.ref as refused_ref, r.code as refused_code, u.listed_since,
   w.rules as listing_rules, w.max_age, w.listed_grace, coalesce(w.declared, false) as declared, w.since,
+  coalesce(w.may_be_lifted, false) as may_be_lifted,
   coalesce(w.screen_declared, false) as screen_declared, coalesce(w.exempt, true) as no_list, w.lifted_rules, t.default_age
 from around l cross join settings t
 left join records_after a using (call) left join requests_before q using (call) left join refused_before r using (call)
@@ -222,6 +232,9 @@ select *,
     and (no_list or (declared and next_at >= since)), false) as clean_soon,
   coalesce(not next_listed, false) as clean_later,
   coalesce(at_utc - coalesce(listed_since, check_at) < listed_grace, false) as newly_listed,
+  -- Too old for the rule, and denied soon after the call or at its very instant.
+  coalesce(check_listed and not next_listed and next_at - at_utc <= max_age
+    and (at_utc - check_at > max_age or next_at = at_utc), false) as denied,
   coalesce(screen_declared and at_utc - screen_at <= max_age, false) as screened,
   at_check_at is not null or next_at is not null or screen_at is not null as recorded
 from listed_evidence;
@@ -229,13 +242,13 @@ from listed_evidence;
 create or replace table listed_looked_at as
 -- Empty without calls or listed_decided.
 -- The answers alone: they decide the grade.
-select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed, refused_at is not null as refused,
+select call, case_id, by_check, by_flag, by_request, asked, may_be_listed, newly_listed or denied as doubtful, refused_at is not null as refused,
   clean_before or clean_soon as clean, clean_later, screened, recorded, following_source,
   law, '' as missing_input
 from listed_decided
 union all by name
 select call, null as case_id, false as by_check, false as by_flag, false as by_request, false as asked, false as may_be_listed,
-  false as newly_listed, false as refused, false as clean, false as clean_later, false as screened, false as recorded,
+  false as doubtful, false as refused, false as clean, false as clean_later, false as screened, false as recorded,
   null as following_source, -1 as law, missing_input
 from calls where graded and missing_input is not null;
 
@@ -247,7 +260,7 @@ create or replace table listed_number_members as
 -- Empty without listed_looked_at, listed_number_situations.
 select l.call, g.situation from listed_looked_at l join listed_number_situations g
   on g.case_id is not distinct from l.case_id and g.by_check = l.by_check and g.by_flag = l.by_flag and g.by_request = l.by_request
-  and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.newly_listed = l.newly_listed and g.refused = l.refused
+  and g.asked = l.asked and g.may_be_listed = l.may_be_listed and g.doubtful = l.doubtful and g.refused = l.refused
   and g.clean = l.clean and g.clean_later = l.clean_later and g.screened = l.screened and g.recorded = l.recorded
   and g.following_source is not distinct from l.following_source and g.law = l.law
   and g.missing_input = l.missing_input;
@@ -257,27 +270,28 @@ create or replace table listed_number_verdicts as
 with asked as (
   select g.*, coalesce(w.rules, []) as listing_rules, coalesce(o.rules, []) as own_rules,
     coalesce(q.rules, []) as request_rules, coalesce(w.declared, false) as declared,
-    coalesce(w.exempt, false) as exempt, listing_rules <> [] as has_list, own_rules <> [] as has_own, t.plain_age is not null as plain
+    coalesce(w.may_be_lifted, false) as may_be_lifted, coalesce(w.exempt, false) as exempt, listing_rules <> [] as has_list, own_rules <> [] as has_own, t.plain_age is not null as plain,
+    -- A record lifts the rules on lists, never those on the firm's own: on that one there has to be an answer too.
+    coalesce(w.exempt, false) and (not has_own or clean or (by_check and may_be_lifted)) as passed_by_record
   from listed_number_situations g cross join settings t
   left join listing_law w using (case_id) left join own_list_law o using (case_id)
   left join requests_before q on q.call = g.law
 )
 select situation,
   case when missing_input <> '' then 2
-    when (by_request and (request_rules <> [] or plain)) or by_flag then 4
-    when by_check and not exempt and (declared or plain) and not newly_listed then 4
-    when by_request or asked then 3
-    when exempt then 0
+    when (by_request and (request_rules <> [] or plain)) or (by_flag and (has_own or plain)) then 4
+    when by_check and not exempt and ((declared and not may_be_lifted) or plain) and not doubtful then 4
+    when by_request or by_flag or asked or refused then 3
+    when passed_by_record then 0
     when (by_check or may_be_listed) and (has_list or has_own or plain) then 3
-    when refused then 3
     when (has_list or has_own) and clean then 0
     when has_list and declared and clean_later then 3
     when has_list and screened then 3
     else 2 end as severity,
-  case when by_request or by_flag or by_check then concat_ws(' + ',
+  case when passed_by_record and severity = 0 then 'exempt'
+    when by_request or by_flag or by_check then concat_ws(' + ',
       case when by_check then 'check' end, case when by_request then 'request' end, case when by_flag then 'lead status' end)
     when asked then 'request'
-    when exempt then 'exempt'
     when may_be_listed then following_source
     when refused then 'unmapped disposition'
     when (has_list or has_own) and clean then 'check'

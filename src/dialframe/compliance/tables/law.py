@@ -42,7 +42,6 @@ from dialframe.compliance.tables import clocks
 from dialframe.phones.zones import Zones
 
 DAY_US: Final = 86_400_000_000
-_YEAR_DAYS: Final = 365.25
 #: Weekday of a row of `windows` that stands for days with hours of their own.
 SPECIAL: Final = 7
 
@@ -330,13 +329,7 @@ class Law:
         for rule, law in self.of_kind(HonorRule):
             p = law.parameters
             days = p.cooldown_days or p.honor_days
-            years = p.honor_years
-            kept = None
-            if days is not None:
-                kept = timedelta(days=days)
-            elif years is not None:
-                kept = timedelta(days=years * _YEAR_DAYS)
-            yield rule, p.max_days > 0, kept
+            yield rule, p.max_days > 0, _days(days), p.honor_years if days is None else None
 
     def abandonment(self) -> Iterator[tuple[Any, ...]]:
         """Table `abandonment_rules`."""

@@ -293,7 +293,7 @@ def _law(db: Database, law: Law) -> None:
          law.registries())  # fmt: skip
     db.load(
         "request_rules",
-        {"rule": "int", "has_days": "flag", "binds_for": "span"},
+        {"rule": "int", "has_days": "flag", "binds_for": "span", "binds_years": "int"},
         law.request_rules(),
     )
     db.load("abandonment_rules",
