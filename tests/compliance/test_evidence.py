@@ -11,7 +11,7 @@ import pytest
 
 from compliance import hand
 from dialframe import compliance
-from dialframe.compliance.practice import Practice, practice_text, read_practice
+from dialframe.compliance.practice import Conduct, Practice, practice_text, read_practice
 from dialframe.errors import ConfigError
 
 DAY = timedelta(days=1)
@@ -395,3 +395,38 @@ def test_a_listing_is_a_violation_of_a_rule_and_a_pass_rests_on_an_answer() -> N
     # Where no list is declared, the answer may be of the firm's own.
     audit = _audit(calls, *checks, **records)
     assert _grades(audit, "listed_number", ["a customer"]) == {"a customer": "uncertain"}
+
+
+#: Consents of a number (days before the call, and what ended each), and the grade.
+CONSENTS = {
+    "one": ([(90, {})], "pass"),
+    "one taken back": ([(90, {"revoked_at": 30})], "violation"),
+    # A newer consent that ran out takes nothing from an older one that stands.
+    "a newer one run out": ([(90, {}), (60, {"expires_at": 30})], "pass"),
+    # Taken back in one record after another was given: which of the two was meant nobody knows.
+    "an older one taken back since": ([(90, {"revoked_at": 30}), (60, {})], "uncertain"),
+    "an older one taken back before": ([(90, {"revoked_at": 60}), (30, {})], "pass"),
+    "taken back for this campaign": ([(90, {"revoked_at": 30, "revoked_for": "cmp_1"})], "violation"),
+    "taken back for another": ([(90, {"revoked_at": 30, "revoked_for": "cmp_2"})], "uncertain"),
+}  # fmt: skip
+
+
+def test_of_several_consents_the_one_that_stands_counts() -> None:
+    """Neither the newest alone, nor a word for another campaign; for a person's voice and an artificial one."""
+    numbers = {name: NEW_YORK.format(n) for n, name in enumerate(CONSENTS)}
+    rows = [
+        {"phone": numbers[name], "kind": "written", "granted_at": NOON - days * DAY, "record": name}
+        | {end: NOON - at * DAY if end.endswith("_at") else at for end, at in ends.items()}
+        for name, (records, _) in CONSENTS.items() for days, ends in records
+    ]  # fmt: skip
+    firm = Practice(
+        dialing="autodialer", line_types=dict.fromkeys(numbers.values(), "wireless"),
+        conduct=Conduct(artificial_voice=True, voice_announced=True),
+    )  # fmt: skip
+    audit = _audit(
+        [hand.call(phone, NOON, id=name, answered_at=NOON) for name, phone in numbers.items()],
+        rules=["us-tcpa-wireless-consent", "us-ai-voice"], practice=firm, consents=pd.DataFrame(rows),
+    )  # fmt: skip
+    wanted = {name: grade for name, (_, grade) in CONSENTS.items()}
+    for check in ("consent", "artificial_voice"):
+        assert _grades(audit, check, wanted) == wanted

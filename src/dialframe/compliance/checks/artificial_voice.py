@@ -25,6 +25,7 @@ _REASONS: Final = {
     "no table": "no records of consent were given; give them with the audit",
     "no consent": "no consent of the kind asked for is on record before the call",
     "consent over": "consent was revoked or had run out before the call",
+    "revoked elsewhere": "consent is on record before the call, and was taken back since in another record",
     "disclosure not said": "say in the practice file whether the voice is disclosed at the start (voice_announced)",
     "on request": "the voice was not disclosed at the start; the rule asks for it when the called person asks, and whether anybody did is not in the data",
     "not disclosed": "an artificial voice spoke, and the called person was not told at the start",

@@ -82,6 +82,7 @@ def _reason(law: Any, answer: Any, kind: Any, missing: Any) -> str:
         "none": f"no consent of the kind asked for ({kind}) is on record before the call",
         "revoked": "consent was revoked before the call",
         "run out": "consent had run out before the call",
+        "revoked elsewhere": "consent on record before the call, and taken back since in another record or for another campaign",
         "on record": "consent on record before the call",
         "never revoked": "no revocation on record before the call",
         "revoked and in time": f"called after consent was revoked{means}, {within}",

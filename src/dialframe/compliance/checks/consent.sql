@@ -22,19 +22,23 @@ where a.waived_by_check and (a.call in (select call from scrub_settled where not
 
 create or replace table consent_before_call as
 -- Empty without consent_asked.
-with newest as (
-  select a.call, a.rule, arg_max({'granted_at': n.granted_at, 'expires_at': n.expires_at, 'revoked_at': n.revoked_at, 'record': n.record}, (n.granted_at, n.consent)) as n
+-- Of several consents the one that says most for the call; of equal ones the newest.
+with held as (
+  select a.call, a.rule, n.record, n.granted_at, n.consent,
+    case when n.revoked_at <= a.at_utc and coalesce(n.revoked_for = a.campaign_id, n.revoked_for is null) then 'revoked'
+      when n.expires_at <= a.at_utc or (a.max_age_years is not null and n.granted_at + to_years(a.max_age_years) < a.at_utc
+        and (a.max_age_from is null or a.at_utc >= a.max_age_from)) then 'run out'
+      when n.revoked_at <= a.at_utc or n.withdrawn_at <= a.at_utc then 'revoked elsewhere'
+      else 'on record' end as answer
   from consent_asked a join consents n on n.phone = a.phone and n.strength >= a.required and n.granted_at <= a.at_utc
-  where a.asks = 'consent_before_call' group by a.call, a.rule
+  where a.asks = 'consent_before_call'
+), best as (
+  select call, rule, arg_max({'record': record, 'answer': answer},
+    (answer = 'on record', answer = 'revoked elsewhere', granted_at, consent)) as b from held group by call, rule
 ), told as (
-select a.call, a.rule, n.n.record as evidence,
-  case when n.n is null then 'none' when n.n.revoked_at <= a.at_utc then 'revoked'
-    when n.n.expires_at <= a.at_utc or (a.max_age_years is not null and n.n.granted_at + to_years(a.max_age_years) < a.at_utc
-      and (a.max_age_from is null or a.at_utc >= a.max_age_from)) then 'run out'
-    else 'on record' end as answer,
-  case when answer = 'on record' then 0 when a.kind_asked = 'presumed' then 3 else 4 end as severity
-from consent_asked a left join newest n using (call, rule)
-where a.asks = 'consent_before_call'
+  select a.call, a.rule, b.b.record as evidence, coalesce(b.b.answer, 'none') as answer,
+    case answer when 'on record' then 0 when 'revoked elsewhere' then 3 else if(a.kind_asked = 'presumed', 3, 4) end as severity
+  from consent_asked a left join best b using (call, rule) where a.asks = 'consent_before_call'
 )
 select * from told where answer = 'on record' or (select count(*) > 0 from inputs where name = 'consents');
 

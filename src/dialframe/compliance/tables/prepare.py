@@ -238,9 +238,14 @@ def _given(db: Database, asked: Asked) -> None:
     db.load("consents_given",
          {"consent": "int", "number": "text", "strength": "int", "granted_at": "instant", "expires_at": "instant",
           "revoked_at": "instant", "revoked_for": "text", "record": "text"}, rows)  # fmt: skip
-    db.run(
-        "create or replace table consents as select digits(number) as phone, * exclude (number) from consents_given"
-    )
+    db.run("""
+        create or replace table consents as
+        -- Empty without consents_given.
+        -- With the first word of the person against calls in another record, given after this one.
+        with numbered as (select digits(number) as phone, * exclude (number) from consents_given)
+        select n.*, (select min(m.revoked_at) from numbered m
+          where m.phone = n.phone and m.consent <> n.consent and m.revoked_at > n.granted_at) as withdrawn_at
+        from numbered n""")
     look_ups = asked.look_ups
     asked_rows: list[tuple[Any, ...]] = [] if look_ups is None else [
         (number, r.phone, bare(r.checked_at), _text(r.result), bare(r.ported_at))
