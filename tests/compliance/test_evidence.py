@@ -430,3 +430,36 @@ def test_of_several_consents_the_one_that_stands_counts() -> None:
     wanted = {name: grade for name, (_, grade) in CONSENTS.items()}
     for check in ("consent", "artificial_voice"):
         assert _grades(audit, check, wanted) == wanted
+
+
+#: Campaign to dropped calls, live ones, those of which nobody says what came of them, grade and missing input.
+SHARES: dict[str | None, tuple[int, int, int, str, str | None]] = {
+    # All of the two may have been dropped, then it is 3 of 102; of three, then 4 of 103.
+    "none untold": (1, 99, 0, "pass", None),
+    "two untold": (1, 99, 2, "pass", None),
+    "three untold": (1, 99, 3, "not evaluable", "the outcome of every answered call"),
+    # None of the forty may have been, then it is 4 of 140.
+    "thirty untold": (4, 96, 30, "violation", None),
+    "forty untold": (4, 96, 40, "not evaluable", "the outcome of every answered call"),
+    None: (9, 91, 0, "not evaluable", "campaign_id"),
+}
+
+
+def test_a_share_is_graded_by_all_that_may_have_been_dropped() -> None:
+    """An answered call of which nobody says what came of it counts on the side that is worse for the grade."""
+    rows, told = [], {}
+    for campaign, (dropped, live, untold, *_) in SHARES.items():
+        for n in range(dropped + live + untold):
+            call = hand.call(
+                NEW_YORK.format(n % 100), NOON, answered_at=NOON, campaign_id=campaign
+            )
+            rows.append(call | {"id": f"{campaign} {n}"})
+            if n < dropped + live:
+                told[f"{campaign} {n}"] = "dropped" if n < dropped else "live"
+    shares = _audit(rows, practice=Practice(dialing="predictive"), outcomes=told).parts[
+        "abandonment"
+    ]
+    given = zip(
+        *(hand.missing(shares[name]) for name in ("campaign_id", "grade", "missing")), strict=True
+    )
+    assert set(given) == {(campaign, *row[3:]) for campaign, row in SHARES.items()}

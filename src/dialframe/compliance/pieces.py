@@ -25,7 +25,7 @@ SUMMED: Final = ("abandonment", "retention")
 DAYS: Final = "abandonment_days"
 DAY_KINDS: Final = {
     "rule": "int", "campaign_id": "text", "day": "day", "calls": "int", "dropped": "int", "live": "int",
-    "machines": "int", "missing": "text",
+    "machines": "int", "missing": "text", "untold": "int",
 }  # fmt: skip
 
 NOT_ASKED: Final = (

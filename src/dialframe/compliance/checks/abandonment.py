@@ -20,6 +20,7 @@ COLUMNS: Final = (
     Column("dropped", "integer", "dropped calls"),
     Column("live", "integer", "calls that a person answered and was spoken to"),
     Column("machines", "integer", "calls that a machine answered: on neither side"),
+    Column("untold", "integer", "answered calls of which nobody says what came of them"),
     Column("rate", "number", "the measure's rate, null without an answered call"),
     Column("limit", "number", "the greatest rate allowed"),
     Column("grade", "text", "pass, violation, uncertain or not evaluable"),
@@ -64,6 +65,10 @@ def _one(row: Any, law: Any) -> str:
     said = f"{int(row.dropped):,} dropped, {int(row.live):,} answered and spoken to: {row.rate:.2%} against {p.max_rate:.0%}"
     if answered < SMALL:
         said += f"; only {answered:,} answered calls, so one more or less decides"
+    if row.missing == "campaign_id":
+        return f"{said}; the calls are of no campaign, and the rule counts by campaign"
+    if row.missing == "the outcome of every answered call":
+        return f"{said}; with {int(row.untold):,} answered calls of which nobody says what came of them {row.least:.2%} to {row.most:.2%}"
     if row.severity == 0:
         return f"{said}; {_conditions(law)}"
     if row.severity == _UNCERTAIN:

@@ -1,4 +1,10 @@
 -- Abandoned calls: the days summed to the periods of each rule. Runs once, over the days of all partitions.
+--
+-- An answered call of which nobody says what came of it may have been dropped, or not: a share passes if
+-- it would with all of them dropped, and is too high if it would be with none.
+
+create or replace macro keeps(share, comparison, max_rate) as
+  share < max_rate or (comparison = '<=' and share = max_rate);
 
 create or replace table abandonment as
 -- Empty without abandonment_days, abandonment_rules.
@@ -6,7 +12,7 @@ with bounds as (
   select rule, campaign_id, min(day) as first_day, max(day) as last_day, max(missing) as missing
   from abandonment_days group by all
 ), placed as (
-  select d.*, b.period_type, b.period_days, b.by_live_calls, b.max_rate, b.comparison, b.safe_harbour,
+  select d.*, b.period_type, b.period_days, b.by_live_calls, b.scope, b.max_rate, b.comparison, b.safe_harbour,
     f.first_day, f.last_day,
     case when b.period_type = 'calendar_month' then date_trunc('month', d.day)::date
       else f.first_day + ((d.day - f.first_day) // b.period_days * b.period_days)::int end as from_day
@@ -20,11 +26,14 @@ with bounds as (
         then any_value(last_day) + 1
       else from_day + any_value(period_days)::int end as until_day,
     sum(dropped)::bigint as dropped, sum(live)::bigint as live, sum(machines)::bigint as machines,
+    sum(untold)::bigint as untold, any_value(scope) = 'campaign' and campaign_id is null as has_no_campaign,
     any_value(by_live_calls) as by_live_calls, any_value(max_rate) as max_rate, any_value(comparison) as comparison,
     any_value(safe_harbour) as safe_harbour
   from placed group by rule, campaign_id, from_day
 ), rated as (
   select p.*, (select max(missing) from bounds b where b.rule = p.rule) as reach_missing,
+    nullif(dropped + live + untold + if(by_live_calls, machines, 0), 0) as answers,
+    (dropped + untold) / answers as most, dropped / answers as least,
     case when not by_live_calls then dropped / nullif(dropped + live, 0)
       else dropped * (1 - coalesce(machines / nullif(live + machines, 0), 0))
         / nullif(dropped * (1 - coalesce(machines / nullif(live + machines, 0), 0)) + live, 0) end as share,
@@ -33,10 +42,14 @@ with bounds as (
 )
 select rule, [rule] as rules, campaign_id, from_day, until_day, dropped, live, machines, max_rate, comparison, safe_harbour,
   case when mapped then share end as rate,
-  case when not mapped or share is null then 2
-    when (comparison = '<=' and share <= max_rate) or (comparison = '<' and share < max_rate) then 0
+  untold, least, most,
+  case when not mapped or share is null or has_no_campaign then 2
+    when untold > 0 and keeps(least, comparison, max_rate) and not keeps(most, comparison, max_rate) then 2
+    when keeps(share, comparison, max_rate) then 0
     when reach_missing <> '' then 2 when not safe_harbour then 3 else 4 end as severity,
   case when not mapped then 'an outcome that says that a call was dropped'
     when share is null then 'a call that a person answered'
+    when has_no_campaign then 'campaign_id'
+    when severity = 2 and keeps(least, comparison, max_rate) then 'the outcome of every answered call'
     when severity = 2 then reach_missing end as missing
 from rated;

@@ -88,7 +88,8 @@ def run(
             if name == DAYS and folder != pack:
                 days.extend(con.execute(f"from {name}").fetchall())
             elif name == DAYS and days:
-                con.executemany(f"insert into {name} values (?, ?, ?, ?, ?, ?, ?, ?)", days)
+                marks = ", ".join("?" * len(days[0]))
+                con.executemany(f"insert into {name} values ({marks})", days)
             if results[name].exists():
                 found[name] = compare(con, pack, name)
     return found

@@ -336,7 +336,7 @@ class Law:
         for rule, law in self.of_kind(AbandonmentRule):
             p = law.parameters
             yield (
-                rule, p.max_rate, p.comparison, p.period_type, p.period_days or 0, p.scope == "caller",
+                rule, p.max_rate, p.comparison, p.period_type, p.period_days or 0, p.scope,
                 p.denominator == "live_calls", p.safe_harbour,
             )  # fmt: skip
 

@@ -303,7 +303,7 @@ def _law(db: Database, law: Law) -> None:
     )
     db.load("abandonment_rules",
          {"rule": "int", "max_rate": "number", "comparison": "text", "period_type": "text", "period_days": "int",
-          "by_caller": "flag", "by_live_calls": "flag", "safe_harbour": "flag"}, law.abandonment())  # fmt: skip
+          "scope": "text", "by_live_calls": "flag", "safe_harbour": "flag"}, law.abandonment())  # fmt: skip
     db.load("consent_rules",
          {"rule": "int", "asks": "text", "waived_by_check": "flag", "waived_until": "instant", "aging": "span",
           "refresh": "span", "safe_response": "text", "mandatory": "flag", "grace": "span",
