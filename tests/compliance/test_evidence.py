@@ -356,6 +356,8 @@ LISTINGS = {
     # Which of an entry and a call at one instant came first nobody knows.
     "given at the instant": (NEW_YORK, [CLEAN], ("dnc.add", NOON), "uncertain"),
     "given after it": (NEW_YORK, [CLEAN], ("suppression", NOON + DAY / 86_400), "pass"),
+    # A request whose time nobody wrote down may have come before any call.
+    "asked, nobody knows when": (NEW_YORK, [CLEAN], "undated", "uncertain"),
     # 47 CFR 64.1200(d)(6): five years by the calendar, not of 365.25 days.
     "asked five years ago": (SEATTLE, [CLEAN], ("event", hand.utc("2021-06-15T16:00")), "violation"),
     "asked more than five years ago": (SEATTLE, [CLEAN], ("event", hand.utc("2021-06-15T15:59")), "uncertain"),
@@ -381,6 +383,8 @@ def test_a_listing_is_a_violation_of_a_rule_and_a_pass_rests_on_an_answer() -> N
             told.append((phone, more[1], name, "DNC", more[0]))
         elif more == "dnc":
             leads.append(hand.lead(phone, status="dnc"))
+        elif more == "undated":
+            calls.append(hand.call(phone, id="undated", disposition="DNC"))
         elif more:
             lifted.append({"code": more.split()[0], "phone": phone, "record": "contract 7"})
         if "refused" in more:

@@ -190,12 +190,11 @@ def _one(row: Any, view: View, requests: pd.DataFrame) -> tuple[str, str | None,
     if basis == "unmapped disposition":
         ref = row.refused_ref if isinstance(row.refused_ref, str) else "(no id)"
         sentence = f"the disposition {row.refused_code!r} of call {ref} reads like a refusal and nobody mapped it; say what it means in a file of codes"
-        return (
-            sentence,
-            f"disposition {row.refused_code} on call {ref} at {_stamp(row.refused_at)}",
-            None,
-            row.refused_at,
-        )
+        proof = f"disposition {row.refused_code} on call {ref}"
+        if row.refused_at.year == 1:
+            sentence = f"the disposition {row.refused_code!r} of call {ref} speaks against it, and when it was said nobody wrote down"
+            return sentence, proof, None, None
+        return sentence, f"{proof} at {_stamp(row.refused_at)}", None, row.refused_at
     return _without_ground(row, requests, lists)
 
 

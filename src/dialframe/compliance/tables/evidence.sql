@@ -3,7 +3,7 @@
 -- checks    the service's answer to a question: listed or not, when it was asked. It names no list.
 -- screens   the service took a lead in, after a screen of its own: weaker than a check, no answer is kept.
 -- requests  somebody asked not to be called: a call's disposition, an event, an entry of the firm's own list.
--- refusals  a disposition that nobody mapped and that reads like a request.
+-- refusals  a disposition that nobody mapped and that reads like a request, or a request whose time nobody wrote down.
 -- flags     a lead whose status is dnc, by its last change, where no request explains it.
 
 create or replace table checks as
@@ -29,12 +29,18 @@ where phone is not null and created_at is not null
   and not (coalesce(status, '') = 'dnc' and (updated_at is null or updated_at <= created_at))
 group by all;
 
+create or replace view endings as
+-- Empty without every_call.
+-- Calls that came to a disposition that bears on later ones: whose it is, from when it may hold, and when it was said.
+select coalesce(at_utc, answered_at, ended_at) as began_at, c.is_request and began_at is not null as is_request,
+  case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone,
+  case when ended_at > began_at then ended_at else began_at end as at_utc, call_id as ref, disposition as code
+from every_call c where seen and (c.is_request or like_refusal);
+
 create or replace table requests as
 -- Empty without every_call or requests_in.
 with of_calls as (
-  select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
-    case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code, 'call' as source
-  from every_call where seen and is_request and at_utc is not null
+  select phone, began_at, at_utc, ref, code, 'call' as source from endings where is_request
 ), others as (
   select e164(phone), r."at", r."at", ref, code, source from requests_in r cross join settings s where r."at" <= s.as_of
 )
@@ -43,9 +49,9 @@ from (select * from of_calls union all select * from others) where phone is not 
 
 create or replace table refusals as
 -- Empty without every_call.
-select case when way = 'inbound' then e164(from_number) else e164(to_number) end as phone, at_utc as began_at,
-  case when ended_at > at_utc then ended_at else at_utc end as at_utc, call_id as ref, disposition as code
-from every_call where seen and like_refusal and at_utc is not null and phone is not null;
+-- One without a time may have come before any call.
+select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(at_utc, timestamp '0001-01-01') as at_utc, ref, code
+from endings where not is_request and phone is not null;
 
 create or replace table flags as
 -- Empty without leads.
