@@ -467,3 +467,20 @@ def test_a_share_is_graded_by_all_that_may_have_been_dropped() -> None:
         *(hand.missing(shares[name]) for name in ("campaign_id", "grade", "missing")), strict=True
     )
     assert set(given) == {(campaign, *row[3:]) for campaign, row in SHARES.items()}
+
+
+def test_a_call_without_a_time_or_a_direction_may_have_been_an_attempt() -> None:
+    """Three in 24 hours are allowed in Florida: with a fourth that nobody can place, no one of them passes."""
+    rows = [
+        hand.call("+1305555010" + number, NOON + n * DAY / 24, id=f"{number}{n}")
+        for number in "123" for n in range(3)
+    ]  # fmt: skip
+    rows += [
+        hand.call("+13055550101", id="when"),
+        hand.call("+13055550102", NOON, id="how", direction=None),
+    ]
+    firm = Practice(dialing="autodialer")
+    found = _grades(
+        _audit(rows, rules=["us-fl"], practice=firm), "attempt_caps", ["10", "12", "22", "32"]
+    )
+    assert found == {"10": "pass", "12": "not evaluable", "22": "not evaluable", "32": "pass"}

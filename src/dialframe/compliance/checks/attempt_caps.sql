@@ -3,7 +3,8 @@
 -- Every attempt counts, answered or not; one that never reached the network is left out. A window of
 -- hours is half-open: of two attempts exactly 24 hours apart each has a window of its own. A window
 -- of days goes by the called party's date, in every candidate zone. Only numbers that were dialed
--- more often than a cap allows are looked at closely.
+-- more often than a cap allows are looked at closely. A call whose time or direction nobody wrote down
+-- may have been an attempt in any window.
 
 create or replace table cap_attempts as
 -- Empty without calls, case_rules, rules, situations.
@@ -19,11 +20,14 @@ create or replace table cap_limited as
 -- Attempts beside the limits that they are held against. Messages on health have limits of their own.
 with often as (
   select rule, phone, count(*) as attempts from cap_attempts group by all
+), undated as (
+  select phone, count(*) as calls from calls
+  where missing_input in ('created_at', 'direction') and phone is not null and reached_network group by phone
 )
-select a.*, l.limit_no, l.how, l.length, l.days, l.most, l.by_subject, l.within,
+select a.*, coalesce(u.calls, 0) as undated, l.limit_no, l.how, l.length, l.days, l.most, l.by_subject, l.within,
   l.health is null or l.health = a.health as meant
-from cap_attempts a join cap_limits l using (rule) join often o using (rule, phone) cross join settings s
-where (l.health is null or not l.health or a.health) and (s.every_row or o.attempts > l.most);
+from cap_attempts a join cap_limits l using (rule) join often o using (rule, phone) left join undated u using (phone) cross join settings s
+where (l.health is null or not l.health or a.health) and (s.every_row or o.attempts + coalesce(u.calls, 0) > l.most);
 
 create or replace table cap_windows as
 -- Empty without cap_limited.
@@ -118,9 +122,9 @@ select l.call, l.rule, l.limit_no,
   case when not l.by_subject and w.least_attempts > l.most then 4
     when l.by_subject and w.least_attempts > l.most then 4
     when l.how = 'hours' and not l.by_subject and w.most_attempts > l.most then 4
-    when w.most_attempts > l.most then 3 else 0 end as severity,
+    when w.most_attempts > l.most then 3 when w.most_attempts + l.undated > l.most then 2 else 0 end as severity,
   case when l.by_subject and l.how = 'hours' and w.least_attempts > l.most then w.least_attempts else w.most_attempts end as attempts,
-  l.most as allowed, l.within, null::varchar as missing
+  l.most as allowed, l.within, case when severity = 2 then 'the time or the direction of another call to the number' end as missing
 from cap_limited l join cap_windows w using (call, rule, limit_no) where l.meant
 union all
 select call, rule, 10, case when unknown then 2 when attempts > most then 4 else 0 end, attempts, most,
