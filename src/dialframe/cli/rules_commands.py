@@ -282,7 +282,7 @@ def new(
 
     if kind not in _PARAMETERS:
         raise ConfigError(f"there is no kind {kind!r}; choose from {', '.join(_PARAMETERS)}")
-    from dialframe.compliance.rules.rulebook_lint import nowhere
+    from dialframe.compliance.rules.rule_model import nowhere
 
     problem = nowhere(jurisdiction.upper())
     if problem is not None:

@@ -34,7 +34,7 @@ from dialframe.compliance.practice import Practice, frozen
 from dialframe.compliance.result import CHECKS, Audit, Coverage, Parts, Pending, in_words
 from dialframe.compliance.rules import rulebook as books
 from dialframe.compliance.rules.calendars import Declared
-from dialframe.compliance.rules.rule_model import HolidayRule
+from dialframe.compliance.rules.rule_model import HolidayRule, citations, ids
 from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.intake import (
     moment,
@@ -42,7 +42,7 @@ from dialframe.compliance.tables.intake import (
     take_exemptions,
     take_look_ups,
 )
-from dialframe.compliance.tables.law import Law, citations, ids
+from dialframe.compliance.tables.law import Law
 from dialframe.compliance.tables.prepare import REQUEST_CODES, Asked
 from dialframe.errors import ConfigError
 from dialframe.frames import Column

@@ -16,8 +16,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from dialframe.compliance.rules.rule_model import Rule
-from dialframe.compliance.rules.rulebook_lint import nowhere
+from dialframe.compliance.rules.rule_model import Rule, nowhere
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
 

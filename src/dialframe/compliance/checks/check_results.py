@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
+from dialframe.compliance.rules.rule_model import citations, ids
 from dialframe.compliance.tables import Database
-from dialframe.compliance.tables.law import Law, citations, ids
 from dialframe.frames import Column
 from dialframe.frames.columns import DTYPES
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from dialframe.compliance.rules.rule_model import Rule
+    from dialframe.compliance.tables.law import Law
 
 # A grade speaks of one check on one row, in the light of the data that was given. There is no grade
 # that says more than `pass`.

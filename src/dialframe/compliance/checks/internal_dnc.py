@@ -7,8 +7,7 @@ from typing import Any, Final
 import pandas as pd
 
 from dialframe.compliance.checks.check_results import Check, View, graded, shaped
-from dialframe.compliance.checks.listed_number import allowed
-from dialframe.compliance.rules.rule_model import HonorRule
+from dialframe.compliance.rules.rule_model import HonorRule, allowed
 from dialframe.frames import Column
 
 COLUMNS: Final = (

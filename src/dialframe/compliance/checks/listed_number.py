@@ -20,7 +20,7 @@ from dialframe.compliance.checks.check_results import (
     basic_words,
 )
 from dialframe.compliance.checks.scrub_at_call import lists_of
-from dialframe.compliance.rules.rule_model import HonorRule
+from dialframe.compliance.rules.rule_model import HonorRule, allowed
 from dialframe.frames import Column
 
 COLUMNS: Final = (
@@ -268,15 +268,6 @@ def _grounds(row: Any, view: View, request: Any) -> Iterator[tuple[Any, str, str
     if row.by_flag:
         sentence = f"the lead was marked dnc by {_stamp(row.flag_at)}"
         yield row.flag_at, sentence, _record("lead status", row.flag_ref, row.flag_at, listed=True)
-
-
-def allowed(law: HonorRule) -> str:
-    """Days that a rule on requests allows, in words."""
-    p = law.parameters
-    sentence = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
-    sentence += " until it is withdrawn" if p.until_withdrawn else ""
-    sentence += f", for {p.scope}" if p.scope else ""
-    return sentence + (f", for affiliates {p.affiliates}" if p.affiliates else "")
 
 
 def _doubt(row: Any) -> str:

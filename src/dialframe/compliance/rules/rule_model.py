@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Final, Literal, get_args
 
+import phonenumbers
 from pydantic import Field, model_validator
 
 from dialframe.compliance.rules.rule_parameters import (
@@ -29,12 +31,13 @@ from dialframe.compliance.rules.rule_parameters import (
     SectorBanParameters,
     Window,
 )
+from dialframe.phones.area_codes import area_codes
 
 __all__ = [
     "DAYS", "KINDS", "AbandonmentRule", "AnyRule", "ArtificialVoiceRule", "Book", "CallerIdRule",
     "CapRule", "Change", "ConsentRule", "Day", "Example", "FreshnessRule", "HolidayRule",
     "HonorRule", "HoursRule", "NoHours", "OwnRules", "RecordingRule", "RetentionRule", "Rule",
-    "SectorBanRule", "Window",
+    "SectorBanRule", "Window", "allowed", "citations", "ids", "nowhere",
 ]  # fmt: skip
 
 Kind = Literal[
@@ -406,3 +409,35 @@ class OwnRules(Fact):
 
     change: tuple[Change, ...] = Field(default=(), strict=False)
     add: tuple[Addition, ...] = Field(default=(), strict=False)
+
+
+def nowhere(jurisdiction: str) -> str | None:
+    """Why there is no such jurisdiction, so that a rule of it would reach no call; None where there is."""
+    country, _, part = jurisdiction.partition("-")
+    states = {area.state for area in area_codes().values()}
+    if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:
+        return f"there is no country {country!r}; for the state write US-{country}"
+    if country not in phonenumbers.SUPPORTED_REGIONS:
+        return f"there is no country {country!r}; use its ISO 3166 code, such as GB"
+    if part and (country != "US" or part not in states):
+        return f"there is no part {part!r} of {country} whose numbers can be told; use US-FL or CA"
+    return None
+
+
+def ids(rules: Sequence[Rule]) -> str:
+    """Ids of rules, each once, a semicolon between them."""
+    return "; ".join(dict.fromkeys(rule.id for rule in rules))
+
+
+def citations(rules: Sequence[Rule]) -> str:
+    """Citations of rules, each rule once, a semicolon between them."""
+    return "; ".join({rule.id: rule.citation for rule in rules}.values())
+
+
+def allowed(law: HonorRule) -> str:
+    """Days that a rule on requests allows, in words."""
+    p = law.parameters
+    sentence = f"{p.max_days} {p.day_type} days" if p.max_days else "no grace"
+    sentence += " until it is withdrawn" if p.until_withdrawn else ""
+    sentence += f", for {p.scope}" if p.scope else ""
+    return sentence + (f", for affiliates {p.affiliates}" if p.affiliates else "")

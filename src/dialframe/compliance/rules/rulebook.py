@@ -40,7 +40,7 @@ from dialframe.errors import ConfigError
 __all__ = [
     "DAYS", "STALE_AFTER_DAYS", "AbandonmentRule", "CapRule", "ConsentRule", "Day",
     "FreshnessRule", "HolidayRule", "HonorRule", "HoursRule", "RetentionRule", "Rule",
-    "RuleBook", "Window", "adopted", "citations", "ids", "load", "parse",
+    "RuleBook", "Window", "adopted", "load", "parse",
 ]  # fmt: skip
 
 #: A rule book older than this is likely to have missed a change of the rules.
@@ -287,13 +287,3 @@ def adopted(rule: _R) -> _R:
     if rule.status != "voluntary_code":
         return rule
     return cast("_R", rule.model_copy(update={"status": "adopted_code"}))
-
-
-def ids(rules: Sequence[Rule]) -> str:
-    """Ids of rules as one text, a semicolon between them."""
-    return "; ".join(rule.id for rule in rules)
-
-
-def citations(rules: Sequence[Rule]) -> str:
-    """Citations of rules as one text, a semicolon between them."""
-    return "; ".join(rule.citation for rule in rules)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import phonenumbers
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -18,15 +17,14 @@ from dialframe.compliance.rules.rule_model import (
     HonorRule,
     HoursRule,
     Rule,
+    nowhere,
 )
-from dialframe.phones.area_codes import area_codes
 
 __all__ = [
     "contradiction",
     "evidence_problems",
     "first_problem",
     "form_problems",
-    "nowhere",
     "of_rule",
 ]
 
@@ -56,19 +54,6 @@ def contradiction(rules: Sequence[Rule]) -> tuple[str, str] | None:
         )
         if found is not None:
             return rule.id, found
-    return None
-
-
-def nowhere(jurisdiction: str) -> str | None:
-    """Why there is no such jurisdiction, so that a rule of it would reach no call; None where there is."""
-    country, _, part = jurisdiction.partition("-")
-    states = {area.state for area in area_codes().values()}
-    if not part and country in states and country not in phonenumbers.SUPPORTED_REGIONS:
-        return f"there is no country {country!r}; for the state write US-{country}"
-    if country not in phonenumbers.SUPPORTED_REGIONS:
-        return f"there is no country {country!r}; use its ISO 3166 code, such as GB"
-    if part and (country != "US" or part not in states):
-        return f"there is no part {part!r} of {country} whose numbers can be told; use US-FL or CA"
     return None
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import pandas as pd
 
 from dialframe import instants
 from dialframe.compliance.rules.rule_model import FreshnessRule
 from dialframe.compliance.rules.rule_parameters import ExemptionCode
-from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables.law import KINDS
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLBACKS, CALLS, DNC_CHECKS, LEADS, Column, Table
 from dialframe.frames.columns import DTYPES
+
+if TYPE_CHECKING:
+    from dialframe.compliance.rules.rulebook import RuleBook
 
 CALLS_READ: Final = (
     "id", "direction", "from_number", "to_number", "created_at", "ended_at", "campaign_id", "disposition",

@@ -6,11 +6,11 @@ holiday that holds in a part of its place alone is a rule number of its own with
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.compliance.practice import SELLING, Practice, Setting, reach
 from dialframe.compliance.rules.calendars import (
@@ -37,9 +37,11 @@ from dialframe.compliance.rules.rule_model import (
     Rule,
 )
 from dialframe.compliance.rules.rule_parameters import HonorParameters
-from dialframe.compliance.rules.rulebook import RuleBook
 from dialframe.compliance.tables import clocks
 from dialframe.phones.zones import Zones
+
+if TYPE_CHECKING:
+    from dialframe.compliance.rules.rulebook import RuleBook
 
 DAY_US: Final = 86_400_000_000
 #: Weekday of a row of `windows` that stands for days with hours of their own.
@@ -483,13 +485,3 @@ def _start(day: date | None, *, after: bool = False) -> datetime | None:
 
 def _days(number: int | None) -> timedelta | None:
     return None if number is None else timedelta(days=number)
-
-
-def ids(rules: Sequence[Rule]) -> str:
-    """Ids of rules, each once, a semicolon between them."""
-    return "; ".join(dict.fromkeys(rule.id for rule in rules))
-
-
-def citations(rules: Sequence[Rule]) -> str:
-    """Citations of rules, each rule once, a semicolon between them."""
-    return "; ".join({rule.id: rule.citation for rule in rules}.values())
