@@ -12,13 +12,21 @@ from compliance import hand
 from dialframe import compliance
 
 START = hand.utc("2026-01-01T00:30")
+FEDERAL = compliance.rulebook.load().select(["us"])
+
+
+def audited(calls: pd.DataFrame) -> compliance.Audit:
+    """The calls by the federal rules, a day later."""
+    return compliance.audit(
+        hand.leads(), calls, hand.checks(), now=START + timedelta(days=1), rulebook=FEDERAL
+    )
 
 
 def test_a_later_change_of_the_frames_changes_no_answer() -> None:
     """Frames are made when they are read, from the rows as they were audited."""
     calls = hand.calls(hand.call(at=START, id="c1"), hand.call(at=START, id="c2"))
     before = copy.deepcopy(calls)
-    audit = compliance.audit(hand.leads(), calls, hand.checks(), now=START + timedelta(days=1))
+    audit = audited(calls)
     calls.loc[0, "to_number"] = hand.PHOENIX
     calls["id"] = "changed"
     assert audit.hours["to_number"].tolist() == before["to_number"].tolist()
@@ -27,9 +35,7 @@ def test_a_later_change_of_the_frames_changes_no_answer() -> None:
 
 def test_an_audit_that_nobody_read_is_pickled_whole() -> None:
     """Frames are made first, since what they are made from does not travel."""
-    audit = compliance.audit(
-        hand.leads(), hand.calls(hand.call(at=START)), hand.checks(), now=START + timedelta(1)
-    )
+    audit = audited(hand.calls(hand.call(at=START)))
     again = pickle.loads(pickle.dumps(audit))  # noqa: S301 - it is our own
     pd.testing.assert_frame_equal(again.hours, audit.hours)
     assert list(again.parts) == list(audit.parts)
@@ -38,9 +44,7 @@ def test_an_audit_that_nobody_read_is_pickled_whole() -> None:
 
 def test_further_parts_leave_the_rest_as_it_is() -> None:
     """A part more, and nothing else changed."""
-    audit = compliance.audit(
-        hand.leads(), hand.calls(hand.call(at=START)), hand.checks(), now=START + timedelta(1)
-    )
+    audit = audited(hand.calls(hand.call(at=START)))
     more = audit.joined({"extra": pd.DataFrame({"a": [1]})})
     assert set(more.parts) == {*audit.parts, "extra"}
     assert len(more.parts["extra"]) == 1
