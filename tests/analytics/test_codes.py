@@ -6,17 +6,19 @@ from typing import get_args
 
 import pytest
 
-from dialframe.analytics.attempt.code_tables import (
+from dialframe.analytics.attempt.outcome_classes import BY_NAME
+from dialframe.analytics.attempt.taxonomy import (
     CAUSES,
+    DEFAULT,
     PRESETS,
     SIP,
     SPELLINGS,
     Cause,
     Field,
     Preset,
+    Taxonomy,
+    code_key,
 )
-from dialframe.analytics.attempt.outcome_classes import BY_NAME
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy, code_key
 from rows import every_row
 
 WORDS = [

@@ -20,14 +20,13 @@ from dialframe.analytics.attempt.arrays import (
     require,
     text,
 )
-from dialframe.analytics.attempt.code_tables import Field
 from dialframe.analytics.attempt.outcome_classes import (
     BY_NAME,
     CONNECTED_UNKNOWN,
     OUTCOMES,
     UNANSWERED_UNKNOWN,
 )
-from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
+from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy
 
 #: What `unmapped` writes where a person is to fill in a class.
 TO_FILL_IN: Final = "?"
