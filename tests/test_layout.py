@@ -19,10 +19,10 @@ NAMED = [path for path in MODULES if not path.stem.startswith("__")]
 
 #: Where the layout stands; each is lowered when the code has become simpler, and never raised.
 #: The aims are 340 modules of at most 600 lines, 15 shared names and 9 floors.
-MOST_MODULES = 401
+MOST_MODULES = 400
 MOST_LINES = 600
 MOST_SHARED_NAMES = 0
-MOST_FLOORS = {"analytics": 10, "compliance": 9, "leads": 9}
+MOST_FLOORS = {"analytics": 9, "compliance": 9, "leads": 9}
 #: Words of a docstring's first line that say what a module is ignorant of instead of what it does.
 EMPTY_WORDS = re.compile(r"\bknows\b|\btold\b|\bspoken\b|\bat the door\b")
 

@@ -37,7 +37,7 @@ CASES = [
 def test_reasons(fields: dict[str, Any], reason: str | None) -> None:
     """A call is set aside for the first reason that applies, or counted."""
     frame = calls(call(1, **fields))
-    found = scope(frame, classes(frame), **WINDOW, include_no_campaign=False)
+    found = scope(frame, classes(frame).outcome, **WINDOW, include_no_campaign=False)
     assert found.counted.tolist() == [reason is None]
     assert [name for name, count in found.set_aside.items() if count] == [reason] * bool(reason)
 
@@ -45,7 +45,7 @@ def test_reasons(fields: dict[str, Any], reason: str | None) -> None:
 def test_calls_outside_campaigns_can_be_counted() -> None:
     """Click-to-call counts when it is asked for."""
     frame = calls(call(1, campaign_id=None))
-    found = scope(frame, classes(frame), **WINDOW, include_no_campaign=True)
+    found = scope(frame, classes(frame).outcome, **WINDOW, include_no_campaign=True)
     assert found.counted.tolist() == [True]
 
 
@@ -53,7 +53,7 @@ def test_calls_outside_campaigns_can_be_counted() -> None:
 def test_reasons_sum_to_the_calls(picked: list[dict[str, Any]]) -> None:
     """Counted and set aside are all the calls, each once."""
     frame = calls(*(call(i, **fields) for i, fields in enumerate(picked)))
-    found = scope(frame, classes(frame), **WINDOW, include_no_campaign=False)
+    found = scope(frame, classes(frame).outcome, **WINDOW, include_no_campaign=False)
     table = balance(found, {}, {})
     assert table["count"].sum() == len(picked)
     assert table["count"].iloc[0] == found.counted.sum()

@@ -21,7 +21,7 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import mapping_warnings
 from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
-from dialframe.analytics.attempt.classify import PLACE, Classes, classes
+from dialframe.analytics.attempt.classify import Classes, classes
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import (
     Matched,
@@ -35,6 +35,7 @@ from dialframe.analytics.attempt.outcome_classes import (
     LOADED_WITHOUT_LEDGER,
     NO_GROUP,
     NOTES,
+    PLACE,
     STAGES,
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
@@ -312,7 +313,7 @@ def funnel(
     here, newer = _leads_here(leads, campaign, end)
     counting = scope(
         calls,
-        classified,
+        classified.outcome,
         since=begin,
         until=end,
         include_no_campaign=include_no_campaign,

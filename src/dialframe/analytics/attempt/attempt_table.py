@@ -32,7 +32,7 @@ from dialframe.analytics.attempt.arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
-from dialframe.analytics.attempt.classify import PLACE, Classes, classes, unmapped
+from dialframe.analytics.attempt.classify import Classes, classes, unmapped
 from dialframe.analytics.attempt.lead_match import (
     PLACE as QUALITY_PLACE,
 )
@@ -45,7 +45,7 @@ from dialframe.analytics.attempt.lead_match import (
     no_leads,
 )
 from dialframe.analytics.attempt.local_clock import Local, local
-from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES
+from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES, PLACE
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.instants import When, instant
 
@@ -348,7 +348,7 @@ def count_attempts(
     def work_out() -> tuple[Classes, Matched, Scope, dict[str, Any]]:
         classified, matched = _worked_out(calls, people, taxonomy, events, started)
         counting = scope(
-            calls, classified, since=begin, until=end, include_no_campaign=include_no_campaign,
+            calls, classified.outcome, since=begin, until=end, include_no_campaign=include_no_campaign,
             as_of=at, further=_further(calls, campaign),
         )  # fmt: skip
         return classified, matched, counting, {}

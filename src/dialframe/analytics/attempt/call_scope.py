@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dialframe.analytics.attempt.arrays import (
@@ -20,7 +21,7 @@ from dialframe.analytics.attempt.arrays import (
     within,
     word_of,
 )
-from dialframe.analytics.attempt.classify import PLACE, Classes
+from dialframe.analytics.attempt.outcome_classes import PLACE
 
 #: Reasons to set a call aside, in the order in which they are looked for, with what they mean.
 REASONS: Final[dict[str, str]] = {
@@ -67,7 +68,7 @@ class Scope:
 
 def scope(
     calls: pd.DataFrame,
-    classified: Classes,
+    outcome: npt.NDArray[np.int8],
     *,
     since: datetime | None,
     until: datetime | None,
@@ -79,7 +80,7 @@ def scope(
 
     Args:
         calls: Frame of the calls table.
-        classified: What `classes` says of them.
+        outcome: Place in `OUTCOMES` of each, as `classes` gives it.
         since: First instant of the window, or None.
         until: First instant after the window, or None.
         include_no_campaign: Count calls outside any campaign too.
@@ -99,7 +100,7 @@ def scope(
         "inbound": way == 0,
         "direction_unknown": way < 0,
         **{
-            name: classified.outcome == PLACE[name]
+            name: outcome == PLACE[name]
             for name in ("dnc_screened", "in_progress", "system_noise")
         },
         "no_campaign": np.zeros(len(calls), dtype=bool) if include_no_campaign else ~campaign,

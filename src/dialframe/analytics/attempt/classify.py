@@ -24,6 +24,7 @@ from dialframe.analytics.attempt.outcome_classes import (
     BY_NAME,
     CONNECTED_UNKNOWN,
     OUTCOMES,
+    PLACE,
     UNANSWERED_UNKNOWN,
 )
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy
@@ -32,8 +33,6 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy
 TO_FILL_IN: Final = "?"
 
 _NEEDED: Final = ("answered_at", "status", "hangup_cause", "disposition")
-#: Place of each class in `OUTCOMES`, by name.
-PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
 # Two places behind the classes: arrays of flags end in two False, so that -1 and -2 find them.
 Places = npt.NDArray[np.int8]
 _UNMAPPED: Final = -2

@@ -201,6 +201,8 @@ OUTCOMES: Final[tuple[Outcome, ...]] = (
 
 #: Every class by name.
 BY_NAME: Final[dict[str, Outcome]] = {outcome.name: outcome for outcome in OUTCOMES}
+#: Place of each class in `OUTCOMES`, by name.
+PLACE: Final = {outcome.name: place for place, outcome in enumerate(OUTCOMES)}
 
 
 #: Group of the leads that have no value in the column that a funnel is split by.
