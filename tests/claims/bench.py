@@ -7,11 +7,10 @@ truth; the power is measured at the effect that the negative answers say would h
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-
-import numpy as np
 
 from claims.worlds import AS_OF, Switches, World, made
 from dialframe import analytics
@@ -59,51 +58,44 @@ class Tally:
 
     Attributes:
         row: The row.
-        accounts: Of each world without the effect, how many were asked and in how many it was claimed.
-        effects: Accounts with the effect, those in which it was claimed, and those in which something
-            false was.
-        at_limit: Accounts with exactly the effect that negative answers name, and those where it was seen.
-        without_size: Negative answers that do not say what would have been seen.
+        counts: Accounts and claims of each kind of world, and sums of sizes; those of two tallies add up.
     """
 
-    def __init__(self, row: Row) -> None:
-        self.row = row
-        self.accounts = [[0, 0] for _ in row.nulls]
-        self.effects, self.at_limit, self.without_size = [0, 0, 0], [0, 0], 0
-        self._seen: list[float] = []
-        self._stated: list[float] = []
-        self._true: list[float] = []
+    def __init__(self, row: Row, counts: Mapping[str, float] | None = None) -> None:
+        self.row, self.counts = row, Counter[str](counts)
 
     def null(self, seed: int) -> None:
         """Ask of one account of each world without the effect."""
-        for count, switches in zip(self.accounts, self.row.nulls, strict=True):
+        for i, switches in enumerate(self.row.nulls):
             claims = _claims(self.row, made(seed, switches))
-            count[0] += 1
-            count[1] += any(c.kind in CLAIMING for c in claims)
             negative = [c for c in claims if c.kind == "none"]
-            self.without_size += sum(c.detectable is None for c in negative)
             sizes = [c.detectable for c in negative if c.detectable is not None]
-            self._seen += sizes if switches == self.row.nulls[0] else []
+            self.counts += Counter({
+                f"null {i}": 1, f"claimed {i}": any(c.kind in CLAIMING for c in claims),
+                "without size": len(negative) - len(sizes),
+                **({"sizes": len(sizes), "size": sum(sizes)} if i == 0 else {}),
+            })  # fmt: skip
 
     def effect(self, seed: int) -> None:
         """Ask of one account with the effect."""
         row, world = self.row, made(seed, self.row.effect)
         positive = [c for c in _claims(row, world) if c.kind in CLAIMING]
-        self.effects[0] += 1
-        self.effects[1] += bool(positive)
-        if row.right is not None:
-            self.effects[2] += any(not row.right(c, world) for c in positive)
+        right = row.right or (lambda claim, world: True)
         mine = [c for c in positive if c.kind == row.kind and c.effect is not None]
+        self.counts += Counter({
+            "effect": 1, "seen": bool(positive), "wrong": any(not right(c, world) for c in positive),
+        })  # fmt: skip
         if mine and row.truth is not None:
-            self._stated.append(abs(float(mine[0].effect or 0)))
-            self._true.append(abs(row.truth(world)))
+            size, truth = abs(float(mine[0].effect or 0)), abs(row.truth(world))
+            self.counts += Counter({"stated": size, "true": truth})
 
     def limit(self, seed: int) -> None:
         """Ask of one account with the effect that negative answers say would have been seen."""
-        if self.row.limit is not None and self._seen:
-            world = made(seed, self.row.limit(self.detectable))
-            self.at_limit[0] += 1
-            self.at_limit[1] += any(c.kind in CLAIMING for c in _claims(self.row, world))
+        if self.row.limit is not None and self.counts["sizes"]:
+            claims = _claims(self.row, made(seed, self.row.limit(self.detectable)))
+            self.counts += Counter({
+                "at limit": 1, "seen at limit": any(c.kind in CLAIMING for c in claims),
+            })  # fmt: skip
 
     @property
     def null_rate(self) -> float:
@@ -111,24 +103,30 @@ class Tally:
         return max(hits / max(asked, 1) for asked, hits in self.accounts)
 
     @property
+    def accounts(self) -> list[tuple[int, int]]:
+        """Of each world without the effect, how many were asked and in how many it was claimed."""
+        counts = self.counts
+        return [(counts[f"null {i}"], counts[f"claimed {i}"]) for i in range(len(self.row.nulls))]
+
+    @property
     def power(self) -> float:
         """Part of the accounts with the effect in which it is claimed."""
-        return self.effects[1] / max(self.effects[0], 1)
+        return self.counts["seen"] / max(self.counts["effect"], 1)
 
     @property
     def wrong(self) -> float:
         """Part of the accounts with the effect in which something false is claimed."""
-        return self.effects[2] / max(self.effects[0], 1)
+        return self.counts["wrong"] / max(self.counts["effect"], 1)
 
     @property
     def stated(self) -> float:
         """Mean effect stated over the true one; NaN without a truth."""
-        return float(np.mean(self._stated) / np.mean(self._true)) if self._true else float("nan")
+        return self.counts["stated"] / self.counts["true"] if self.counts["true"] else float("nan")
 
     @property
     def detectable(self) -> float:
         """Mean of what would have been seen in the first world without the effect."""
-        return float(np.mean(self._seen)) if self._seen else float("nan")
+        return self.counts["size"] / self.counts["sizes"] if self.counts["sizes"] else float("nan")
 
 
 def run(row: Row, times: int, first: int) -> Tally:

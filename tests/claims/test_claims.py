@@ -22,7 +22,7 @@ def test_a_claim_is_true(row: Row) -> None:
     found = run(row, TIMES, first=1)
     assert found.null_rate <= MOST_FALSE
     assert found.wrong <= 1 / TIMES
-    assert found.without_size == 0
+    assert found.counts["without size"] == 0
     if row.truth is not None:
         assert 0.75 <= found.stated <= 1.3
     assert found.power >= 0.6

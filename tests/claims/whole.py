@@ -7,6 +7,7 @@ looked at before it was made. Who changes a threshold after a look at it takes a
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -18,32 +19,43 @@ from dialframe.analytics import wilson
 
 #: First seed of the table.
 HELD_OUT = 51_000_000
+#: Accounts that one process asks in a row: every analysis of one world, while it is there.
+_PART = 20
 HEAD = (
     "| claim | accounts | false claims | effect stated / true | power | seen at the stated limit |"
 )
 
 
 def main() -> None:
-    """Ask every row of every account, a row to a process, and print each as it is done."""
+    """Ask every row of every account and print the table; after each tenth, what it is so far."""
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 600
     first = int(sys.argv[2]) if len(sys.argv) > 2 else HELD_OUT
     named = sys.argv[3:]
     rows = [i for i, row in enumerate(ROWS) if not named or row.name.split(":")[0] in named]
-    print(HEAD, "|---|---|---|---|---|---|", sep="\n")
+    tallies = {i: Tally(ROWS[i]) for i in rows}
+    starts = range(first, first + times, _PART)
     with ProcessPoolExecutor() as pool:
-        for text in pool.map(partial(asked, times, first), rows):
-            print(text, flush=True)
+        for done, part in enumerate(pool.map(partial(asked, rows), starts), 1):
+            for i, counts in part.items():
+                tallies[i].counts += counts
+            if done % max(len(starts) // 10, 1) == 0 or done == len(starts):
+                lines = [HEAD, "|---|---|---|---|---|---|", *map(line, tallies.values())]
+                print(*lines, sep="\n", flush=True)
 
 
-def asked(times: int, first: int, row: int) -> str:
-    """A row asked of so many accounts of each world without the effect, and of a third as many with it."""
-    tally = Tally(ROWS[row])
-    for i in range(times):
-        tally.null(first + i)
-        if i % 3 == 2:
-            tally.effect(first + 500_000 + i)
-            tally.limit(first + 600_000 + i)
-    return line(tally)
+def asked(rows: list[int], first: int) -> dict[int, Counter[str]]:
+    """Rows asked of some accounts of each world without the effect, and of a fourth as many with it."""
+    tallies = {i: Tally(ROWS[i]) for i in rows}
+    for seed in range(first, first + _PART):
+        for tally in tallies.values():
+            tally.null(seed)
+        if seed % 4 == 3:
+            for tally in tallies.values():
+                tally.effect(seed + 500_000)
+    for seed in range(first, first + _PART, 4):
+        for tally in tallies.values():
+            tally.limit(seed + 600_000)
+    return {i: tally.counts for i, tally in tallies.items()}
 
 
 def line(tally: Tally) -> str:
@@ -51,7 +63,7 @@ def line(tally: Tally) -> str:
     asked, hits = max(tally.accounts, key=lambda count: count[1] / count[0])
     low, high = wilson(hits, asked) or (0.0, 1.0)
     stated = "" if tally.stated != tally.stated else f"{tally.stated:.2f}"
-    tried, seen = tally.at_limit
+    tried, seen = tally.counts["at limit"], tally.counts["seen at limit"]
     return (
         f"| {tally.row.name} | {len(tally.accounts)} x {asked} | {hits / asked:.1%} ({low:.1%} to "
         f"{high:.1%}) | {stated} | {tally.power:.0%} | {f'{seen / tried:.0%}' if tried else ''} |"
