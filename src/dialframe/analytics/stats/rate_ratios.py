@@ -394,7 +394,11 @@ def _effects(
     mean = float(share @ own)
     keep = np.flatnonzero(compared)
     centering = (np.eye(size) - share[None, :])[keep]
-    covariance, clusters = _errors(cells, a, size, centering, mu, inverse, hit, expected, cluster)
+    covariance, clusters = _errors(
+        cells, a, size, centering, mu, inverse, hit, expected, cluster, days
+    )
+    by_model = np.diag(centering @ inverse[a : a + size, a : a + size] @ centering.T)
+    covariance = _no_luckier(covariance, by_model, trials[keep])
     effects = np.full(size, np.nan)
     effects[keep] = own[keep] - mean
     shrunk, spread = np.full(size, np.nan), 0.0
@@ -443,6 +447,22 @@ def _errors(
     clusters, begin = len(edges) if len(hit) else 0, 0
     while begin < clusters:
         first = int(edges[begin])
+def _no_luckier(
+    covariance: npt.NDArray[np.float64], by_model: Floats, trials: Floats
+) -> npt.NDArray[np.float64]:
+    """Errors of which none is less, beside the model's, than that of the typical level.
+
+    An error that is estimated from few hits is too small one time in two, and of many levels it is
+    those that seem to differ.
+    """
+    variance = np.diag(covariance)
+    if len(variance) < 3 or not (variance > 0).all() or not (by_model > 0).all():
+        return covariance
+    typical = float(np.average(variance / by_model, weights=trials))
+    wider = np.sqrt(np.maximum(typical * by_model / variance, 1.0))
+    return covariance * wider[:, None] * wider[None, :]
+
+
         end = max(int(np.searchsorted(edges, first + _BLOCK)), begin + 1)
         last = int(edges[end]) if end < clusters else len(order)
         rows = order[first:last]
