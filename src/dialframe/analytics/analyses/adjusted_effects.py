@@ -18,6 +18,7 @@ from dialframe.analytics.attempt.attempt_table import (
     MOST_ATTEMPTS,
     SOURCE,
     Attempts,
+    ahead_h,
     attempt_level,
     clock_of,
     hour_level,
@@ -33,11 +34,12 @@ from dialframe.analytics.stats.inference import (
     normal_quantile,
     tested_level,
 )
-from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, rate_ratios
+from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, joined, rate_ratios
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0
-_WEEK_US: Final = 7 * 86_400_000_000
+_HOUR_US: Final = 3_600_000_000
+_WEEK_US: Final = 7 * 24 * _HOUR_US
 #: 1970 began on a Thursday: weeks are counted from a Monday.
 _MONDAY_US: Final = 3 * 86_400_000_000
 
@@ -51,7 +53,8 @@ TOO_LITTLE: Final = "the calls differ too little in it, or too few reached a per
 ASSUMPTIONS: Final = (
     "what was held still multiplies the chance of a person, alike in every campaign",
     "what is in no column (who a lead is, what was said) does not go with what is compared",
-    "attempts on one lead are one cluster, and leads are independent of each other",
+    "attempts on one lead are one cluster, calls of one day of a campaign may be better or worse than "
+    "those of another, and leads are otherwise independent of each other",
 )
 
 
@@ -67,6 +70,12 @@ def campaign_code(found: Attempts) -> Ints:
 
 
 def usual_strata(found: Attempts, source: str = SOURCE) -> list[Ints]:
+def day_code(found: Attempts) -> Ints:
+    """Local day of each attempt in its campaign, from 0 up (that of UTC where it is not certain)."""
+    day = (found.when // _HOUR_US + ahead_h(found)) // 24
+    return joined([campaign_code(found), day], len(found))
+
+
     """Campaign, week and source: inside these everything is compared."""
     return [campaign_code(found), week_code(found), source_level(found, source)[0]]
 
@@ -146,6 +155,7 @@ def people_by(
         wanted=[name],
     )
 
+        day=day_code(found),
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:

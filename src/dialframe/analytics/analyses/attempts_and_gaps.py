@@ -13,6 +13,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     Judged,
     adjusted_rates,
+    day_code,
     judged,
     pooled,
     usual_factors,
@@ -223,7 +224,7 @@ def _gaps_judged(
     """What can be said of the gaps after each outcome that is tried again."""
     strata = [code[after] for code in usual_strata(found)]
     factors = {name: code[after] for name, code in usual_factors(found).items()}
-    human, cluster = found.flag("human")[after], found.cluster[after]
+    human, cluster, day = found.flag("human")[after], found.cluster[after], day_code(found)[after]
     asked = [i for i in range(len(OUTCOMES))
              if not OUTCOMES[i].final and (outcome == i).sum() >= 2 * min_calls]  # fmt: skip
     verdicts = {}
@@ -235,7 +236,7 @@ def _gaps_judged(
         model = rate_ratios(
             human[mine], [code[mine] for code in strata],
             {**{name: code[mine] for name, code in factors.items()}, "gap": level},
-            cluster[mine], wanted=["gap"],
+            cluster[mine], wanted=["gap"], day=day[mine],
         )  # fmt: skip
         verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked), shape="named")
     return verdicts

@@ -10,6 +10,7 @@ import pandas as pd
 from dialframe.analytics.analyses.adjusted_effects import (
     ASSUMPTIONS,
     campaign_code,
+    day_code,
     usual_factors,
     week_code,
 )
@@ -311,7 +312,7 @@ def _sources_judged(
     model = rate_ratios(
         human[known], [campaign_code(found)[known], week_code(found)[known]],
         {**factors, "source": level[known].astype(np.int64)}, found.cluster[known],
-        wanted=["source"],
+        wanted=["source"], day=day_code(found)[known],
     )  # fmt: skip
     effects = model.effects["source"]
     p = nothing.copy()

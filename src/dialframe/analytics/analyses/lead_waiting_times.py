@@ -13,6 +13,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     adjusted_rates,
     best_cut,
+    day_code,
     judged,
     level_claims,
     pooled,
@@ -171,7 +172,7 @@ def _waits_judged(
         won[lead], [code[rows] for code in usual_strata(found, source)],
         {**{name: code[rows] for name, code in usual_factors(found, "attempt").items()},
          "wait": level},
-        lead.astype(np.int64), wanted=["wait"],
+        lead.astype(np.int64), wanted=["wait"], day=day_code(found)[rows],
     )  # fmt: skip
     return judged(model.effects["wait"], enough, alpha)
 

@@ -12,6 +12,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     TOO_LITTLE,
     Judged,
     adjusted_rates,
+    day_code,
     judged,
     level_claims,
     people_by,

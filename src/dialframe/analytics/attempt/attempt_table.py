@@ -438,6 +438,9 @@ MOST_ATTEMPTS: Final = 8
 AGE_BANDS: Final = (1, 7, 30)
 
 SOURCE: Final = "lead_source"
+_HOUR_US: Final = 3_600_000_000
+#: From twelve hours behind UTC to fourteen ahead.
+_ZONES: Final = 27
 
 
 def clock_of(found: Attempts) -> Local:
@@ -456,6 +459,18 @@ def hour_level(clock: Local) -> Ints:
 def weekday_level(clock: Local) -> Ints:
     """Local weekday, or 7 where it is not certain."""
     return np.where(clock.known, clock.weekday, 7).astype(np.int64)
+
+
+def ahead_h(found: Attempts) -> Ints:
+    """Whole hours that the clock of the person called is ahead of UTC; 0 where it is not certain."""
+    clock = clock_of(found)
+    # Cells are hours of the week from Monday; 1970 began on a Thursday.
+    return np.where(clock.known, (clock.cell - found.when // _HOUR_US - 3 * 24 + 84) % 168 - 84, 0)
+
+
+def zone_level(found: Attempts) -> Ints:
+    """Hours ahead of UTC, from 0 up; the last level where they are not certain."""
+    return np.where(clock_of(found).known, ahead_h(found) + 12, _ZONES).astype(np.int64)
 
 
 def attempt_level(found: Attempts) -> Ints:

@@ -7,7 +7,9 @@ odds ratios, do not change when something unrelated to the factor is left out, w
 how easily a lead is reached is never known. With one factor of two levels the estimate is that of
 a stratified analysis (Mantel and Haenszel, J. Natl. Cancer Inst. 22 (1959) 719-748) with weights of
 its own. Errors are those of the sandwich, summed by cluster (Liang and Zeger, Biometrika 73 (1986)
-13-22), with the residuals of small strata widened by n / (n - 1).
+13-22), with the residuals of small strata widened by n / (n - 1). Some days are better than others
+for all calls of a campaign: how much they differ is a variance of its own, estimated by moments as
+that of DerSimonian and Laird, and goes into the errors of whatever varies from day to day.
 
 What it cannot say: a confounder that is neither a stratum nor a factor stays in the effect.
 """
@@ -211,6 +213,7 @@ def rate_ratios(
     cluster: Ints,
     *,
     wanted: Sequence[str],
+    day: Ints | None = None,
 ) -> RateRatios:
     """Fit the effects of factors on the chance of a hit, within strata.
 
@@ -220,6 +223,7 @@ def rate_ratios(
         factors: Level of each trial from 0 up, by name of the factor.
         cluster: What each trial is of, from 0 up.
         wanted: Factors whose effects are wanted, with errors.
+        day: What is not the same from one to the next for all trials in it, from 0 up: days.
     """
     stratum = joined(strata, len(hit))
     cells = _cells(hit, stratum, factors)
@@ -228,8 +232,9 @@ def rate_ratios(
     scale = _scale(cells, beta)
     chance = scale[cells.stratum] * np.exp(_score(cells, beta))
     expected = chance[cells.cell]
+    days = None if day is None or not wanted else _days(hit, stratum, expected, day)
     effects = {
-        name: _effects(cells, name, beta, mu, inverse, hit, expected, cluster, chance)
+        name: _effects(cells, name, beta, mu, inverse, hit, expected, cluster, chance, days)
         for name in wanted
     }
     return RateRatios(expected, np.exp(_score(cells, beta))[cells.cell], stratum, effects)
@@ -255,6 +260,36 @@ def _dense(code: Ints) -> Ints:
         place = np.cumsum(used) - 1
         return place[code].astype(np.int64)
     return np.unique(code, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Days:
+    """Days, and the variance of what each multiplies all its chances by."""
+
+    day: Ints
+    variance: float
+
+
+def _days(hit: Mask, stratum: Ints, expected: Floats, day: Ints) -> _Days:
+    """How much more hits vary from day to day than by chance, by moments.
+
+    A day's hits less those meant have the variance of its trials and that of the day itself, both less
+    what the strata that it lies in took for theirs.
+    """
+    day = _dense(day)
+    pair = joined([stratum, day], len(hit))
+    size = int(pair.max(initial=-1)) + 1
+    first = np.zeros(size, dtype=np.int64)
+    first[pair] = np.arange(len(hit))
+    of_day, of_stratum = day[first], stratum[first]
+    meant = np.bincount(pair, expected, size)
+    part = meant / np.maximum(np.bincount(of_stratum, meant)[of_stratum], 1e-12)
+    together = np.bincount(of_stratum, part**2)[of_stratum]
+    residual = hit - expected
+    noise = np.bincount(of_day, np.bincount(pair, residual**2, size) * (1 - part))
+    spread = np.bincount(of_day, meant * np.sqrt(np.maximum(1 - 2 * part + together, 0.0))) ** 2
+    excess = np.bincount(day, residual) ** 2 - noise
+    return _Days(day, max(float(excess.sum() / max(spread.sum(), 1e-12)), 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -375,7 +410,7 @@ def _fitted(cells: _Cells) -> Floats:
 
 def _effects(
     cells: _Cells, name: str, beta: Floats, mu: Floats, inverse: npt.NDArray[np.float64],
-    hit: Mask, expected: Floats, cluster: Ints, chance: Floats,
+    hit: Mask, expected: Floats, cluster: Ints, chance: Floats, days: _Days | None,
 ) -> Effects:  # fmt: skip
     a, size = cells.start[name], cells.sizes[name]
     trials = np.bincount(cells.levels[name], cells.trials, size)
@@ -426,7 +461,7 @@ def _errors(
     cells: _Cells, a: int, size: int, centering: npt.NDArray[np.float64], mu: Floats,
     inverse: npt.NDArray[np.float64], hit: Mask, expected: Floats, cluster: Ints,
 ) -> tuple[npt.NDArray[np.float64], int]:  # fmt: skip
-    """Covariance of contrasts of one factor's levels: influences of trials summed by cluster."""
+    """Covariance of contrasts of one factor's levels: influences of trials summed by cluster, and days."""
     weight = inverse[:, a : a + size] @ centering.T
     pulled = np.zeros((cells.strata, weight.shape[1]))
     for name, level in cells.levels.items():
@@ -441,6 +476,7 @@ def _errors(
     of_cell *= np.sqrt(n / np.maximum(n - 1, 1))[:, None]
     residual = hit - expected
     order = np.argsort(cluster, kind="stable")
+    days: _Days | None,
     sorted_cluster = cluster[order]
     edges = np.flatnonzero(np.append(True, sorted_cluster[1:] != sorted_cluster[:-1]))
     meat = np.zeros((weight.shape[1], weight.shape[1]))
@@ -454,6 +490,12 @@ def _no_luckier(
 
     An error that is estimated from few hits is too small one time in two, and of many levels it is
     those that seem to differ.
+    between = np.zeros((weight.shape[1], weight.shape[1]))
+    if days is not None and days.variance and of_cell.size:
+        pull = np.array(
+            [np.bincount(days.day, column[cells.cell] * expected) for column in of_cell.T]
+        )
+        between = days.variance * pull @ pull.T
     """
     variance = np.diag(covariance)
     if len(variance) < 3 or not (variance > 0).all() or not (by_model > 0).all():
