@@ -24,6 +24,7 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     source_level,
     weekday_level,
+    zone_level,
 )
 from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import share, sums
@@ -69,24 +70,25 @@ def campaign_code(found: Attempts) -> Ints:
     return found.text("campaign_id")[0]
 
 
-def usual_strata(found: Attempts, source: str = SOURCE) -> list[Ints]:
 def day_code(found: Attempts) -> Ints:
     """Local day of each attempt in its campaign, from 0 up (that of UTC where it is not certain)."""
     day = (found.when // _HOUR_US + ahead_h(found)) // 24
     return joined([campaign_code(found), day], len(found))
 
 
+def usual_strata(found: Attempts, source: str = SOURCE) -> list[Ints]:
     """Campaign, week and source: inside these everything is compared."""
     return [campaign_code(found), week_code(found), source_level(found, source)[0]]
 
 
 def usual_factors(found: Attempts, *without: str) -> dict[str, Ints]:
-    """Attempt, local hour and weekday, but for those that are under study themselves."""
+    """Attempt, local hour, weekday and time zone, but for those that are under study themselves."""
     clock = clock_of(found)
     factors = {
         "attempt": attempt_level(found),
         "hour": hour_level(clock),
         "weekday": weekday_level(clock),
+        "zone": zone_level(found),
     }
     return {name: code for name, code in factors.items() if name not in without}
 
@@ -144,7 +146,7 @@ def people_by(
         name: What the levels are of: `hour`.
         level: Level of each attempt, from 0 up.
         strata: What to compare inside of; by default campaign, week and source.
-        factors: What else is held still; by default attempt, local hour and weekday.
+        factors: What else is held still; by default attempt, local hour, weekday and time zone.
         hit: What the chance is of; by default that a person answered.
     """
     return rate_ratios(
@@ -153,9 +155,9 @@ def people_by(
         {**(usual_factors(found, name) if factors is None else factors), name: level},
         found.cluster,
         wanted=[name],
+        day=day_code(found),
     )
 
-        day=day_code(found),
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:

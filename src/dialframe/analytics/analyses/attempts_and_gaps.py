@@ -141,7 +141,7 @@ def recycle(
 ) -> Result:
     """How long to wait after which outcome: the chance that the next attempt reaches a person.
 
-    Gaps are compared inside campaign, week and source, with attempt, local hour and weekday of the
+    Gaps are compared inside campaign, week and source, with attempt, local hour, weekday and time zone of the
     next attempt held still, so that a ladder of attempts is not taken for a good gap. A gap is advised
     where gaps differ and one of them is certainly above the others together; what would have been
     seen is said otherwise. `simulated` is what the same retries would have reached at that gap.
@@ -215,7 +215,7 @@ def recycle(
 
 
 #: What gaps are adjusted for.
-GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "weekday")
+GAP_ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour", "weekday", "time zone")
 
 
 def _gaps_judged(

@@ -52,8 +52,8 @@ def local_presence(
 ) -> Result:
     """How much more often a person answers a caller ID of their own area code.
 
-    The adjusted rates are compared inside campaign, week and source, with attempt, hour and weekday
-    held still, and without the calls from caller IDs that people stopped answering (`caller_ids`),
+    The adjusted rates are compared inside campaign, week and source, with attempt, hour,
+    weekday and time zone held still, and without the calls from caller IDs that people stopped answering (`caller_ids`),
     since a sick number is not a local one. Beside them stand the crude rates and those of leads called in both ways, each its
     own stratum (Mantel and Haenszel, with the error of Sato, Biometrics 45 (1989) 1323, widened by
     the design effect of leads that have several calls).
@@ -88,7 +88,8 @@ def local_presence(
 
 #: What local presence is adjusted for.
 LOCAL_ADJUSTED_FOR: Final = (
-    "campaign", "week", "source", "attempt", "hour", "weekday", "caller IDs that lost their answers",
+    "campaign", "week", "source", "attempt", "hour", "weekday", "time zone",
+    "caller IDs that lost their answers",
 )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ _DAY_US: Final = 86_400_000_000
 SEED: Final = 20_260_101
 #: What caller IDs are adjusted for.
 ADJUSTED_FOR: Final = (
-    "campaign", "week", "source", "attempt", "hour", "weekday", "local presence",
+    "campaign", "week", "source", "attempt", "hour", "weekday", "time zone", "local presence",
 )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def caller_ids(
     """Which caller IDs people stopped answering, against the other numbers of the same campaign and week.
 
     Each call's chance of a person is modeled inside campaign and week from source, attempt, local
-    hour, weekday and local presence. What a number should reach is what the *other* numbers of that
+    hour, weekday, time zone and local presence. What a number should reach is what the *other* numbers of that
     campaign and week reach, and among those the ones that are not themselves sick: numbers that reach
     about half are left out of the baseline, until nothing changes. A cumulative sum (Page, Biometrika
     41 (1954) 100) then looks in the order of time for a stretch in which a number reaches half of
@@ -145,7 +145,7 @@ def _judged_numbers(found: Attempts, min_calls: int, alpha: float) -> Result:
         _alarms(frame, detectable),
         frame,
         "Rate: calls that a person answered of attempts from the number; expected: what the other "
-        "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday and local "
+        "numbers of its campaigns and weeks reach with its source, attempt, hour, weekday, time zone and local "
         "presence",
         found.balance(),
         found.taxonomy,

@@ -82,8 +82,8 @@ def compare(
 ) -> Result:
     """Whether one campaign is better than another by a rate, with the mix of its calls held still.
 
-    The two are compared inside week and source, with attempt, local hour and weekday held still;
-    attempts on one lead are one cluster. The minimum detectable effect says which difference such
+    The two are compared inside week and source, with attempt, local hour, weekday and time zone held
+    still;    attempts on one lead are one cluster. The minimum detectable effect says which difference such
     data would show four times out of five; a difference below it may be there unseen. Who looks
     every day says how many calls are planned: the level of each look is then that of O'Brien and
     Fleming's boundary (Lan and DeMets, Biometrika 70 (1983) 659), and the looks together keep
@@ -158,7 +158,7 @@ def compare(
     return Result(
         "compare", _compared_claims(values, verdict, row, level), frame,
         f"{above.replace('_', ' ')} of {(below or 'attempts').replace('_', ' ')}; two-sided test of "
-        "the difference inside week and source with attempt, hour and weekday held still, attempts "
+        "the difference inside week and source with attempt, hour, weekday and time zone held still, attempts "
         "clustered by lead",
         whole.balance({("other_campaigns", "calls"): outside}, {"other_campaigns": "counted, of "
                       "neither campaign: not compared"}),
@@ -171,7 +171,7 @@ def compare(
 
 
 #: What campaigns are adjusted for.
-COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday")
+COMPARED_ADJUSTED_FOR: Final = ("week", "source", "attempt", "hour", "weekday", "time zone")
 
 
 def _looks(planned_calls: int | None) -> tuple[str, ...]:
@@ -307,7 +307,7 @@ def changes(
 ) -> Result:
     """Groups whose rate in the last days differs from their own rate before.
 
-    Now and before are compared inside source, with attempt, local hour and weekday held still, so
+    Now and before are compared inside source, with attempt, local hour, weekday and time zone held still, so
     that another shift is not taken for a change. Attempts of a lead are one cluster; the chance of a
     false alarm is shared between the groups (Holm) and the looks.
 
@@ -378,7 +378,7 @@ def changes(
 
 
 #: What a change is adjusted for.
-CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday")
+CHANGE_ADJUSTED_FOR: Final = ("source", "attempt", "hour", "weekday", "time zone")
 
 
 def _changed(

@@ -207,7 +207,7 @@ def scorecard(
         `appointments`, `conversions`; `reach_rate` of attempted leads, `low`, `high`;
         `invalid_rate`, `appointments_per_1000` leads with `appt_low`, `appt_high`; `refused`
         records of imports (null where not known); `adjusted`, the shrunk chance that an attempt
-        reaches a person with campaign, week, attempt, hour and weekday held still; `p_adjusted` of
+        reaches a person with campaign, week, attempt, hour, weekday and time zone held still; `p_adjusted` of
         it against all other sources together, so that of the verdicts at most `alpha` are false;
         `verdict`: `better`, `worse`, `no certain difference`, `too few`.
 
@@ -299,7 +299,7 @@ def _sources_judged(
 ) -> tuple[Effects | None, Floats, Floats]:
     """Effects of the sources, and p of each against all others together, false ones held down.
 
-    They are compared inside campaign and week, with attempt, hour and weekday held still, so that a
+    They are compared inside campaign and week, with attempt, hour, weekday and time zone held still, so that a
     source is not praised for the campaign that dials it or for how often it was tried.
     """
     nothing = np.full(size, np.nan)
@@ -383,4 +383,4 @@ def _limited(effects: Effects, i: int) -> float:
 
 
 #: What sources are adjusted for.
-SOURCE_ADJUSTED_FOR: Final = ("campaign", "week", "attempt", "hour", "weekday")
+SOURCE_ADJUSTED_FOR: Final = ("campaign", "week", "attempt", "hour", "weekday", "time zone")

@@ -71,7 +71,7 @@ def speed_to_lead(
 
     Leads are compared inside campaign, week of the first attempt and source, so that a form on the
     web that is dialed at once is not taken for the gain of dialing at once, and all have had the same
-    time since; local hour and weekday of the first attempt are held still. Where waits do not vary
+    time since; local hour, weekday and time zone of the first attempt are held still. Where waits do not vary
     inside these, nothing can be said of them.
 
     Args:
@@ -149,7 +149,7 @@ def speed_to_lead(
 
 
 #: What waits are adjusted for.
-WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday")
+WAIT_ADJUSTED_FOR: Final = ("campaign", "week", "source", "hour", "weekday", "time zone")
 
 
 def _waits_judged(

@@ -29,6 +29,7 @@ from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
     hour_level,
     weekday_level,
+    zone_level,
 )
 from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
@@ -133,8 +134,9 @@ def best_time(
 ) -> Result:
     """Whether the hour or the weekday makes a difference once everything else is held still.
 
-    The chance of a person is compared inside campaign, week and source, with the attempt and the
-    other clock held still (`stats.rate_ratios`); errors are clustered by lead. `adjusted` is the rate
+    The chance of a person is compared inside campaign, week and source, with the attempt, the time
+    zone and the other clock held still (`stats.rate_ratios`); errors are clustered by lead, and what
+    days differ by among themselves is a part of them. `adjusted` is the rate
     if all calls had been made at that time, shrunk as far as its error asks for. There is a
     difference if the Wald test says so (hour and weekday are two tests, which share `alpha`) and the
     best and the worst are at least `min_points` apart; otherwise the answer says which difference
@@ -182,7 +184,7 @@ def best_time(
 
 
 #: What hour and weekday are adjusted for.
-ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "hour and weekday")
+ADJUSTED_FOR: Final = ("campaign", "week", "source", "attempt", "time zone", "hour and weekday")
 #: What would differ from the others, in the words of a negative answer.
 _ONE: Final = {"hour": "a third of the calling day", "weekday": "a weekday"}
 _NAMES: Final = {"hour": [f"{h}:00" for h in range(24)], "weekday": list(WEEKDAYS)}
@@ -210,8 +212,8 @@ class _Times:
         }
         model = rate_ratios(
             self.human, usual_strata(self.found, source),
-            {"attempt": attempt_level(self.found), **{k: code for k, (code, _) in used.items()}},
-            self.found.cluster, wanted=list(self.levels),
+            {"attempt": attempt_level(self.found), "zone": zone_level(self.found), **{k: code for k, (code, _) in used.items()}},
+            self.found.cluster, wanted=list(self.levels), day=day_code(self.found),
         )  # fmt: skip
         for name, effects in model.effects.items():
             self.judged[name] = judged(
@@ -408,7 +410,7 @@ def dayparts(
     if verdict is not None:
         claims += level_claims(
             verdict, "part of the day", [name for name, _, _ in DAYPARTS],
-            ("campaign", "week", "source", "attempt", "weekday"), what="the part of the day",
+            ("campaign", "week", "source", "attempt", "weekday", "time zone"), what="the part of the day",
             one="a part of the day",
         )[:1]  # fmt: skip
     frame = table(

@@ -447,6 +447,22 @@ def _effects(
                    clusters)  # fmt: skip
 
 
+def _no_luckier(
+    covariance: npt.NDArray[np.float64], by_model: Floats, trials: Floats
+) -> npt.NDArray[np.float64]:
+    """Errors of which none is less, beside the model's, than that of the typical level.
+
+    An error that is estimated from few hits is too small one time in two, and of many levels it is
+    those that seem to differ.
+    """
+    variance = np.diag(covariance)
+    if len(variance) < 3 or not (variance > 0).all() or not (by_model > 0).all():
+        return covariance
+    typical = float(np.average(variance / by_model, weights=trials))
+    wider = np.sqrt(np.maximum(typical * by_model / variance, 1.0))
+    return covariance * wider[:, None] * wider[None, :]
+
+
 def _spare_hits(cells: _Cells, name: str, several: Mask) -> float:
     """Hits that are left to judge a factor by: of strata with several of its levels, less what is fitted.
 
@@ -460,6 +476,7 @@ def _spare_hits(cells: _Cells, name: str, several: Mask) -> float:
 def _errors(
     cells: _Cells, a: int, size: int, centering: npt.NDArray[np.float64], mu: Floats,
     inverse: npt.NDArray[np.float64], hit: Mask, expected: Floats, cluster: Ints,
+    days: _Days | None,
 ) -> tuple[npt.NDArray[np.float64], int]:  # fmt: skip
     """Covariance of contrasts of one factor's levels: influences of trials summed by cluster, and days."""
     weight = inverse[:, a : a + size] @ centering.T
@@ -473,38 +490,21 @@ def _errors(
     for name, level in cells.levels.items():
         of_cell += weight[cells.start[name] + level]
     n = cells.trials_of[cells.stratum]
-    of_cell *= np.sqrt(n / np.maximum(n - 1, 1))[:, None]
-    residual = hit - expected
-    order = np.argsort(cluster, kind="stable")
-    days: _Days | None,
-    sorted_cluster = cluster[order]
-    edges = np.flatnonzero(np.append(True, sorted_cluster[1:] != sorted_cluster[:-1]))
-    meat = np.zeros((weight.shape[1], weight.shape[1]))
-    clusters, begin = len(edges) if len(hit) else 0, 0
-    while begin < clusters:
-        first = int(edges[begin])
-def _no_luckier(
-    covariance: npt.NDArray[np.float64], by_model: Floats, trials: Floats
-) -> npt.NDArray[np.float64]:
-    """Errors of which none is less, beside the model's, than that of the typical level.
-
-    An error that is estimated from few hits is too small one time in two, and of many levels it is
-    those that seem to differ.
     between = np.zeros((weight.shape[1], weight.shape[1]))
     if days is not None and days.variance and of_cell.size:
         pull = np.array(
             [np.bincount(days.day, column[cells.cell] * expected) for column in of_cell.T]
         )
         between = days.variance * pull @ pull.T
-    """
-    variance = np.diag(covariance)
-    if len(variance) < 3 or not (variance > 0).all() or not (by_model > 0).all():
-        return covariance
-    typical = float(np.average(variance / by_model, weights=trials))
-    wider = np.sqrt(np.maximum(typical * by_model / variance, 1.0))
-    return covariance * wider[:, None] * wider[None, :]
-
-
+    of_cell *= np.sqrt(n / np.maximum(n - 1, 1))[:, None]
+    residual = hit - expected
+    order = np.argsort(cluster, kind="stable")
+    sorted_cluster = cluster[order]
+    edges = np.flatnonzero(np.append(True, sorted_cluster[1:] != sorted_cluster[:-1]))
+    meat = np.zeros((weight.shape[1], weight.shape[1]))
+    clusters, begin = len(edges) if len(hit) else 0, 0
+    while begin < clusters:
+        first = int(edges[begin])
         end = max(int(np.searchsorted(edges, first + _BLOCK)), begin + 1)
         last = int(edges[end]) if end < clusters else len(order)
         rows = order[first:last]
@@ -515,4 +515,4 @@ def _no_luckier(
     # Levels that were fitted take residuals away, as many as they are (Stata's correction).
     count, levels = float(len(hit)), sum(size - 1 for size in cells.sizes.values())
     spare = count / max(count - levels, 0.5 * count, 1.0)
-    return meat * clusters / max(clusters - 1, 1) * spare, clusters
+    return meat * clusters / max(clusters - 1, 1) * spare + between, clusters
