@@ -60,6 +60,12 @@ class Switches:
         late: Share of dispositions that are logged days after the call.
         dead: Share of leads whose number is not in service.
         callers: How many caller IDs.
+        days: Standard deviation of the log rate of a campaign's days, each of its own.
+        areas: The same of area codes.
+        office: Calls are made by the clock of the office, not of the person called.
+        shared: Share of the leads that have the number of another lead of their campaign's neighbor.
+        giant: The first source has most leads.
+        paused: Campaigns pause for two weeks in the middle.
     """
 
     leads: int = 1600
@@ -91,6 +97,12 @@ class Switches:
     late: float = 0.0
     dead: float = 0.04
     callers: int = 12
+    days: float = 0.0
+    areas: float = 0.0
+    office: bool = False
+    shared: float = 0.0
+    giant: bool = False
+    paused: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +134,16 @@ def made(seed: int, s: Switches) -> World:
     campaign = rng.integers(0, s.campaigns, n)
     # Sources come in different shares to each campaign.
     lean = rng.random((s.campaigns, s.sources)) + 0.3
+    lean[:, 0] += s.giant * 2 * lean[:, 1:].sum(axis=1)
     lean /= lean.sum(axis=1, keepdims=True)
     source = (rng.random(n)[:, None] > np.cumsum(lean, axis=1)[campaign]).sum(axis=1)
     source = np.minimum(source, s.sources - 1)
     area = rng.integers(0, len(AREAS), n)
     behind = np.array([hours for _, hours in AREAS])[area]
+    # What came later draws from elsewhere: the worlds of a seed stay what they were.
+    more = np.random.Generator(np.random.PCG64([seed, 1]))
+    area_log = more.normal(0, s.areas, len(AREAS))
+    day_log = more.normal(0, s.days, (s.campaigns, 400))
     span = s.weeks * 7
     opens = np.linspace(0, span * 0.5, s.campaigns)[campaign] if s.staggered else np.zeros(n)
     length = span * (0.5 if s.staggered else 1.0)
@@ -134,6 +151,12 @@ def made(seed: int, s: Switches) -> World:
     arrived_h = arrived * 24 + rng.uniform(8, 20, n)
     reach = rng.gamma(1 / s.frailty, s.frailty, n) if s.frailty else np.ones(n)
     dead = rng.random(n) < s.dead
+    # One person is two leads, in neighboring campaigns and of the same source.
+    one, other = more.permutation(n)[: 2 * int(n * s.shared / 2)].reshape(-1, 2).T
+    owner_of = np.arange(n)
+    owner_of[other], campaign[other] = one, (campaign[one] + 1) % s.campaigns
+    for values in (source, area, behind, reach, dead):
+        values[other] = values[one]
     source_log = (
         rng.normal(0, s.source_spread, s.sources) if s.source_spread else np.zeros(s.sources)
     )
@@ -173,13 +196,17 @@ def made(seed: int, s: Switches) -> World:
             )  # fmt: skip
             gap = rng.choice([3.0, 20.0, 70.0], len(active), p=shares)
             at = last[active] + gap * rng.uniform(0.8, 1.4, len(active))
+            at += s.paused * 14 * 24 * ((at > span * 12) & (last[active] <= span * 12))
         if k > 1 or not s.web_first:
             at = _shifted(rng, at, last[active], campaign[active], k, s, hold=k == 1)
+        # What was an hour of the person called is one of the office, six hours behind UTC.
+        ahead = s.office * (6 - behind[active])
+        at = at + ahead
         local_hour = np.floor(at % 24).astype(int)
         day = np.floor(at / 24)
         caller = _callers(rng, s, active, campaign, area, caller_area, owner)
         near = caller_area[caller] == np.array([a for a, _ in AREAS])[area[active]]
-        gap_h = at - last[active]
+        gap_h = at - ahead - last[active]
         evening = (local_hour >= EVENING[0]) & (local_hour <= EVENING[1])
         if k == 1:
             wait_of[active] = at - arrived_h[active]
@@ -197,6 +224,7 @@ def made(seed: int, s: Switches) -> World:
         p = p * np.where(near, s.local, 1) * np.where(sick_now, s.sick_keeps, 1)
         p = p * np.where((campaign[active] == 0) & (at >= LATELY_DAY * 24), s.lately, 1)
         p = p * np.exp(-s.season * (at / 24 / span - 0.5))
+        p = p * np.exp(area_log[area[active]] + day_log[campaign[active], day.astype(int)])
         p = np.where(dead[active], 0.0, np.minimum(p, 0.9))
         person = rng.random(len(active)) < p
         for name, value in (("lead", active), ("at", at), ("p", p), ("hour", local_hour),
@@ -204,12 +232,24 @@ def made(seed: int, s: Switches) -> World:
                             ("attempt", np.full(len(active), k)), ("caller", caller), ("near", near),
                             ("wait", waited), ("weekday", weekday), ("ill", sick_now)):  # fmt: skip
             parts[name].append(value)
-        last[active] = at
+        last[active] = at - ahead
         stop = person | (dead[active] & (k > 1)) | (rng.random(len(active)) < 0.12)
         active = active[~stop]
     col = {name: np.concatenate(values) for name, values in parts.items()}
     return _framed(
-        rng, s, col, campaign, source, area, behind, arrived_h, dead, numbers, ill, middle
+        rng,
+        s,
+        col,
+        campaign,
+        source,
+        area,
+        behind,
+        arrived_h,
+        dead,
+        numbers,
+        ill,
+        middle,
+        owner_of,
     )
 
 
@@ -254,7 +294,9 @@ _MISSED: Final = np.array(["NA", "A", "B"], dtype=object)
 _SPOKEN: Final = np.array(["NI", "NP", "APPT", "SALE"], dtype=object)
 
 
-def _framed(rng, s, col, campaign, source, area, behind, arrived_h, dead, numbers, ill, middle):  # type: ignore[no-untyped-def]
+def _framed(
+    rng, s, col, campaign, source, area, behind, arrived_h, dead, numbers, ill, middle, owner_of
+):  # type: ignore[no-untyped-def]
     size, lead, person = len(col["at"]), col["lead"], col["person"]
     at = START_US + np.round((col["at"] + behind[lead]) * HOUR_US / 1000).astype(np.int64) * 1000
     order = np.argsort(at, kind="stable")[::-1]
@@ -264,7 +306,7 @@ def _framed(rng, s, col, campaign, source, area, behind, arrived_h, dead, number
     answered = person | machine
     none = np.datetime64("NaT", "us")
     codes = np.arange(len(behind))
-    phones = np.array([f"+1{AREAS[a][0]}5{i // 10000:02d}{i % 10000:04d}" for i, a in zip(codes, area, strict=True)], dtype=object)  # fmt: skip
+    phones = np.array([f"+1{AREAS[a][0]}5{i // 10000:02d}{i % 10000:04d}" for i, a in zip(owner_of, area, strict=True)], dtype=object)  # fmt: skip
     created = at.astype("datetime64[us]")
     calls = pd.DataFrame({
         "id": pd.array(np.array([f"call_{i:024d}" for i in range(size)], dtype=object), dtype="str"),
