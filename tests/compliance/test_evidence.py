@@ -270,9 +270,9 @@ def test_a_state_that_is_not_asked_is_counted_and_not_passed() -> None:
 
 def test_an_audit_of_nothing_says_so() -> None:
     """No call in the period, and no call at all."""
-    assert _audit([hand.call(at=NOON)], since=hand.utc("2026-11-01")).gaps == (
-        "there is no outbound call in the period",
-    )
+    for at, since in ((NOON, hand.utc("2026-11-01")), (NOW + DAY, None)):
+        audit = _audit([hand.call(at=at)], since=since)
+        assert audit.gaps == ("there is no outbound call in the period",)
     assert _audit([]).gaps == ("there is no call in the store",)
     assert _audit([hand.call(at=NOON)]).gaps == ()
 
