@@ -242,7 +242,7 @@ WISH = PlannedRequest(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("harm", ["delete", "change", "old", "cut"])
+@pytest.mark.parametrize("harm", ["delete", "change", "old", "cut", "trigger"])
 def test_a_harmed_journal_is_said_and_no_wish_is_lost(tmp_path: Path, harm: str) -> None:
     """Nothing is sent and no open write is taken for settled; mending keeps what can be read."""
     journal = Journal(tmp_path, "a")
@@ -258,6 +258,7 @@ def test_a_harmed_journal_is_said_and_no_wish_is_lost(tmp_path: Path, harm: str)
             "change": content.replace(b"pending", b"pendinG"),
             "old": old,
             "cut": content[:5000],
+            "trigger": content.replace(b"changes + 1, rows", b"changes + 1,\xffrows"),
         }
         journal.file.write_bytes(changed[harm])
 

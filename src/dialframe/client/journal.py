@@ -455,6 +455,8 @@ class Journal:
                     # Another process may have noted more since the first look, and never less.
                     if noted is not None and not _follows(before, noted):
                         raise self._damaged("it is not the one that was written last")
+                    if whole and not _is_guarded(database):
+                        raise self._damaged("its tables are not those that were made")
                     if whole and before[1:3] != _counted(database):
                         raise self._damaged("rows of it were changed or are missing")
                     yield database
@@ -514,6 +516,16 @@ def _prepare(database: sqlite3.Connection) -> bool:
         return False
     for statement in (_SCHEMA, _INDEX, _KEPT, _HELD):
         database.execute(statement)
+    for trigger in _triggers():
+        database.execute(trigger)
+    if database.execute("SELECT 1 FROM held").fetchone() is None:
+        database.execute("INSERT INTO held VALUES (1, 0, ?, ?, 0)", _counted(database))
+    database.execute(f"PRAGMA user_version = {_LAYOUT}")
+    return True
+
+
+def _triggers() -> Iterator[str]:
+    """What keeps the sum of the rows' hashes with each change."""
     for table, columns in _COLUMNS.items():
         for event, signs in (("INSERT", "+"), ("DELETE", "-"), ("UPDATE", "-+")):
             total = "sum" + "".join(
@@ -521,15 +533,20 @@ def _prepare(database: sqlite3.Connection) -> bool:
                 for sign, row in (("-", "OLD"), ("+", "NEW")) if sign in signs
             )  # fmt: skip
             more = {"+": 1, "-": -1, "-+": 0}[signs]
-            database.execute(
-                f"CREATE TRIGGER IF NOT EXISTS {table}_{event.lower()} AFTER {event} ON {table} BEGIN "
+            yield (
+                f"CREATE TRIGGER {table}_{event.lower()} AFTER {event} ON {table} BEGIN "
                 f"UPDATE held SET changes = changes + 1, rows = rows + {more}, "
                 f"sum = ({total} + {_LIMIT}) % {_LIMIT}; END"
             )
-    if database.execute("SELECT 1 FROM held").fetchone() is None:
-        database.execute("INSERT INTO held VALUES (1, 0, ?, ?, 0)", _counted(database))
-    database.execute(f"PRAGMA user_version = {_LAYOUT}")
-    return True
+
+
+def _is_guarded(database: sqlite3.Connection) -> bool:
+    """Whether the triggers are those that were made: a damaged one is met by the next write alone."""
+    # As bytes: damaged text may be none.
+    triggers = database.execute(
+        "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'"
+    ).fetchall()
+    return {bytes(trigger) for (trigger,) in triggers} == {text.encode() for text in _triggers()}
 
 
 def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
