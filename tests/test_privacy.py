@@ -129,3 +129,11 @@ def test_masking_prose_twice_is_once(text: str) -> None:
     """What is masked stays as it is."""
     once = mask(text, reach="text")
     assert mask(once, reach="text") == once
+
+
+def test_a_cell_of_a_megabyte_is_masked_at_once() -> None:
+    """It is looked through once: a word that is no address was looked through from each of its letters."""
+    assert mask("a" * 1_000_000 + " @", reach="cell").endswith(" @")
+    assert (
+        mask("ann@example.com, bob.b@x.org @x", reach="cell") == "a***@example.com, b***@x.org @x"
+    )
