@@ -10,7 +10,6 @@ import json
 import logging
 import os
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -24,6 +23,8 @@ import pandas as pd
 
 from dialframe import sandbox
 from dialframe.account import Account, connect
+from dialframe.cli.entry_point import run
+from forked import Forked
 
 KILLS = int(os.environ.get("DIALFRAME_SYNC_KILLS", "1"))
 SEED = int(os.environ.get("DIALFRAME_KILL_SEED", "7"))
@@ -46,22 +47,20 @@ FAULTS: tuple[dict[str, Any], ...] = (
 )
 
 
-def sync(service: sandbox.Sandbox, store: Path) -> subprocess.Popen[str]:
+def run_here(environment: dict[str, str]) -> None:
     """The command, as a job would run it."""
-    source = str(Path(__file__).parents[2] / "src")
-    return subprocess.Popen(
-        [sys.executable, "-m", "dialframe", "sync", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": source,
-            "DIALFRAME_BASE_URL": service.base_url,
-            "DIALFRAME_API_KEY": service.api_key,
-            "DIALFRAME_STORE": str(store),
-        },
-    )
+    os.environ.update(environment)
+    sys.exit(run(["sync", "--json"]))
+
+
+def sync(service: sandbox.Sandbox, store: Path) -> Forked:
+    """A process of the command."""
+    environment = {
+        "DIALFRAME_BASE_URL": service.base_url,
+        "DIALFRAME_API_KEY": service.api_key,
+        "DIALFRAME_STORE": str(store),
+    }
+    return Forked(run_here, environment)
 
 
 class Life:
@@ -191,15 +190,15 @@ def test_a_killed_sync_ends_in_agreement(tmp_path: Path) -> None:
         try:
             for _ in range(KILLS):
                 process = sync(service, tmp_path)
-                time.sleep(dice.uniform(0.5, 3.5))
-                ends["ended before" if process.poll() is not None else "killed"] += 1
+                time.sleep(dice.uniform(0.1, 1.5))
+                ends["killed" if process.alive() else "ended before"] += 1
                 process.kill()
-                process.communicate()
+                process.stdout.close()
         finally:
             life.end()
         for _ in range(2):
-            said, complained = sync(service, tmp_path).communicate()
-            assert json.loads(said)["complete"], (said, complained)
+            _, said = sync(service, tmp_path).end()
+            assert json.loads("".join(said))["complete"], said
         LOGGER.info("%s %s", dict(ends), dict(life.done))
         with connect(service.base_url, service.api_key, tmp_path, environment={}) as account:
             for table in PATHS:
