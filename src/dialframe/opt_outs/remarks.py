@@ -41,6 +41,11 @@ _ABBREVIATED: Final = re.compile(r"\bd\s?\.\s?n\s?\.\s?c\b\.?", re.IGNORECASE)
 _APOSTROPHE: Final = re.compile(r"(?<=\w)['’`´](?=\w)")
 _REMOVAL_WORDS: Final = 9
 _SHORT_WORDS: Final = 6
+#: Tables of beginnings of words that refuse together, whatever stands between them.
+_TOGETHER: Final = (
+    ("revokes", "revoked"), ("erases", "erased"), ("threatens", "threatened"),
+    ("wants", "wanted", "not_wanted"),
+)  # fmt: skip
 #: Words behind a death that say when.
 _WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})
 #: A day beside a word, as in `Baja 01/02/2024`; any other figure is a number of something.
@@ -203,20 +208,24 @@ def _may_refuse(tokens: Sequence[str]) -> bool:
     """Whether the words leave only other channels, take a consent back or ask for deletion."""
     if word_set("regulators").intersection(tokens):
         return True
-    pairs = (
-        (word_set("revokes"), word_set("revoked")),
-        (word_set("remove") | word_set("erases"), word_set("erased")),
-    )
-    for verbs, objects in pairs:
-        starts = [at for at, token in enumerate(tokens) if token in verbs]
-        if any(objects.intersection(tokens[at : at + _SHORT_WORDS]) for at in starts):
-            return True
+    if any(_begin_near(tokens, *tables) for tables in _TOGETHER):
+        return True
     # `Contact only by mail`, `mail contact only`, and not `email only bounced once`.
     places = [at for at, token in enumerate(tokens) if token in word_set("only")]
     if len(tokens) > _SHORT_WORDS or not places:
         return False
     named = tokens if places[-1] == len(tokens) - 1 else tokens[places[0] :]
     return any(token.startswith(tuple(word_set("only_by"))) for token in named)
+
+
+def _begin_near(tokens: Sequence[str], *tables: str) -> bool:
+    """Whether words that begin as those of each table stand within a few words."""
+    ends = [tuple(word_set(name)) for name in tables]
+    found = [[at for at, token in enumerate(tokens) if token.startswith(end)] for end in ends]
+    return any(
+        all(any(abs(at - other) < _SHORT_WORDS for other in places) for places in found[1:])
+        for at in found[0]
+    )
 
 
 def _stance(tokens: Sequence[str], scope: Scope) -> Stance | None:

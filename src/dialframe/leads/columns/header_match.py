@@ -14,6 +14,10 @@ from dialframe.opt_outs import plain, prohibits, text_parts, word_set
 
 #: Prohibitions in headers that lost the blanks or capitals between their words.
 _GLUED: Final = ("optedout", "donotcall", "donotcontact", "donotphone")
+_ASKED_BY: Final = frozenset(
+    {"contact", "marketing", "kontakt", "werbung", "publicite", "publicidad"}
+)
+_PLAIN_NOT: Final = frozenset({"not", "never", "dont", "don"})
 _BY: Final = frozenset({"by", "via", "per", "par", "por"})
 _GLUED_MAIL: Final = ("email", "mail", "fax", "sms", "text")
 
@@ -62,10 +66,17 @@ def _prohibits(words: str, tokens: Sequence[str]) -> bool:
 def is_bare_prohibition(tokens: Sequence[str]) -> bool:
     """Whether a word of prohibition stands alone, or beside words that say of nothing else."""
     bare, beside = words_of("bare_prohibitions"), words_of("beside_prohibitions")
-    text = " ".join(tokens)
-    if text in bare:
+    text, tokens = " ".join(tokens), [token for token in tokens if not token.isdecimal()]
+    if text in bare or _begins(tokens, "refusing_stems", "calling_stems"):
+        return True
+    if _PLAIN_NOT.intersection(tokens) and words_of("not_calling").intersection(tokens):
         return True
     return bool(bare.intersection(tokens)) and bare.union(beside).issuperset(tokens)
+
+
+def _begins(tokens: Sequence[str], *tables: str) -> bool:
+    """Whether a word of each table of beginnings is there."""
+    return all(any(token.startswith(tuple(words_of(name))) for token in tokens) for name in tables)
 
 
 def consent_score(words: str, tokens: Sequence[str]) -> float:
@@ -82,8 +93,10 @@ def consent_score(words: str, tokens: Sequence[str]) -> float:
         return 0.0
     if words_of("consent_words").intersection(tokens) or _opts_in(words) or _may_call(tokens):
         return _PART
+    if _begins(tokens, "allowing_stems", "calling_stems"):
+        return _PART
     asked = set(_unless_by(tokens))
-    if len(asked) < len(tokens) and asked & {"contact", "marketing", "kontakt"}:
+    if len(asked) < len(tokens) and asked & _ASKED_BY:
         return _PART
     if is_wish(words) and words_of("wished").union(words_of("call_words")).intersection(tokens):
         return _PART
@@ -213,7 +226,7 @@ _WRONG_FLAGS: Final = headers.listed(
 _CALL_FLAGS: Final = headers.listed(
     "call | calls | contact | dial | ring | calling | by phone | call yes no"
     "| call y n | phone calls | llamar | llamadas | contactar | anrufen | anruf | anrufe"
-    "| telefonisch | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
+    "| telefonisch | telefonkontakt | telefonmarketing | telefonforsaljning | telefonisch benaderen | appeler | appel | appels | ligar | ligacao | ligacoes"
     "| contatar | 架電 | 連絡 | marketing | telemarketing | demarchage | demarchage telephonique"
     "| prospection | prospection telephonique | telefonwerbung | werbung | publicidad | publicite"
     "| publicidade | propaganda | telefonmarketing | phone marketing | cold calls | sales calls"
