@@ -44,7 +44,7 @@ _SHORT_WORDS: Final = 6
 #: Tables of beginnings of words that refuse together, whatever stands between them.
 _TOGETHER: Final = (
     ("revokes", "revoked"), ("erases", "erased"), ("threatens", "threatened"),
-    ("wants", "wanted", "not_wanted"),
+    ("wants", "wanted", "not_wanted"), ("wants", "gone"),
 )  # fmt: skip
 #: Words behind a death that say when.
 _WHEN: Final = frozenset({"last", "in", "on", "this", "recently", "suddenly", "ago"})

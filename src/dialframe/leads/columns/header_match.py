@@ -31,9 +31,11 @@ def opt_out_score(words: str, tokens: Sequence[str]) -> float:
     if was_screened(words):
         # `TPS screened` says yes, or what came out of it.
         return _PART if words_of("registers").intersection(tokens) else 0.0
+    if is_bare_prohibition(tokens):
+        return _PART
     if _compared(tokens) and words_of("screening_details").intersection(tokens):
         return 0.0
-    return _PART if _prohibits(words, tokens) or is_bare_prohibition(tokens) else 0.0
+    return _PART if _prohibits(words, tokens) else 0.0
 
 
 def _prohibits(words: str, tokens: Sequence[str]) -> bool:
@@ -71,7 +73,9 @@ def is_bare_prohibition(tokens: Sequence[str]) -> bool:
         return True
     if _PLAIN_NOT.intersection(tokens) and words_of("not_calling").intersection(tokens):
         return True
-    return bool(bare.intersection(tokens)) and bare.union(beside).issuperset(tokens)
+    calls = tuple(words_of("calling_stems"))
+    others = [token for token in tokens if token not in beside and not token.startswith(calls)]
+    return bool(bare.intersection(others)) and bare.issuperset(others)
 
 
 def _begins(tokens: Sequence[str], *tables: str) -> bool:
