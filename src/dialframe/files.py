@@ -35,6 +35,7 @@ __all__ = [
     "note_outputs",
     "publish",
     "shared",
+    "signature",
     "stage",
     "staged_folder",
     "sweep",
@@ -296,6 +297,15 @@ def note_files(paths: Iterable[Path]) -> None:
 
 def _is_staged(name: str) -> bool:
     return name.startswith(".") and name.endswith(_SUFFIX)
+
+
+def signature(path: Path) -> object:
+    """What is different once a file was written, replaced or deleted."""
+    try:
+        known = path.stat()
+    except OSError:
+        return None
+    return known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
 
 
 def _swap(new: Path, target: Path) -> None:

@@ -259,7 +259,7 @@ class Journal:
 
     def problems(self) -> list[str]:
         """What is not as it was written, in words; read through again only where a file changed."""
-        files_now: list[object] = [_signature(path) for path in self._files]
+        files_now: list[object] = [files.signature(path) for path in self._files]
         if self._looked is None or self._looked[0] != files_now:
             self._looked = files_now, self._look()
         return list(self._looked[1])
@@ -462,7 +462,11 @@ class Journal:
                     yield database
                     after = _held(database)
             if after != before or noted is None:
-                self._note(after[0], f"{after[2]:064x}")
+                inside, beside = self._witnesses
+                inside.note(after[0], f"{after[2]:064x}")
+                # The folder may be all that may be written to.
+                with suppress(OSError):
+                    beside.note(after[0], f"{after[2]:064x}")
         except UnicodeDecodeError:
             # SQLite's own words of a damaged schema quote it.
             raise self._damaged("its tables are not those that were made") from None
@@ -470,13 +474,6 @@ class Journal:
             raise (
                 self._damaged(str(error)) if is_damage(error) else self._unusable(error)
             ) from None
-
-    def _note(self, changes: int, digest: str) -> None:
-        inside, beside = self._witnesses
-        inside.note(changes, digest)
-        # The folder may be all that may be written to.
-        with suppress(OSError):
-            beside.note(changes, digest)
 
     def _damaged(self, why: str) -> StoreError:
         which = "" if self._folder is None else f" --journal {shlex.quote(str(self._folder))}"
@@ -541,12 +538,9 @@ def _triggers() -> Iterator[str]:
 
 
 def _is_guarded(database: sqlite3.Connection) -> bool:
-    """Whether the triggers are those that were made: a damaged one is met by the next write alone."""
-    # As bytes: damaged text may be none.
-    triggers = database.execute(
-        "SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'"
-    ).fetchall()
-    return {bytes(trigger) for (trigger,) in triggers} == {text.encode() for text in _triggers()}
+    """Whether the triggers, as bytes, are those that were made: a damaged one is met by the next write alone."""
+    kept = database.execute("SELECT CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'trigger'")
+    return {row[0] for row in kept} == {text.encode() for text in _triggers()}
 
 
 def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
@@ -558,8 +552,7 @@ def _held(database: sqlite3.Connection) -> tuple[int, int, int, int]:
 
 def _follows(held: tuple[int, int, int, int], noted: tuple[int, str]) -> bool:
     """Whether a file is the one that was noted, or a later one."""
-    changes, _, total, _ = held
-    return changes > noted[0] or (changes == noted[0] and f"{total:064x}" == noted[1])
+    return held[0] > noted[0] or (held[0], f"{held[2]:064x}") == noted
 
 
 def _rows(database: sqlite3.Connection, table: str) -> list[Sequence[Any]]:
@@ -587,15 +580,6 @@ def _counted(database: sqlite3.Connection) -> tuple[int, int]:
 def _hash(*values: Any) -> int:
     digest = hashlib.blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest) % _LIMIT
-
-
-def _signature(path: Path) -> object:
-    """What is different once a file was written, replaced or deleted."""
-    try:
-        known = path.stat()
-    except OSError:
-        return None
-    return known.st_ino, known.st_size, known.st_mtime_ns, known.st_ctime_ns
 
 
 def default_folder() -> Path:
