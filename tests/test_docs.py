@@ -18,7 +18,7 @@ import dialframe
 from dialframe.analytics import CAPABILITIES, OUTCOMES, STAGES
 from dialframe.analytics.metrics import METRICS, NOT_AVAILABLE
 from dialframe.assistant.analysis_tools import ALL as ANALYZES
-from dialframe.assistant.exposure import tool_name
+from dialframe.assistant.offered_operations import tool_name
 from dialframe.cli.command_reference import commands
 from dialframe.compliance.checks import check_results as grades
 from dialframe.compliance.rules import rulebook

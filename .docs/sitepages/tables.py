@@ -247,7 +247,7 @@ def statuses() -> nodes.table:
 def tools() -> nodes.table:
     """Every tool that an assistant can be given."""
     from dialframe.assistant.analysis_tools import ALL
-    from dialframe.assistant.exposure import CONFIRMED, kind_of, tool_name
+    from dialframe.assistant.offered_operations import CONFIRMED, kind_of, tool_name
     from dialframe.contract.operations import ALL as OPERATIONS
 
     offered = {

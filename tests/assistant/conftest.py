@@ -17,7 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
-from dialframe.assistant.exposure import PEOPLE
+from dialframe.assistant.offered_operations import PEOPLE
 from dialframe.cli.sandbox_commands import tools_beside
 from dialframe.sandbox import Sandbox, start
 

@@ -16,7 +16,7 @@ from assistant.conftest import text_of
 from dialframe.account import Account, connect
 from dialframe.assistant import analysis_tools, tool_answers
 from dialframe.assistant.dispatcher import Caller, Dispatcher
-from dialframe.assistant.exposure import Exposure
+from dialframe.assistant.offered_operations import Exposure
 from dialframe.assistant.tool_server import build
 from dialframe.errors import ConfigError, DialframeError, LeadFileError, StoreError
 from dialframe.sandbox import Sandbox

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from dialframe.assistant import tool_answers
-from dialframe.assistant.exposure import PEOPLE, Exposure
+from dialframe.assistant.offered_operations import PEOPLE, Exposure
 
 GIVEN = Exposure.of(people=PEOPLE)
 WHOLE = Exposure.of(reveal=True, people=PEOPLE)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dialframe.assistant import audit_log, exposure
+from dialframe.assistant import audit_log, offered_operations
 from dialframe.contract import operations
 
 AT = datetime(2026, 10, 1, 9, 30, tzinfo=UTC)
@@ -57,7 +57,7 @@ def test_no_number_and_no_key_stands_in_it(tmp_path: Path) -> None:
 
 def test_arguments_keep_codes_and_lose_words() -> None:
     """Ids and days as they are, numbers masked, what somebody wrote as its length."""
-    schema = exposure.definition(operations.BY_NAME["callbacks.create"]).input_schema
+    schema = offered_operations.definition(operations.BY_NAME["callbacks.create"]).input_schema
     lead = "lead_00000000-0000-4000-8000-000000000000"
     given = {"lead_id": lead, "scheduled_at": "2030-01-01T10:00:00Z", "notes": "call Ann"}
     assert audit_log.brief(given, schema) == {
@@ -65,7 +65,7 @@ def test_arguments_keep_codes_and_lose_words() -> None:
         "scheduled_at": "2030-01-01T10:00:00Z",
         "notes": "(8 characters)",
     }
-    sms = exposure.definition(operations.BY_NAME["sms.send"]).input_schema
+    sms = offered_operations.definition(operations.BY_NAME["sms.send"]).input_schema
     assert audit_log.brief({"to": "+12125550142", "body": "Hello"}, sms) == {
         "to": "+121******42",
         "body": "(5 characters)",
@@ -75,17 +75,17 @@ def test_arguments_keep_codes_and_lose_words() -> None:
 def test_where_data_goes_stands_whole_and_who_it_is_about_masked() -> None:
     """An address is what was agreed to; a person's number is found by the key of the write instead."""
     url = "https://2125550142.example/hook?for=+12125550143"
-    webhook = exposure.definition(operations.BY_NAME["webhooks.update"]).input_schema
+    webhook = offered_operations.definition(operations.BY_NAME["webhooks.update"]).input_schema
     webhook_id = "wh_00000000-0000-4000-8000-000000000000"
     told = audit_log.brief({"webhook_id": webhook_id, "url": url}, webhook)
     assert told == {"webhook_id": webhook_id, "url": url.replace("+12125550143", "+121******43")}
-    start = exposure.definition(operations.BY_NAME["calls.start"]).input_schema
+    start = offered_operations.definition(operations.BY_NAME["calls.start"]).input_schema
     assert audit_log.brief({"to": "+12125550142"}, start) == {"to": "+121******42"}
 
 
 def test_long_lists_and_unknown_arguments_stay_small() -> None:
     """Whatever a client sends, a line stays a line."""
-    checks = exposure.definition(operations.BY_NAME["dnc.check"]).input_schema
+    checks = offered_operations.definition(operations.BY_NAME["dnc.check"]).input_schema
     phones = [f"+1212555{n:04}" for n in range(100, 200)]
     told = audit_log.brief({"phones": phones, "x" * 10_000: "y" * 10_000}, checks)
     assert told["phones"][-1] == "(90 more)"

@@ -25,14 +25,14 @@ from assistant.conftest import (
     text_of,
 )
 from assistant.everything import Walk
-from dialframe.assistant import analysis_tools, exposure
-from dialframe.assistant.exposure import CONFIRMED, Exposure
+from dialframe.assistant import analysis_tools, offered_operations
+from dialframe.assistant.offered_operations import CONFIRMED, Exposure
 from dialframe.contract import operations
 from dialframe.sandbox import Sandbox
 
 Door = Callable[..., Any]
 EVERY = [
-    *(exposure.tool_name(row.name) for row in operations.ALL),
+    *(offered_operations.tool_name(row.name) for row in operations.ALL),
     *(row.name for row in analysis_tools.ALL),
 ]
 NUMBERS = {"stdio": 10, "http": 20, "sandbox": 30}
@@ -79,7 +79,7 @@ def test_every_tool_is_listed_and_done(
     assert list(walk.refused()) == ["whatsapp_send"]
     assert "tier_not_enabled" in walk.refused()["whatsapp_send"]
     asked = [question.split()[0] for question in person.asked]
-    assert sorted(asked) == sorted(map(exposure.tool_name, CONFIRMED))
+    assert sorted(asked) == sorted(map(offered_operations.tool_name, CONFIRMED))
     phone = f"+167155501{NUMBERS[name]}"
     whom = {question.split()[0]: question for question in person.asked}
     for tool in ("leads_create", "calls_start", "callbacks_create", "sms_send", "consents_record"):
@@ -102,7 +102,7 @@ def _check_diary(store: Path, phone: str, key: str) -> None:
     assert ends["whatsapp_send"]["outcome"] == "refused"
     assert ends["calls_list"]["request_id"].startswith("req_")
     sending = {line["tool"]: line["key"] for line in lines if line["outcome"] == "sending"}
-    assert all(sending[exposure.tool_name(name)] for name in CONFIRMED)
+    assert all(sending[offered_operations.tool_name(name)] for name in CONFIRMED)
 
 
 def test_nothing_is_sent_without_a_yes(door: tuple[str, Door], tools_sandbox: Sandbox) -> None:
@@ -168,7 +168,10 @@ def test_reads_only_by_default(tools_sandbox: Sandbox, tmp_path: Path) -> None:
         return names, await client.call_tool("store_sync", {"tables": ["campaigns"]}), refused
 
     names, synced, refused = over_stdio(tools_sandbox, talk, tmp_path)
-    assert set(names) == {*exposure.offered(Exposure()), *(row.name for row in analysis_tools.ALL)}
+    assert set(names) == {
+        *offered_operations.offered(Exposure()),
+        *(row.name for row in analysis_tools.ALL),
+    }
     assert synced.structured_content["complete"] is True
     assert refused.is_error is True
     assert "no tool" in text_of(refused)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from dialframe.assistant import analysis_tools, exposure
-from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure, kind_of
+from dialframe.assistant import analysis_tools, offered_operations
+from dialframe.assistant.offered_operations import ALL, CONFIRMED, Exposure, kind_of
 from dialframe.contract import operations
 from dialframe.errors import ConfigError
 
 
 def test_reading_only_without_a_word() -> None:
     """Nothing that changes or reaches is offered by default."""
-    names = {row.name for row in exposure.offered(Exposure()).values()}
+    names = {row.name for row in offered_operations.offered(Exposure()).values()}
     assert names == {row.name for row in operations.ALL if kind_of(row) == "read"}
     assert names.isdisjoint(CONFIRMED)
 
 
 def test_writes_by_allow_list() -> None:
     """One write more, and only that; `all` gives every operation."""
-    own = exposure.offered(Exposure.of(["leads.update"]))
-    assert set(own) == {*exposure.offered(Exposure()), "leads_update"}
-    assert len(exposure.offered(Exposure.of([ALL]))) == len(operations.ALL)
+    own = offered_operations.offered(Exposure.of(["leads.update"]))
+    assert set(own) == {*offered_operations.offered(Exposure()), "leads_update"}
+    assert len(offered_operations.offered(Exposure.of([ALL]))) == len(operations.ALL)
 
 
 def test_unknown_name_is_refused() -> None:
@@ -42,16 +42,16 @@ def test_what_can_reach_a_person_asks(name: str) -> None:
     """Calls, messages, callbacks, appointments, resuming and adding leads are confirmed."""
     row = operations.BY_NAME[name]
     assert kind_of(row) == "final"
-    annotations = exposure.definition(row).annotations
+    annotations = offered_operations.definition(row).annotations
     assert annotations is not None
     assert annotations.read_only_hint is False
-    assert "confirm" in (exposure.definition(row).description or "")
+    assert "confirm" in (offered_operations.definition(row).description or "")
 
 
 @pytest.mark.parametrize("row", operations.ALL, ids=lambda row: row.name)
 def test_schemas_stand_on_their_own(row: operations.Operation) -> None:
     """Every tool's arguments are an object schema that refers to nothing outside."""
-    schema = exposure.definition(row).input_schema
+    schema = offered_operations.definition(row).input_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
@@ -61,7 +61,7 @@ def test_schemas_stand_on_their_own(row: operations.Operation) -> None:
 
 def test_names_are_what_every_client_takes() -> None:
     """Letters, digits and underscores, and none twice."""
-    names = [exposure.tool_name(row.name) for row in operations.ALL] + [
+    names = [offered_operations.tool_name(row.name) for row in operations.ALL] + [
         row.name for row in analysis_tools.ALL
     ]
     assert len(set(names)) == len(names)
@@ -77,6 +77,6 @@ def test_whatever_is_of_tier_two_asks() -> None:
 def test_reading_says_so_and_the_rest_does_not() -> None:
     """A client that trusts the hints treats nothing that changes as harmless."""
     for row in operations.ALL:
-        hints = exposure.definition(row).annotations
+        hints = offered_operations.definition(row).annotations
         assert hints is not None
         assert hints.read_only_hint is (row.method == "GET" or row.name == "dnc.check")

@@ -15,7 +15,7 @@ from mcp import Client
 
 from assistant.conftest import Person, campaign, over_http, over_stdio, rest, text_of
 from dialframe.assistant import audit_log
-from dialframe.assistant.exposure import CONFIRMED, tool_name
+from dialframe.assistant.offered_operations import CONFIRMED, tool_name
 from dialframe.sandbox import Sandbox
 from dialframe.sandbox.world import recordings_and_transcripts
 
@@ -233,7 +233,7 @@ def test_an_address_stands_whole_in_the_question_and_in_the_log(unpoliced: Unpol
 
 def test_every_operation_that_changes_something_for_good_is_confirmed() -> None:
     """The one write that is not confirmed stops calls, and can be taken back."""
-    from dialframe.assistant.exposure import kind_of
+    from dialframe.assistant.offered_operations import kind_of
     from dialframe.contract import operations
 
     writes = [row.name for row in operations.ALL if kind_of(row) == "write"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialframe.assistant import confirming
-from dialframe.assistant.confirming import MOST_CHARS, question
+from dialframe.assistant import confirmations
+from dialframe.assistant.confirmations import MOST_CHARS, question
 
 EFFECT = "adds leads to a campaign"
 
@@ -74,23 +74,23 @@ def test_overlong_value_says_how_much_is_left_out() -> None:
 )  # fmt: skip
 def test_an_address_whose_host_cannot_be_read_is_not_asked_about(address: str) -> None:
     """Letters that look alike, a user name that looks like the host, what is hidden: refused, not shown."""
-    assert not confirming.readable(address)
+    assert not confirmations.readable(address)
     for plain in (
         "https://xn--pi-6kc.example.com/",
         "http://127.0.0.1:9/hook",
         "https://[::1]/a?b=c#d",
     ):
-        assert confirming.readable(plain)
+        assert confirmations.readable(plain)
 
 
 def test_an_answer_is_to_a_question_that_was_asked_and_still_stands() -> None:
     """A made-up token, one of another call or caller, one that was used and one that comes late are no yes."""
-    asked = confirming.Confirmations()
+    asked = confirmations.Confirmations()
     token, other = asked.open("call of Ada"), asked.open("call of Bob")
 
     assert not asked.take("made up", "call of Ada")
     assert not asked.take(other, "call of Ada")
     assert asked.take(token, "call of Ada")
     assert not asked.take(token, "call of Ada")
-    late = confirming.Confirmations(answer_s=-1)
+    late = confirmations.Confirmations(answer_s=-1)
     assert not late.take(late.open("call"), "call")

@@ -14,10 +14,10 @@ from mcp import Client
 from assistant.conftest import Person, campaign, leads_with, over_http, rest, text_of
 from assistant.endless import spin
 from dialframe.account import connect
-from dialframe.assistant import analysis_tools, exposure
-from dialframe.assistant.confirming import Confirmations
+from dialframe.assistant import analysis_tools, offered_operations
+from dialframe.assistant.confirmations import Confirmations
 from dialframe.assistant.dispatcher import Caller, Dispatcher
-from dialframe.assistant.exposure import ALL, CONFIRMED, Exposure
+from dialframe.assistant.offered_operations import ALL, CONFIRMED, Exposure
 from dialframe.assistant.tool_server import build
 from dialframe.contract import operations
 from dialframe.contract.ids import PREFIXES
@@ -72,7 +72,7 @@ def test_client_that_cannot_ask_reaches_nobody(tools_sandbox: Sandbox, mode: str
     async def talk(client: Client) -> dict[str, Any]:
         found = {}
         for name in CONFIRMED:
-            tool = exposure.definition(operations.BY_NAME[name])
+            tool = offered_operations.definition(operations.BY_NAME[name])
             found[name] = await client.call_tool(tool.name, _filled(tool.input_schema))
         return found
 

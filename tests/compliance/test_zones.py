@@ -19,7 +19,7 @@ from phonenumbers.timezone import time_zones_for_geographical_number, time_zones
 
 from compliance import hand
 from dialframe.flows import firm_records
-from dialframe.phones import area_codes, placing, zones
+from dialframe.phones import area_codes, number_places, zones
 from dialframe.phones.zones import NO_NUMBER, NO_ZONE, of_number, of_numbers
 
 EASTERN, CENTRAL, MOUNTAIN = "America/New_York", "America/Chicago", "America/Denver"
@@ -392,8 +392,8 @@ def test_a_state_that_only_the_area_code_names_is_doubtful_beside_a_known_one() 
 @given(st.lists(PHONES | st.sampled_from(["", "x", "+447700900123", "+61491570006"]), max_size=40))
 def test_placing_many_is_placing_each(phones: list[str]) -> None:
     """The table of prefixes gives every number what it would get alone."""
-    placed = placing.place(pd.Series(phones, dtype="str"))
+    placed = number_places.place(pd.Series(phones, dtype="str"))
     assert [placed.kinds[code] for code in placed.codes] == [of_number(p) for p in phones]
-    numbers = placing.as_integers(pd.Series([*phones, None], dtype="str"))
-    back = [placing.as_text(int(n)) for n in numbers]
+    numbers = number_places.as_integers(pd.Series([*phones, None], dtype="str"))
+    back = [number_places.as_text(int(n)) for n in numbers]
     assert back == [p if p.startswith("+") else None for p in phones] + [None]

@@ -15,7 +15,7 @@ import pytest
 from dialframe import sandbox
 from dialframe.account import Account, connect
 from dialframe.errors import DialframeError
-from dialframe.flows import listening
+from dialframe.flows import webhook_storage
 from dialframe.webhooks import Delivery, verify
 from dialframe.webhooks.receiver import Receiver
 from webhooks.made import PERSON, SECRET, Made, delivery, event, until
@@ -51,7 +51,7 @@ class Heard:
         self.troubles: list[DialframeError] = []
 
     def listen(self, account: Account, *secrets: str, port: int = 0) -> Receiver:
-        return listening.listen(
+        return webhook_storage.listen(
             account,
             secrets=secrets,
             now=lambda: datetime.now(UTC),
@@ -203,10 +203,10 @@ def test_keeping_says_whether_an_event_is_new(account: Account) -> None:
     """New once; known already, and about somebody forgotten, are not new and no failure."""
     made = delivery(at=datetime.now(UTC))
 
-    assert listening.keep(account, genuine(made))
-    assert not listening.keep(account, genuine(made))
+    assert webhook_storage.keep(account, genuine(made))
+    assert not webhook_storage.keep(account, genuine(made))
     account.forget(PERSON)
-    assert not listening.keep(account, genuine(made))
+    assert not webhook_storage.keep(account, genuine(made))
     assert len(account.events()) == 0
 
 
@@ -215,5 +215,5 @@ def test_text_that_no_file_can_hold_is_set_aside(account: Account) -> None:
     odd = json.dumps(event(data={"notes": "\ud83d"})).encode()
     made = delivery(json.loads(odd), at=datetime.now(UTC))
 
-    assert listening.keep(account, genuine(made))
+    assert webhook_storage.keep(account, genuine(made))
     assert account.info()["quarantined"]["events"] == 1

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dialframe.phones import COLUMNS, column_reader, normalize, numbers
+from dialframe.phones import COLUMNS, column_reader, normalize, normalize_numbers
 from dialframe.phones.column_reader import BLOCK, MANY, VERY_MANY
 from dialframe.phones.column_reader import pays as really_pays
 from phones.samples import REGIONS, written
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(autouse=True)
 def _kernel(monkeypatch):
     """Columns are long enough for the kernel here, however few rows they have."""
-    monkeypatch.setattr(numbers, "pays", lambda rows: rows > 0)
+    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: rows > 0)
     monkeypatch.setattr(column_reader, "pays", lambda rows: rows > 0)
 
 
@@ -40,9 +40,9 @@ def long():
 
 def slowly(values, region, monkeypatch):
     """The answer where numba is not installed."""
-    monkeypatch.setattr(numbers, "pays", lambda rows: False)
+    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: False)
     answer = normalize(values, region=region)
-    monkeypatch.setattr(numbers, "pays", lambda rows: rows > 0)
+    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: rows > 0)
     return answer
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from phonenumbers import PhoneMetadata
 
-from dialframe.phones.numbering import nodes, prefix_automaton
+from dialframe.phones.number_automata import nodes, prefix_automaton
 
 PREFIXES = sorted(
     {

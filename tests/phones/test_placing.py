@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 
-from dialframe.phones.placing import NO_NUMBER, as_integers, place
+from dialframe.phones.number_places import NO_NUMBER, as_integers, place
 from dialframe.phones.zones import of_number
 
 ODD = [None, "", "+", "+1", "12025550142", "+0123456789", "+12a25550142", "+1202555014２", "+123456", "+1234567",

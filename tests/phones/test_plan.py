@@ -9,8 +9,14 @@ import phonenumbers
 import pytest
 from phonenumbers import PhoneMetadata, ValidationResult
 
-from dialframe.phones import plan as plans
-from dialframe.phones.plan import LENGTHS, compile_plan, fingerprint, length_verdict, load_plan
+from dialframe.phones import numbering_plans as plans
+from dialframe.phones.numbering_plans import (
+    LENGTHS,
+    compile_plan,
+    fingerprint,
+    length_verdict,
+    load_plan,
+)
 
 
 @pytest.fixture(scope="module")

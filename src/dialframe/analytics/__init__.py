@@ -6,6 +6,11 @@ picture of the same name. `metrics` has one function per metric.
 """
 
 from dialframe.analytics import metrics
+from dialframe.analytics.analyses.answerable_questions import (
+    CAPABILITIES,
+    Capability,
+    capabilities,
+)
 from dialframe.analytics.analyses.attempts_and_gaps import attempts, recycle
 from dialframe.analytics.analyses.callbacks_and_appointments import (
     appointments_kept,
@@ -38,7 +43,6 @@ from dialframe.analytics.analyses.outcome_mix import (
     outcome_mix,
     summary,
 )
-from dialframe.analytics.analyses.questions import CAPABILITIES, Capability, capabilities
 from dialframe.analytics.analyses.reconcile import reconcile
 from dialframe.analytics.analyses.record_quality import (
     completeness,

@@ -20,9 +20,9 @@ from mcp import types
 from mcp.server.context import ServerRequestContext
 from pydantic import ValidationError
 
-from dialframe.assistant import analysis_tools, audit_log, confirming, tool_answers
-from dialframe.assistant.confirming import Confirmations, question
-from dialframe.assistant.exposure import (
+from dialframe.assistant import analysis_tools, audit_log, confirmations, tool_answers
+from dialframe.assistant.confirmations import Confirmations, question
+from dialframe.assistant.offered_operations import (
     CONFIRMED,
     PAGE_ROWS,
     READING,
@@ -184,7 +184,7 @@ class Dispatcher:
         wrong = _wrong_arguments(self.tools[name], call.arguments)
         if wrong is not None:
             return tool_answers.failed(f"{name}: {wrong}")
-        if not confirming.readable(str(call.arguments.get("url", "https://host"))):
+        if not confirmations.readable(str(call.arguments.get("url", "https://host"))):
             return tool_answers.failed(f"{name}: {_UNREADABLE}")
         if name in analysis_tools.BY_NAME:
             return await self._analyze(call, analysis_tools.BY_NAME[name])
@@ -233,7 +233,7 @@ class Dispatcher:
             return tool_answers.failed(f"{call.params.name}: {_invalid(error)}")
         options = Options(correlation_id=call.id)
         if row.name in CONFIRMED:
-            word = await confirming.ask(
+            word = await confirmations.ask(
                 call.context,
                 call.params,
                 partial(self._question, call, row),
@@ -243,7 +243,7 @@ class Dispatcher:
             if isinstance(word, types.InputRequiredResult):
                 return word
             if word.token is None:
-                return tool_answers.failed(word.refusal or confirming.DECLINED)
+                return tool_answers.failed(word.refusal or confirmations.DECLINED)
             # The confirmation is the key: what was confirmed once is done at most once.
             options = replace(options, idempotency_key=f"assistant-{word.token}")
         return await anyio.to_thread.run_sync(self._send, call, row, request, options)
@@ -253,7 +253,7 @@ class Dispatcher:
             account, options = call.caller.account, Options(correlation_id=call.id)
             pending = account.client.writes.pending()
             return (
-                confirming.known(account, call.arguments, options),
+                confirmations.known(account, call.arguments, options),
                 sum(write.operation == row.name for write in pending),
             )
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from mcp import types
 
-from dialframe.assistant.exposure import PEOPLE, Exposure
+from dialframe.assistant.offered_operations import PEOPLE, Exposure
 from dialframe.errors import DialframeError, OutcomeUnknown, TransportError
 from dialframe.privacy import redact
 

@@ -25,10 +25,10 @@ from starlette.applications import Starlette
 
 import dialframe
 from dialframe.account import Account
-from dialframe.assistant import confirming
+from dialframe.assistant import confirmations
 from dialframe.assistant.dispatcher import Caller, Context, Dispatcher
-from dialframe.assistant.exposure import Exposure
-from dialframe.assistant.keys import Accounts, Keyed, caller_of
+from dialframe.assistant.key_access import Accounts, Keyed, caller_of
+from dialframe.assistant.offered_operations import Exposure
 from dialframe.errors import ConfigError
 from dialframe.serving import timed_protocol
 
@@ -65,7 +65,7 @@ def build(dispatcher: Dispatcher) -> Server[Any]:
     )
     security = RequestStateSecurity(
         keys=[secrets.token_bytes(32)],
-        ttl=confirming.ANSWER_S,
+        ttl=confirmations.ANSWER_S,
         bind_principal=lambda context: dispatcher.caller(context).name,
     )
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))

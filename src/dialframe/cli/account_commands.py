@@ -102,16 +102,16 @@ def export(
         dialframe export calls --to calls.parquet
         dialframe export leads --to leads.csv
     """
-    from dialframe.flows import exporting
+    from dialframe.flows import table_export
 
-    exporting.check(table, to)
+    table_export.check(table, to)
     with connect(base_url, store) as account:
-        frame = exporting.current(account, table)
+        frame = table_export.current(account, table)
     if frame.empty and "never synced" in frame.attrs["dialframe"]["sentence"]:
         raise StoreError(
             f"{table}: nothing to export, it was never synced; run dialframe sync first"
         )
-    exporting.write(frame, to)
+    table_export.write(frame, to)
     if as_json:
         answer({"table": table, "rows": len(frame), "file": str(to)})
     else:

@@ -75,7 +75,7 @@ def serve(
     """
     from dialframe.account import connect
     from dialframe.assistant import tool_server
-    from dialframe.assistant.exposure import Exposure, read_policy
+    from dialframe.assistant.offered_operations import Exposure, read_policy
 
     people = read_policy(policy) if policy else ()
     exposure = Exposure.of(allow or (), reveal=reveal, people=people)

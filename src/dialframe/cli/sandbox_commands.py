@@ -105,7 +105,7 @@ def tools_beside(host: str) -> Iterator[Beside | None]:
 
         def make(base_url: str) -> Starlette:
             # They take seconds to load, and most sandboxes are asked for no tools.
-            from dialframe.assistant.exposure import ALL, PEOPLE, Exposure
+            from dialframe.assistant.offered_operations import ALL, PEOPLE, Exposure
             from dialframe.assistant.tool_server import http_app
 
             return http_app(base_url, Path(folder), Exposure.of([ALL], people=PEOPLE), host=host)

@@ -66,7 +66,7 @@ def listen(
 
         dialframe webhooks listen --port 8788 --path /hooks/calls
     """
-    from dialframe.flows import listening
+    from dialframe.flows import webhook_storage
 
     secrets = _secrets(os.environ, secret_env)
     # Whoever can reach the port can send nonsense; what it does to the server is nobody's line.
@@ -75,7 +75,7 @@ def listen(
     with (
         _until_signal(printer.end),
         connect(base_url, store) as account,
-        listening.listen(
+        webhook_storage.listen(
             account,
             secrets=secrets,
             now=partial(datetime.now, UTC),

@@ -1,6 +1,6 @@
 """Phone numbers to E.164 and what a numbering plan says of them."""
 
-from dialframe.phones.numbers import COLUMNS, normalise, normalize
+from dialframe.phones.normalize_numbers import COLUMNS, normalise, normalize
 from dialframe.phones.single_number import (
     TYPES,
     Reading,

@@ -13,10 +13,10 @@ import numpy as np
 
 from dialframe.compiled import jit
 from dialframe.phones import outcomes, parsing, scanner
-from dialframe.phones.numbering import LONGEST
+from dialframe.phones.number_automata import LONGEST
+from dialframe.phones.numbering_plans import fingerprint
 from dialframe.phones.outcomes import NOWHERE
 from dialframe.phones.parsing import ABROAD, PLAN, READ, SCRATCH, length_verdict, number, state_of
-from dialframe.phones.plan import fingerprint
 from dialframe.phones.scanner import HANDED, SCANNED_BYTES, VIABLE, plain, scan
 
 #: Room that one number needs in the output: plus, calling code, digits, and slack for a wide store.

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from phonenumbers import NumberParseException, ValidationResult
 
-from dialframe.phones.numbering import LONGEST
+from dialframe.phones.number_automata import LONGEST
+from dialframe.phones.numbering_plans import LENGTHS, load_plan
 from dialframe.phones.outcomes import WORLD
-from dialframe.phones.plan import LENGTHS, load_plan
 
 PLAN: Final = load_plan()
 

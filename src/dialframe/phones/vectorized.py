@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dialframe.phones.numbering import LONGEST
-from dialframe.phones.plan import Plan, load_plan
+from dialframe.phones.number_automata import LONGEST
+from dialframe.phones.numbering_plans import Plan, load_plan
 from dialframe.phones.single_number import TYPES, Reading, read_number
 
 #: From so many distinct texts on, reading the tables from disk is the quicker way.

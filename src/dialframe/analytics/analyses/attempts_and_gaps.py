@@ -19,6 +19,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     usual_strata,
 )
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import (
     SOURCE,
@@ -26,7 +27,6 @@ from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
     source_level,
 )
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Ints,
@@ -21,7 +22,6 @@ from dialframe.analytics.attempt.arrays import (
 )
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import known_campaign
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

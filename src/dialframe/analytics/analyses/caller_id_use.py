@@ -17,6 +17,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     people_by,
 )
 from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, arrow, is_word, micros, numbered
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
@@ -24,7 +25,6 @@ from dialframe.analytics.attempt.attempt_table import (
     local_match,
 )
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, seen

@@ -13,6 +13,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     week_code,
 )
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
@@ -20,7 +21,6 @@ from dialframe.analytics.attempt.attempt_table import (
     local_match,
     source_level,
 )
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

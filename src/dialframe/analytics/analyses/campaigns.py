@@ -18,6 +18,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     week_code,
 )
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Floats,
@@ -36,7 +37,6 @@ from dialframe.analytics.attempt.attempt_table import (
     hour_level,
     source_level,
 )
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import known_campaign
 from dialframe.analytics.attempt.outcome_classes import BY_NAME
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy

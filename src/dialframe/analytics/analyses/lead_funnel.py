@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Ints,
@@ -22,7 +23,6 @@ from dialframe.analytics.attempt.arrays import (
 from dialframe.analytics.attempt.attempt_table import mapping_warnings
 from dialframe.analytics.attempt.call_scope import Notes, balance, latest, scope
 from dialframe.analytics.attempt.classify import Classes, classes
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import (
     Matched,
     known_campaign,

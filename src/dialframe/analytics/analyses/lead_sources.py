@@ -14,10 +14,10 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     week_code,
 )
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, numbered, require
 from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import latest
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

@@ -21,6 +21,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_strata,
 )
 from dialframe.analytics.analyses.lead_sources import leads_here
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     NO_TIME,
     Floats,
@@ -31,7 +32,6 @@ from dialframe.analytics.attempt.arrays import (
     word_of,
 )
 from dialframe.analytics.attempt.attempt_table import SOURCE, Attempts, count_attempts
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import NO_TIME, Ints, micros, numbered, require
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result, Summary

@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import NO_TIME, Mask, arrow, micros, repeated, require
 from dialframe.analytics.attempt.attempt_table import count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import logged
 from dialframe.analytics.attempt.outcome_classes import NO_GROUP, OUTCOMES
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy

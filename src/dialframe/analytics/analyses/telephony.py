@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
 from dialframe.analytics.attempt.attempt_table import Attempts, area, count_attempts
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Field, Taxonomy, code_key
 from dialframe.analytics.result.analysis_result import Result

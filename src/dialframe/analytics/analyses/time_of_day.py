@@ -20,6 +20,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     usual_factors,
     usual_strata,
 )
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import Floats, Ints
 from dialframe.analytics.attempt.attempt_table import (
     SOURCE,
@@ -31,7 +32,6 @@ from dialframe.analytics.attempt.attempt_table import (
     weekday_level,
     zone_level,
 )
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.local_clock import UNCLEAR, WEEKDAYS
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import NO_TIME, Floats, Ints, booleans, micros, text
 from dialframe.analytics.attempt.attempt_table import (
     SOURCE,
@@ -20,7 +21,6 @@ from dialframe.analytics.attempt.attempt_table import (
     local_match,
     source_level,
 )
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import QUALITIES
 from dialframe.analytics.attempt.local_clock import NO_ZONE, WEEKDAYS
 from dialframe.analytics.attempt.outcome_classes import OUTCOMES

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dialframe.analytics.analyses.lead_sources import leads_here
+from dialframe.analytics.attempt.argument_checks import analysis
 from dialframe.analytics.attempt.arrays import (
     Mask,
 )
@@ -16,7 +17,6 @@ from dialframe.analytics.attempt.attempt_table import (
     count_attempts,
 )
 from dialframe.analytics.attempt.classify import Classes
-from dialframe.analytics.attempt.entry import analysis
 from dialframe.analytics.attempt.lead_match import lead_groups
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.metrics import every, of_calls

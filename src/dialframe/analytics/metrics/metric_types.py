@@ -11,10 +11,10 @@ from typing import Any, Final, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
+from dialframe.analytics.attempt.argument_checks import refuse_swapped
 from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, as_frame, within
 from dialframe.analytics.attempt.attempt_table import Attempts, count_attempts
 from dialframe.analytics.attempt.call_scope import known_then
-from dialframe.analytics.attempt.entry import refuse_swapped
 from dialframe.analytics.attempt.lead_match import no_leads
 from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import named

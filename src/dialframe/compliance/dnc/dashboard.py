@@ -17,7 +17,7 @@ from dialframe.compliance.checks.check_results import shaped
 from dialframe.compliance.dnc.coverage import FRESH, OLD, SCREENED
 from dialframe.compliance.result import Coverage
 from dialframe.frames import Column, custom_field
-from dialframe.phones.placing import place
+from dialframe.phones.number_places import place
 
 SEVERAL: Final = "several"
 NONE: Final = "none"

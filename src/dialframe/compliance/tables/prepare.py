@@ -23,7 +23,7 @@ import pyarrow as pa
 from dialframe.compliance.practice import Practice, Setting
 from dialframe.compliance.tables import Database, clocks
 from dialframe.compliance.tables.law import KINDS, Law
-from dialframe.phones.placing import place
+from dialframe.phones.number_places import place
 from dialframe.phones.zones import MOBILE, Zones
 
 #: Causes and outcomes with which a call never left the caller's own network, or was never dialed.

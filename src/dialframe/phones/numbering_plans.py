@@ -34,7 +34,7 @@ from phonenumbers import (
     ValidationResult,
 )
 
-from dialframe.phones.numbering import Numbering, Span, leaves, prefix_automaton
+from dialframe.phones.number_automata import Numbering, Span, leaves, prefix_automaton
 from dialframe.phones.outcomes import NOWHERE, WORLD
 
 #: Columns of the table of lengths; longer numbers have the verdict of the last.
