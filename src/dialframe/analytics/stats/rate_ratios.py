@@ -448,7 +448,7 @@ def _effects(
 
 
 def _no_luckier(
-    covariance: npt.NDArray[np.float64], by_model: Floats, trials: Floats
+    covariance: npt.NDArray[np.float64], by_model: Floats, trials: Ints
 ) -> npt.NDArray[np.float64]:
     """Errors of which none is less, beside the model's, than that of the typical level.
 
