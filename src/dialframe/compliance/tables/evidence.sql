@@ -38,7 +38,7 @@ select coalesce(at_utc, answered_at, ended_at) as began_at, c.is_request and beg
 from every_call c where seen and (c.is_request or like_refusal);
 
 create or replace table requests as
--- Empty without every_call or requests_in.
+-- Empty without endings or requests_in.
 with of_calls as (
   select phone, began_at, at_utc, ref, code, 'call' as source from endings where is_request
 ), others as (
@@ -48,7 +48,7 @@ select row_number() over (order by began_at, at_utc, coalesce(ref, ''), phone, c
 from (select * from of_calls union all select * from others) where phone is not null;
 
 create or replace table refusals as
--- Empty without every_call.
+-- Empty without endings.
 -- One without a time may have come before any call.
 select phone, coalesce(began_at, timestamp '0001-01-01') as began_at, coalesce(at_utc, timestamp '0001-01-01') as at_utc, ref, code
 from endings where not is_request and phone is not null;
