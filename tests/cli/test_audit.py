@@ -444,15 +444,15 @@ def test_the_store_keeps_what_each_audit_said(
     text = capsys.readouterr().out
     audits = json.loads(text)["audits"]
     summary = json.loads((pack / "summary.json").read_text())
-    assert audits[0]["whole"]
-    assert audits[0]["data"] == summary["data"]
-    assert audits[0]["verdict"] == summary["verdict"]
-    assert {name: row["violation"] for name, row in audits[0]["checks"].items()} == {
-        check["name"]: check["violation"] for check in summary["checks"]
-    }
+    violations = {check["name"]: check["violation"] for check in summary["checks"]}
+    one = next(audit for audit in audits if audit["checks"].keys() == violations.keys())
+    assert one["whole"]
+    assert one["data"] == summary["data"]
+    assert one["verdict"] == summary["verdict"]
+    assert {name: row["violation"] for name, row in one["checks"].items()} == violations
     assert not PHONE.search(text)
     assert run(["audit", "history", *store[:2]]) == 0
-    assert audits[0]["verdict"] in capsys.readouterr().out
+    assert one["verdict"] in capsys.readouterr().out
 
 
 def test_what_is_no_pack_or_no_day_is_said(
