@@ -158,7 +158,7 @@ def test_what_is_sure_is_not_remembered(tmp_path: Path, home: Path) -> None:
     path.write_text("Phone,Name,City\n(212) 555-0142,Ada,Berlin\n")
 
     assert run(["leads", "check", "--region", "US", str(path), "--column", "full_name=City"]) == 0
-    assert not (home / "dialframe").exists()
+    assert not (home / "dialframe" / "mappings").exists()
 
 
 def test_a_person_at_a_terminal_is_asked(
