@@ -143,6 +143,7 @@ class Outline:
         width: Cells of a usual record.
         records: Records seen.
         usual: Those of the usual width.
+        nothing: Those without a character.
         seen: Ordinal to a record that matters.
         tail: The same of the last blocks' end.
         head_records: Records at the top of which all matter.
@@ -152,6 +153,7 @@ class Outline:
     width: int
     records: int = 0
     usual: int = 0
+    nothing: int = 0
     seen: dict[int, Doubt] = field(default_factory=dict)
     tail: dict[int, Doubt] = field(default_factory=dict)
     head_records: int = _HEAD_RECORDS
@@ -161,6 +163,7 @@ class Outline:
         """See one block."""
         for row, doubt in block.doubts.items():
             self.seen[block.first + row] = doubt
+            self.nothing += not doubt.raw
         head = min(max(0, self.head_records - block.first), len(block))
         for row, record in _records(block, 0, head).items():
             self.seen.setdefault(row, record)
@@ -183,7 +186,7 @@ class Outline:
     @property
     def is_regular(self) -> bool:
         """Whether what was kept is enough so far."""
-        return len(self.seen) < _MOST_DOUBTS
+        return len(self.seen) - self.nothing < _MOST_DOUBTS
 
     def lay_out(self, choice: HeaderChoice) -> Layout | None:
         """The layout by ordinals, without `leads`; None where all records have to be seen."""

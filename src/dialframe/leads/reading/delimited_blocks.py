@@ -149,11 +149,15 @@ class _Walk:
             self.line += odd[row].lines
             kinds[row] = cell_splitting.OTHER
             row, at = row + 1, behind
-        for place in np.flatnonzero(kinds[:row] == cell_splitting.OTHER).tolist():
-            if place not in odd:
-                text = data[places[place, 0] : places[place, 1]].decode()
-                odd[place] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
-        block = self._made(data, view, row, (begins, lengths, places, kinds), odd)
+        others = np.flatnonzero(kinds[:row] == cell_splitting.OTHER)
+        others = others[~np.isin(others, list(odd))]
+        # A file may be a million lines without a character: nothing is scanned or noted of them.
+        nothing = places[others, 0] == places[others, 1]
+        for place in others[~nothing].tolist():
+            text = data[places[place, 0] : places[place, 1]].decode()
+            odd[place] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
+        arrays = begins, lengths, places, kinds
+        block = self._made(data, view, row, arrays, odd, others[nothing])
         self.records += row
         return block, at
 
@@ -198,12 +202,17 @@ class _Walk:
         rows: int,
         arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
         odd: dict[int, _Odd],
+        nothing: np.ndarray,
     ) -> Block:
         begins, lengths, places, kinds = arrays
         width = self.shape.width
         block = Block(self.records, [], places[:rows, 2].copy())
         side = bytearray()
-        usual = rows
+        usual = rows - len(nothing) * (width != 1)
+        lengths[nothing] = begins[nothing] = 0
+        empty = [""]
+        for row, line in zip(nothing.tolist(), places[nothing, 2].tolist(), strict=True):
+            block.doubts[row] = Doubt(empty, "", line, None)
         for row, one in odd.items():
             usual -= len(one.cells) != width or one.fault is not None
             _note(block, row, one, width)
