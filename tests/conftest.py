@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 # jsonschema compiles a grammar of IRIs as it is imported, two seconds for a format that no schema here names.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# What a shell starts in the background ignores Ctrl-C, and so would each command that a test interrupts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLES = Path(__file__).parent.parent / "data_samples"
 
