@@ -136,8 +136,7 @@ def test_a_restarted_kernel_is_said_and_what_was_decided_comes_back(
     """The status line tells of the restart; run again, the list is taken up as it was decided."""
     shutil.copy(samples / "leads" / AUTUMN, lab.folder)
     face = steps.workbench(notebook)
-    face.get_by_label("File", exact=True).fill(AUTUMN)
-    steps.press(face, "Open")
+    steps.open_by_name(face, AUTUMN)
     steps.says(face, "303 records read.")
     face.get_by_label("Phone", exact=True).select_option("Mobile")
     steps.press(face, "Read it so")
