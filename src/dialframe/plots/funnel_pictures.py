@@ -17,8 +17,8 @@ from dialframe.plots.style import Look, Theme, bare, canvas, context, settle
 _Row = dict[str, Any]
 _Groups = dict[str, dict[str, _Row]]
 
-#: Where a cell ends: an interval that goes on is cut there and marked.
-_CELL: Final = 0.93
+#: What of a column's width its longest interval takes.
+_CELL: Final = 0.88
 _LABELS: Final = {stage.name: stage.label for stage in STAGES}
 _ABOUT: Final = "How many leads reach each stage"
 _ROW_IN: Final = 0.42
@@ -27,8 +27,6 @@ _NARROWEST: Final = "\N{BLACK RIGHT-POINTING TRIANGLE}  "
 
 #: Groups drawn at most; the rest is named in the footer and stands in the table.
 MAX_GROUPS: Final = 12
-#: Groups below this do not stand in a heading.
-_FEW_LEADS: Final = 30
 
 # Where the columns of numbers stand, in units of the full bar.
 _COUNT_X, _PREVIOUS_X, _LOADED_X, _RIGHT = 1.22, 1.84, 2.08, 2.09
@@ -68,7 +66,9 @@ def funnel(result: Funnel, *, look: Look = "light") -> Picture:
 def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
     """Groups side by side: what share of each group's loaded leads reaches each stage.
 
-    Bars are drawn to the greatest share of their column, so that late stages can be compared too.
+    Each column has its own scale, which ends where its longest interval does, so that late stages can be read
+    too and nothing is cut off. The title counts and compares nothing: which source is better depends on what
+    else differs between them, and `dialframe.analytics.scorecard` answers that.
 
     Args:
         result: A funnel split by a column, from `dialframe.analytics.funnel(..., by=...)`.
@@ -93,14 +93,14 @@ def funnel_by(result: Funnel, *, look: Look = "light") -> Picture:
         figure = canvas(
             theme,
             0.6 + _GROUP_IN * len(shown),
-            _comparison(table, result.by),
+            _title_by(result),
             f"Share of the leads loaded that reach each stage, by {_noun(result.by)}, and how many they are",
-            f"Each column has its own scale: its longest bar is its greatest share. Lines: Wilson 95 % "
-            f"intervals; an arrow goes on beyond the cell. Taxonomy {result.taxonomy_version}.{more}",
+            f"Each column has its own scale, which ends with its longest line. Lines: Wilson 95 % intervals; "
+            f"nothing is adjusted. Taxonomy {result.taxonomy_version}.{more}",
         )
         axes = figure.subplots()
         _cells(axes, table, theme)
-        return Picture(settle(figure), _alt_by(table, result.by), look, result.table)
+        return Picture(settle(figure), _alt_by(table, result), look, result.table)
 
 
 def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> None:
@@ -129,9 +129,9 @@ def _bars(axes: Axes, rows: list[_Row], narrowest: int | None, theme: Theme) -> 
 def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
     stages = [stage.name for stage in STAGES if stage.name != "loaded"]
     for x, stage in enumerate(stages):
-        longest = max(rows[stage]["of_loaded"] for rows in table.values()) or 1.0
+        longest = max(_interval(rows, stage)[1] for rows in table.values())
         for y, rows in enumerate(table.values()):
-            _cell(axes, x, y, rows[stage], rows["loaded"]["count"], longest, theme)
+            _cell(axes, x, y, rows[stage], _interval(rows, stage), longest, theme)
         axes.text(x, -0.52, wrapped(_LABELS[stage], 11), va="bottom", size=8.5, color=theme.muted)
     bare(axes)
     labels = [
@@ -144,18 +144,22 @@ def _cells(axes: Axes, table: _Groups, theme: Theme) -> None:
 
 
 def _cell(
-    axes: Axes, x: int, y: int, row: _Row, loaded: int, longest: float, theme: Theme
+    axes: Axes, x: int, y: int, row: _Row, ends: tuple[float, float], longest: float, theme: Theme
 ) -> None:
-    """A share, its bar, and its leads, one below the other."""
+    """A share, its bar with its interval, and its leads, one below the other."""
+    scale = _CELL / longest
+    low, high = ends
     axes.text(x, y - 0.24, share(row["of_loaded"]), va="center", size=9, weight="bold")
-    axes.barh(y + 0.02, 0.88, height=0.18, left=x, color=theme.ghost)
-    axes.barh(y + 0.02, 0.88 * row["of_loaded"] / longest, height=0.18, left=x, color=theme.blue)
-    low, high = (0.88 * end / longest for end in _sure_of(row, loaded))
-    axes.plot([x + low, x + min(high, _CELL)], [y + 0.02] * 2, color=theme.text, lw=1,
+    axes.barh(y + 0.02, _CELL, height=0.18, left=x, color=theme.ghost)
+    axes.barh(y + 0.02, row["of_loaded"] * scale, height=0.18, left=x, color=theme.blue)
+    axes.plot([x + low * scale, x + high * scale], [y + 0.02] * 2, color=theme.text, lw=1,
               solid_capstyle="butt")  # fmt: skip
-    if high > _CELL:
-        axes.plot([x + _CELL], [y + 0.02], ">", color=theme.text, ms=4)
     axes.text(x, y + 0.27, compact(row["count"]), va="center", size=8, color=theme.muted)
+
+
+def _interval(rows: dict[str, _Row], stage: str) -> tuple[float, float]:
+    """Wilson 95 % interval of the share of a group's loaded leads that reach a stage."""
+    return wilson(rows[stage]["count"], rows["loaded"]["count"]) or (0.0, 1.0)
 
 
 def _narrowest(rows: list[_Row]) -> int | None:
@@ -197,39 +201,19 @@ def _foot(result: Funnel) -> str:
     )
 
 
-def _comparison(table: _Groups, by: str) -> str:
-    """Which group is ahead at the last stage, if it is beyond the others' uncertainty.
-
-    A group of a few leads heads nothing, as long as there are larger ones.
-    """
-    last = STAGES[-1].name
-    large = {
-        g: rows for g, rows in table.items() if rows["loaded"]["count"] >= _FEW_LEADS
-    } or table
-    rates = {group: float(rows[last]["of_loaded"]) for group, rows in large.items()}
-    best = max(rates, key=lambda group: rates[group])
-    sentence = f"{share(rates[best])} of the leads of {label(best, 24)} reach an appointment"
-    if len(large) == 1:
-        return sentence
-    low, _ = _sure(large[best])
-    among = _noun(by) if len(large) == len(table) else f"{_noun(by)} of {_FEW_LEADS} leads or more"
-    if low > max(_sure(large[group])[1] for group in large if group != best):
-        return f"{sentence}, more than of any other {among}"
-    return f"No {among} is clearly ahead: the intervals of appointments per lead overlap"
+def _title_by(result: Funnel) -> str:
+    """All groups together, those that are not drawn too."""
+    counts = result.table.groupby("stage")["count"].sum()
+    reached, loaded = int(counts[STAGES[-1].name]), int(counts["loaded"])
+    return (
+        f"{count(reached)} of {plural(loaded, 'lead')} reached an appointment "
+        f"({share(reached / loaded)}), by {_noun(str(result.by))}"
+    )
 
 
 def _noun(by: str) -> str:
     """What people call what the groups are of."""
     return "campaign" if by == "campaign_id" else by.replace("_", " ")
-
-
-def _sure(rows: dict[str, _Row]) -> tuple[float, float]:
-    """Interval of the share of a group's loaded leads that reach the last stage."""
-    return _sure_of(rows[STAGES[-1].name], rows["loaded"]["count"])
-
-
-def _sure_of(row: _Row, loaded: int) -> tuple[float, float]:
-    return wilson(row["count"], loaded) or (0.0, 1.0)
 
 
 def _alt(rows: list[_Row]) -> str:
@@ -240,7 +224,7 @@ def _alt(rows: list[_Row]) -> str:
     return f"{_title(rows)}. Lead funnel, bars from top to bottom: {'; '.join(details)}."
 
 
-def _alt_by(table: _Groups, by: str) -> str:
+def _alt_by(table: _Groups, result: Funnel) -> str:
     details = [
         f"{group}: {plural(rows['loaded']['count'], 'lead')} loaded, "
         + ", ".join(
@@ -250,4 +234,4 @@ def _alt_by(table: _Groups, by: str) -> str:
         )
         for group, rows in table.items()
     ]
-    return f"{_comparison(table, by)}. Lead funnel by {_noun(by)}, share of loaded. {'; '.join(details)}."
+    return f"{_title_by(result)}. Lead funnel, share of loaded. {'; '.join(details)}."
