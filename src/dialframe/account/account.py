@@ -568,12 +568,7 @@ class Account:
         return frame
 
     def _greet(self) -> None:
-        """Ask who we are; the client's id is written down, so that a rotated key finds the same data.
-
-        Raises:
-            AuthenticationError: The key is not accepted.
-            TransportError: The service does not answer.
-        """
+        """Ask who we are; the client's id is written down, so that a rotated key finds the same data."""
         # Loaded here, so that stored data can be read without the HTTP library.
         from dialframe.client import Options
 

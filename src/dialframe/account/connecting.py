@@ -103,10 +103,6 @@ def open_partition(
 
     A key that is in no partition may be a further key of a known client: then, and only then, the
     service is asked who it belongs to.
-
-    Raises:
-        StoreError: It cannot be opened.
-        DialframeError: The service had to be asked, and did not answer.
     """
     folder = locate(root, identity)
     if folder is not None:

@@ -56,12 +56,7 @@ _KEY: Final = ["date", "campaign_id", "disposition"]
 
 
 def bring_up_reports(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) -> None:
-    """The report of the last 92 days; when due, of every 92 days since the account began.
-
-    Raises:
-        LeftOpen: It was stopped.
-        DialframeError: The service or the store failed.
-    """
+    """The report of the last 92 days; when due, of every 92 days since the account began."""
     started_at = work.now()
     state = State.from_json(work.store.state(table.name))
     reconciled_at = state.mark.reconciled_at
@@ -178,18 +173,7 @@ def differences(
     covered_from: datetime | None,
     covered_to: datetime | None,
 ) -> pd.DataFrame:
-    """Reported and counted calls per UTC day, campaign and disposition, and why they differ.
-
-    Args:
-        reported: The stored report.
-        calls: The stored calls.
-        asked_from: The first day of the reports that were read; None where none was.
-        covered_from: Creation from which calls are whole; None for the list's beginning.
-        covered_to: The instant up to which they are; None where they are not whole at all.
-
-    Returns:
-        Columns of `DIFFERENCES`, by day, campaign and disposition.
-    """
+    """Reported and counted calls per UTC day, campaign and disposition, and why they differ."""
     report = reported[[*_KEY, "calls", "_observed_at"]].rename(
         columns={"calls": "reported", "_observed_at": "read_at"}
     )

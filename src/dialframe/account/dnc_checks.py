@@ -35,22 +35,7 @@ def check(
     max_age: timedelta | None,
     on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """One row per phone asked, in order; what is stored and fresh is not asked again.
-
-    Args:
-        phones: Numbers, E.164.
-        client: The service.
-        store: Where answers are kept.
-        now: The present.
-        max_age: Age up to which a stored answer will do; None for no stored answer.
-        on_progress: Called with the count of different numbers that have an answer.
-
-    Returns:
-        Columns of `DNC_CHECKS` and `reason`.
-
-    Raises:
-        DialframeError: The service or the store failed; answers that came before it are kept.
-    """
+    """One row per phone asked, in order; what is stored and fresh is not asked again."""
     asked = [phones] if isinstance(phones, str) else list(phones)
     wanted = list(dict.fromkeys(phone for phone in asked if _is_e164(phone)))
     answers = {} if max_age is None else _fresh(store, wanted, now, max_age)

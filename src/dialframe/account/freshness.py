@@ -73,21 +73,7 @@ def freshness(
     missing: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file.
-
-    Args:
-        table: The table.
-        frame: Its rows as they are given away.
-        cover: What of the table is stored.
-        time_column: The column by which rows are old or new.
-        as_of: The instant that the frame was asked for, or None for now.
-        missing: What was lost of the table with damaged files, one sentence each.
-        beside: What is wrong with what is kept beside the tables, such as the write journal.
-
-    Returns:
-        `table, rows, synced_at, reconciled_at, complete, oldest, newest, as_of, missing, beside, sentence`;
-        instants as ISO 8601 text.
-    """
+    """Facts for a frame's `.attrs`, as JSON values so that they survive a Parquet file."""
     moments = frame[time_column]
     ends = (moments.min(), moments.max()) if len(frame) else (None, None)
     oldest, newest = (

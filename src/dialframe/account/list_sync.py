@@ -147,12 +147,7 @@ class Tally:
 
 
 def bring_up(part: Part, work: Work, tally: Tally) -> None:
-    """Walk a list until it is covered up to now: finish an open walk first, then begin the one due.
-
-    Raises:
-        LeftOpen: The walk was stopped, or its cursor was refused again and again.
-        DialframeError: The service or the store failed; the walk stays open and goes on next time.
-    """
+    """Walk a list until it is covered up to now: finish an open walk first, then begin the one due."""
     state = State.from_json(work.store.state(part.name))
     overlap = max(part.rule.overlap, learned_overlap(state.mark))
     part = replace(part, rule=replace(part.rule, overlap=overlap))

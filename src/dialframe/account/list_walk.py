@@ -194,14 +194,7 @@ def _full_is_due(mark: Mark, rule: Rule, now: datetime) -> bool:
 def step(
     walk: Walk, created: Sequence[object], next_cursor: str | None, observed_at: datetime
 ) -> Walk:
-    """The walk after one page.
-
-    Args:
-        walk: The walk before it.
-        created: `created_at` of its rows in order, as far as they are instants.
-        next_cursor: Where the list goes on.
-        observed_at: When the page was asked for.
-    """
+    """The walk after one page."""
     instants = [value for value in created if isinstance(value, datetime)]
     ahead = ([] if walk.oldest_at is None else [walk.oldest_at]) + instants
     descending = (

@@ -82,22 +82,7 @@ def sync(
     on_progress: OnProgress | None,
     greet: Callable[[], None],
 ) -> SyncReport:
-    """Bring tables up to date: those that others need first, the rest side by side.
-
-    Args:
-        client: The service.
-        plan: What all tables share.
-        tables: Names of tables; None for every one.
-        on_progress: Called as each table goes on.
-        greet: A first question, asked beside the first tables; where it fails before one of them had an
-            answer, it ends them all.
-
-    Raises:
-        ConfigError: There is no such table.
-        AuthenticationError: The key is not accepted.
-        StoreError: The store cannot be written.
-        DialframeError: Nothing could be read at all; the error is the first table's.
-    """
+    """Bring tables up to date: those that others need first, the rest side by side."""
     wanted = _with_needs(tables)
     outcomes: dict[str, Outcome] = {}
     answered = Event()
@@ -243,17 +228,7 @@ class Outcome:
 def bring_table_up(
     table: Table, client: Client, work: Work, reconcile_after: timedelta | None
 ) -> Outcome:
-    """Bring one table up to date, alone among all processes.
-
-    Args:
-        table: The table.
-        client: The service.
-        work: Store, clock and listeners.
-        reconcile_after: When lists are read whole; None for the table's own rule.
-
-    Raises:
-        StoreError: The store cannot be written.
-    """
+    """Bring one table up to date, alone among all processes."""
     rule = RULES[table.name]
     if reconcile_after is not None:
         # Asked for expressly, it holds for large lists and small ones alike.
@@ -432,11 +407,6 @@ def _events(table: Table, client: Client, work: Work, rule: Rule, tally: Tally) 
     Each costs a request. So a sync of everything asks for the newest few, and leaves the rest to a sync
     of the events by name. The service forgets events after 30 days: one that is no longer listed is not
     gone.
-
-    Raises:
-        LeftOut: There are more than a sync of everything asks for.
-        LeftOpen: The walk was stopped, or its cursor was refused again and again.
-        DialframeError: The service or the store failed.
     """
     left = work.details
 
@@ -491,10 +461,6 @@ def _callbacks(table: Table, client: Client, work: Work, rule: Rule, tally: Tall
 
     A sync that comes within a minute of the last one reads three campaigns at work, those read
     longest ago; the table is then as fresh as the campaign that was read longest ago.
-
-    Raises:
-        LeftOpen: Campaigns are not up to date, or a list was left open.
-        DialframeError: The service or the store failed.
     """
     started_at = work.now()
     states = _states_of(table, work)

@@ -299,11 +299,7 @@ class BoundedTransport(httpx.BaseTransport):
     def __init__(
         self, *, ssl_context: ssl.SSLContext, proxy: httpx.Proxy | None, connections: int
     ) -> None:
-        """Prepare a pool of at most so many connections; none is opened yet.
-
-        Raises:
-            ImportError: The proxy is a SOCKS proxy and the package for it is missing.
-        """
+        """Prepare a pool of at most so many connections; none is opened yet."""
         shared = {
             "ssl_context": ssl_context,
             "max_connections": connections,

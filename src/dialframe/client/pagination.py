@@ -79,11 +79,7 @@ class Walk:
         return _without(page, ids, known) if known else page
 
     def pass_page(self, page: ListPage[Any]) -> None:
-        """Go on behind a page.
-
-        Raises:
-            ContractError: A cursor came twice, or 20 pages in a row were empty.
-        """
+        """Go on behind a page."""
         self.cursor = page.next_cursor
         self.ended = page.next_cursor is None
         if self.ended:

@@ -106,20 +106,7 @@ def plan(
     correlation_id: str | None = None,
     if_match: str | None = None,
 ) -> PlannedRequest:
-    """The bytes of a request.
-
-    Args:
-        operation: The row.
-        request: Its request; a field that is None is left out, except that a PATCH says null
-            where null was given.
-        key: Idempotency key.
-        correlation_id: `X-Correlation-ID`.
-        if_match: `If-Match`.
-
-    Raises:
-        ConfigError: The body is too large, too deep or no JSON, or a header does not belong to
-            this operation.
-    """
+    """The bytes of a request."""
     _refuse_stray(operation, key=key, if_match=if_match)
     values, places = _values(operation, request), _places(operation)
     path = operation.path.format_map(
@@ -146,17 +133,7 @@ def plan(
 
 
 def checked(operation: str, make: Callable[[], Made], *, root: str = "") -> Made:
-    """What `make` builds: a request, or a part of one.
-
-    Args:
-        operation: Name of the operation.
-        make: Builds it.
-        root: The argument that is checked, where `make` builds a single one.
-
-    Raises:
-        ConfigError: An argument is out of the contract's bounds; the message names the argument
-            and the bound, never the value.
-    """
+    """What `make` builds: a request, or a part of one."""
     try:
         return make()
     except ValidationError as error:
@@ -167,12 +144,7 @@ def checked(operation: str, make: Callable[[], Made], *, root: str = "") -> Made
 
 
 def encoded(operation: str, body: Mapping[str, Any], default: Callable[[Any], Any]) -> bytes:
-    """The body as JSON in UTF-8.
-
-    Raises:
-        ConfigError: It holds what JSON cannot say, is nested deeper than 20 levels or is larger
-            than 1 MiB (contract, Limits).
-    """
+    """The body as JSON in UTF-8."""
     try:
         text = json.dumps(
             body, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=default
@@ -440,12 +412,7 @@ def write_of(row: Mapping[str, Any]) -> Write:
 
 
 def refuse_reuse(known: Write, request: PlannedRequest, now: datetime, *, late: bool) -> None:
-    """Refuse to send a key again that stands for something else, is too old, or would reach people late.
-
-    Raises:
-        ConfigError: The key belongs to another request, the service may have forgotten it, or what it
-            does was meant long ago and `late` does not say that it may be done now.
-    """
+    """Refuse to send a key again that stands for something else, is too old, or would reach people late."""
     if known.digest != request.digest:
         raise ConfigError(
             f"{request.operation}: the idempotency key {known.key!r} belongs to another request "

@@ -88,11 +88,7 @@ def current_correlation() -> str | None:
 
 
 def check_correlation(correlation_id: str | None) -> None:
-    """Refuse a correlation id that the service would refuse.
-
-    Raises:
-        ConfigError: It breaks the contract's rule.
-    """
+    """Refuse a correlation id that the service would refuse."""
     if correlation_id is not None and not _CORRELATION.fullmatch(correlation_id):
         raise ConfigError(
             f"correlation_id: use 1 to {limits.CORRELATION_ID_CHARS[1]} of the characters "

@@ -67,16 +67,7 @@ def problem_error(
     key: str | None = None,
     now: datetime | None = None,
 ) -> ApiError:
-    """The error that an answer of status 400 or above stands for.
-
-    Args:
-        operation: The row that was asked.
-        status: HTTP status.
-        headers: Headers by lower-case name.
-        body: The parsed problem document, or None where the body is none.
-        key: The idempotency key that was sent.
-        now: The present, for a `Retry-After` that is a date and an answer without one.
-    """
+    """The error that an answer of status 400 or above stands for."""
     document: dict[str, Any] = body if isinstance(body, dict) else {}
     code = _text(document.get("code"))
     request_id = headers.get("x-request-id") or _text(document.get("request_id")) or None
@@ -318,21 +309,7 @@ def read(
     body: bytes,
     now: datetime | None = None,
 ) -> Parsed[Shown]:
-    """What an answer says.
-
-    Args:
-        operation: The row that was asked.
-        request: What was asked; errors name its key.
-        status: HTTP status.
-        headers: Headers by lower-case name.
-        body: The whole body.
-        now: The present, for a `Retry-After` that is a date.
-
-    Raises:
-        ApiError: The status is 400 or above.
-        ContractError: It is neither an error nor what the contract promises, or it is the answer to
-            another question.
-    """
+    """What an answer says."""
     if status >= 400:
         raise _refusal(operation, request, status, headers, body, now)
     checks = _checks(operation)

@@ -102,12 +102,7 @@ class GiveUp:
 
 
 def decide(seen: Seen, jitter: float) -> Retry | GiveUp:
-    """What to do after an attempt that failed.
-
-    Args:
-        seen: What is known.
-        jitter: A number from 0 up to 1.
-    """
+    """What to do after an attempt that failed."""
     if seen.phase == "answered" and not _waiting_helps(seen):
         return GiveUp("final")
     if not _harmless(seen):
@@ -208,11 +203,7 @@ class Body:
         self._came = 0
 
     def next(self) -> Steps[bytes | None]:
-        """The next bytes, None at the end.
-
-        Raises:
-            TransportError: They broke off, drip in, or were still coming at the deadline.
-        """
+        """The next bytes, None at the end."""
         # What whoever takes the bytes does with them in between is no waiting.
         asked_s = self._clock.monotonic()
         chunk: bytes | None = yield NextBytes(self._chunks)
@@ -243,19 +234,7 @@ class RetryLoop:
     def send(
         self, request: PlannedRequest, consume: Consume[T], policy: Policy, trail: Trail
     ) -> Steps[T]:
-        """Send a request until there is an answer that stays.
-
-        Args:
-            request: What is sent, the same bytes each time.
-            consume: What is made of an answer.
-            policy: How long and how often.
-            trail: Filled in as the call goes on.
-
-        Raises:
-            TransportError: No answer came.
-            ApiError: The service refused it.
-            ContractError: The answer is not what the contract says.
-        """
+        """Send a request until there is an answer that stays."""
         started_s = self._clock.monotonic()
         until_s = None if policy.deadline_s is None else started_s + policy.deadline_s
         while True:

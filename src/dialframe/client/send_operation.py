@@ -78,15 +78,7 @@ class Sender:
         make: Callable[[], Req],
         options: Options | None = None,
     ) -> Steps[Res]:
-        """The answer of an operation to the request that `make` builds.
-
-        Raises:
-            ConfigError: An argument is out of the contract's bounds; nothing was sent.
-            TransportError: No answer came.
-            ApiError: The service refused it.
-            ContractError: The answer is not what the contract says.
-            StoreError: The write journal cannot be written; nothing was sent.
-        """
+        """The answer of an operation to the request that `make` builds."""
         answered = yield from self.ask_raw(operation, make, options)
         if answered.quarantined:
             first = answered.quarantined[0]
@@ -158,11 +150,7 @@ class Sender:
         return (yield from self._loop.send(planned, checked_first, policy, Trail()))
 
     def resend(self, write: Write, options: Options) -> Steps[Answered[Any]]:
-        """The answer to a journalled write, asked with its own bytes.
-
-        Raises:
-            ConfigError: Its bytes are gone, or the operation is not in the contract.
-        """
+        """The answer to a journalled write, asked with its own bytes."""
         if write.request is None or write.operation not in BY_NAME:
             raise ConfigError(
                 f"{write.operation}: the write {write.key!r} cannot be sent again: its bytes are "
@@ -313,12 +301,7 @@ class Etags:
 
 
 def state_after(error: DialframeError, *, maybe_sent: bool) -> State:
-    """What is known of a write after an error.
-
-    Args:
-        error: What the call ended with.
-        maybe_sent: Whether an earlier attempt without an answer may have reached the service.
-    """
+    """What is known of a write after an error."""
     match error:
         case OutcomeUnknown():
             return "outcome_unknown"
@@ -350,18 +333,6 @@ def recorded(
     """The answer to a write that is on disk before it is sent, and what became of it afterwards.
 
     Whatever ends it early, a kill or a cancellation among them, leaves it pending.
-
-    Args:
-        journal: Where it is put down.
-        clock: What time it is.
-        request: The write, with its key.
-        trail: What the call leaves behind.
-        sending: Sends it until there is an answer that stays.
-        late: Whether it may reach people later than it was meant.
-
-    Raises:
-        StoreError: The journal cannot be written; nothing was sent.
-        TransportError: No answer came; the message names the key if the outcome is open.
     """
     earlier: State | None = yield OnDisk(lambda: journal.begin(request, clock.now(), late=late))
     trail.maybe_sent = earlier in _MAYBE

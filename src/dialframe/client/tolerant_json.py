@@ -70,11 +70,7 @@ class Tree:
 
 
 def parse(data: bytes) -> Tree:
-    """The JSON value of an answer.
-
-    Raises:
-        ValueError: It is not JSON even so: cut off, something else, or nested too deep.
-    """
+    """The JSON value of an answer."""
     try:
         value = from_json(data, allow_inf_nan=False)
     except ValueError:
@@ -219,17 +215,7 @@ class Mismatch(ValueError):
 
 
 def read_object(model: type[Shape], raw: Any, *, assumed: bool, sound: bool = True) -> Shape:
-    """One object as its model.
-
-    Args:
-        model: The shape.
-        raw: JSON value.
-        assumed: Whether the contract leaves the shape unshown.
-        sound: Whether it holds no value that cannot be read.
-
-    Raises:
-        Mismatch: It is no object, or a declared shape does not fit.
-    """
+    """One object as its model."""
     if not isinstance(raw, dict):
         raise Mismatch("", f"an object was expected, and {_kind(raw)} came")
     unreadable = None if sound else first_unreadable(raw)
@@ -253,16 +239,7 @@ def read_rows(
     expected: Mapping[str, str] | None = None,
     prefix: str = "",
 ) -> tuple[list[Shape], tuple[Quarantined, ...]]:
-    """The rows of a page, and those that do not fit with the reason.
-
-    Args:
-        model: The shape of a row.
-        raw: The rows as they came.
-        assumed: Whether the contract leaves the shape unshown.
-        sound: Whether none of them holds a value that cannot be read.
-        expected: Fields that were asked for, with their value: a row with another one is none of ours.
-        prefix: How every `id` begins, or nothing.
-    """
+    """The rows of a page, and those that do not fit with the reason."""
     doubtful = _unexpected(raw, expected or {}, prefix)
     if sound and not doubtful:
         try:
@@ -285,14 +262,7 @@ def read_rows(
 def sound_page(
     model: type[Answer], body: bytes, *, expected: Mapping[str, str], prefix: str
 ) -> Answer | None:
-    """A page read from its bytes in one go, or None where anything in it wants a second look.
-
-    Args:
-        model: The shape of the page.
-        body: Its JSON.
-        expected: Fields that were asked for, with their value.
-        prefix: How every `id` begins, or nothing.
-    """
+    """A page read from its bytes in one go, or None where anything in it wants a second look."""
     try:
         page: Any = _page(cast("Any", model)).validate_json(body)
     except ValidationError:

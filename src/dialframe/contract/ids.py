@@ -29,11 +29,7 @@ REQUEST_ID: Final = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}|edge_[0-9a-f]{32}")
 
 
 def pattern(kind: str) -> str:
-    """Regular expression, anchored, of the ids of one kind.
-
-    Raises:
-        KeyError: The contract names no such kind.
-    """
+    """Regular expression, anchored, of the ids of one kind."""
     return f"^{PREFIXES[kind]}{UUID_PATTERN}$"
 
 

@@ -248,11 +248,7 @@ HEADERS: Final[dict[str, Schema]] = {
 
 
 def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
-    """The OpenAPI document, ready for JSON; the same for the same address.
-
-    Args:
-        base_url: The service's address, without `/v1`; by default a variable of the document.
-    """
+    """The OpenAPI document, ready for JSON; the same for the same address."""
     shapes = definitions(ALL, (webhook_envelope.Envelope,))
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:

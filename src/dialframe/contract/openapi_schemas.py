@@ -63,10 +63,6 @@ def definitions(
     """Schemas of all shapes of the rows, and of what they are made of, by name.
 
     A request's schema has all its fields, wherever they travel; see `only`.
-
-    Args:
-        rows: The operations.
-        pushed: Shapes that the service sends by itself.
     """
     known = tuple(rows)
     models = {row.request for row in known} | {row.response for row in known} - {Media, Nothing}

@@ -95,11 +95,6 @@ def sign(body: bytes, *, timestamp_s: int, secrets: Iterable[str]) -> str:
 
     HMAC-SHA256 over `<timestamp>.` followed by the raw body, keyed with the whole text of each
     secret, newest first.
-
-    Args:
-        body: The raw bytes of the delivery.
-        timestamp_s: Unix seconds when this attempt is signed.
-        secrets: Signing secrets that are valid now, newest first.
     """
     return ",".join(_SCHEME + _digest(body, timestamp_s, secret) for secret in secrets)
 
@@ -111,13 +106,6 @@ def signature_matches(
 
     True when the timestamp is at most 300 seconds from `now_s` either way and any of the
     signatures matches any of the secrets; compared in constant time.
-
-    Args:
-        body: The raw bytes, exactly as they came.
-        signature: Value of `Service-Signature`.
-        timestamp_s: Value of `Service-Timestamp`.
-        now_s: The receiver's clock, Unix seconds.
-        secrets: Secrets to accept: the current one, and the previous one during a rotation.
     """
     if abs(now_s - timestamp_s) > limits.SIGNATURE_TOLERANCE_S:
         return False

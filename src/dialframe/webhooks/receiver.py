@@ -206,22 +206,7 @@ def start(
     path: str = PATH,
     answer_s: float = ANSWER_S,
 ) -> Receiver:
-    """Receive deliveries in a thread of this process, until the receiver is closed.
-
-    Args:
-        keep: Writes a delivery down durably and says whether its event is new; called from one thread.
-        secrets: The endpoint's signing secret; during a rotation both.
-        now: The clock, with a zone.
-        on_event: Called with each new event once, after it was stored, in a thread of its own.
-        on_trouble: Called for deliveries that were not accepted, in the same thread.
-        host: Address to listen at.
-        port: Port to listen at; 0 takes a free one.
-        path: Path of deliveries; everywhere else nothing is found.
-        answer_s: Seconds in which every delivery is answered.
-
-    Raises:
-        ConfigError: There is no secret, or the path or the port cannot be used.
-    """
+    """Receive deliveries in a thread of this process, until the receiver is closed."""
     if not _PATH.fullmatch(path):
         raise ConfigError(
             f"the path must begin with / and hold letters, digits and ._~-/ only, not {path!r}"
@@ -236,13 +221,7 @@ def start(
 
 
 def _application(reception: Reception, writer: Worker, announcer: Announcer) -> Starlette:
-    """The application of a receiver.
-
-    Args:
-        reception: How deliveries are received.
-        writer: Keeps deliveries, one after another, so that no event can be kept twice.
-        announcer: Gets new events and what was not accepted.
-    """
+    """The application of a receiver."""
 
     async def receive(request: Request) -> Response:
         try:

@@ -95,11 +95,7 @@ def verify(
 
 
 def usable(secrets: Sequence[str] | str) -> tuple[str, ...]:
-    """The secrets without blanks around them: with an empty one, anybody could sign.
-
-    Raises:
-        ConfigError: There is none, or one of them is empty or not ASCII.
-    """
+    """The secrets without blanks around them: with an empty one, anybody could sign."""
     given = (secrets,) if isinstance(secrets, str) else secrets
     keys = tuple(key.strip() for key in given)
     if not keys or not all(key and key.isascii() for key in keys):

@@ -110,11 +110,7 @@ def update_account(world: World, body: Settings, path: Path) -> Json:
 
 
 def client_of(world: World, path: Path) -> Client:
-    """The client that a call's path names.
-
-    Raises:
-        Refusal: `not_found`.
-    """
+    """The client that a call's path names."""
     for client in world.access.clients.values():
         if client.client_id == path["client_id"]:
             return client
@@ -318,11 +314,7 @@ class Call:
 
 
 def read_body(shape: type[BaseModel], text: bytes | str) -> BaseModel:
-    """A checked body.
-
-    Raises:
-        Refusal: `validation_failed`, status 422, with the reason.
-    """
+    """A checked body."""
     try:
         return shape.model_validate_json(text)
     except ValidationError as error:

@@ -126,12 +126,6 @@ def dial_first(
 
     A refusal is kept when its reason is a new one. After the window the lead has its normal place in
     the dialing order, which it keeps all the while.
-
-    Args:
-        context: For whom, and now.
-        lead_id: The lead.
-        until_us: The end of its window.
-        refused_before: The code of the last refusal.
     """
     sender = context.sender
     called = call_life.lead_called(sender.db, sender.client, lead_id)

@@ -191,16 +191,7 @@ def place(
     caller_id: str | None = None,
     agent: str | None = None,
 ) -> str:
-    """Dial a number for which every check was made: record, outbox, attempt; returns the call's id.
-
-    Args:
-        context: For whom and when.
-        called: Who is called.
-        occasion: Why.
-        about: Id of the callback that it keeps.
-        caller_id: The account's number to call from; by default one of its own, near the called.
-        agent: Extension of the agent who started it.
-    """
+    """Dial a number for which every check was made: record, outbox, attempt; returns the call's id."""
     sender, now_us = context.sender, context.sender.now_us
     from_number = caller_id or _caller_id(sender, called.phone)
     plan = _plan(context, called, occasion, from_number)

@@ -234,11 +234,7 @@ class Sender:
 
 
 def may_start_calls(caller: Caller) -> None:
-    """Refuse who lacks the scope, the switch or the key that reaching a person needs.
-
-    Raises:
-        Refusal: `insufficient_scope` or `tier_not_enabled`.
-    """
+    """Refuse who lacks the scope, the switch or the key that reaching a person needs."""
     if "calls:originate" not in caller.client.scopes:
         raise Refusal("insufficient_scope", "This also needs the scope calls:originate.")
     if not (caller.settings.tier2_calls_originate_enabled and caller.credential.sending):
@@ -254,11 +250,7 @@ def is_listed(db: sqlite3.Connection, client: int, phone: str) -> bool:
 
 
 def screen_can_run(sender: Sender) -> None:
-    """Refuse while the Do-Not-Call screen is out of order.
-
-    Raises:
-        Refusal: `dnc_screen_unavailable`.
-    """
+    """Refuse while the Do-Not-Call screen is out of order."""
     if not sender.settings.dnc_screen_available:
         raise Refusal(
             "dnc_screen_unavailable",
@@ -268,11 +260,7 @@ def screen_can_run(sender: Sender) -> None:
 
 
 def not_on_dnc(sender: Sender, phone: str, pointer: str) -> None:
-    """Refuse a number of the Do-Not-Call list, and any while the list cannot be asked.
-
-    Raises:
-        Refusal: `on_dnc` or `dnc_screen_unavailable`.
-    """
+    """Refuse a number of the Do-Not-Call list, and any while the list cannot be asked."""
     screen_can_run(sender)
     if is_listed(sender.db, sender.client, phone):
         problem = FieldError(pointer, "on_dnc")
@@ -280,11 +268,7 @@ def not_on_dnc(sender: Sender, phone: str, pointer: str) -> None:
 
 
 def country_reachable(sender: Sender, phone: str, pointer: str) -> None:
-    """Refuse a blocked or sanctioned country.
-
-    Raises:
-        Refusal: `blocked_country`.
-    """
+    """Refuse a blocked or sanctioned country."""
     number = _number(phone)
     if number is not None and number.country in sender.settings.unreachable:
         problem = FieldError(pointer, "blocked_country")
@@ -297,9 +281,6 @@ def contact_allowed(
     """Refuse what is no number, outside the calling hours, and without consent where the account asks for it.
 
     A consent of any channel counts: what the contract's channels are called is not shown.
-
-    Raises:
-        Refusal: `code`, with the reason as the first field problem.
     """
     if _number(phone) is None:
         problem = FieldError("/to", "invalid_phone")
@@ -315,13 +296,7 @@ def contact_allowed(
 
 
 def account_may_dial(sender: Sender, occasion: Occasion) -> None:
-    """Refuse what no call of the account is made for, whoever it is to.
-
-    Raises:
-        Refusal: `api_access_disabled`, `insufficient_scope`, `tier_not_enabled`, `sending_suspended`,
-            `outbound_not_approved`, `registry_stale_blocked`, `dnc_screen_unavailable`,
-            `insufficient_balance`, or what `spend` raises.
-    """
+    """Refuse what no call of the account is made for, whoever it is to."""
     settings = sender.settings
     if not (settings.api_access_enabled and sender.enabled):
         raise Refusal("api_access_disabled", "API access is switched off.")
@@ -339,11 +314,7 @@ def account_may_dial(sender: Sender, occasion: Occasion) -> None:
 
 
 def may_dial(sender: Sender, phone: str, occasion: Occasion) -> None:
-    """Every check before a number is dialed, made at that instant.
-
-    Raises:
-        Refusal: What `account_may_dial` raises, `blocked_country`, `on_dnc` or `dial_refused`.
-    """
+    """Every check before a number is dialed, made at that instant."""
     account_may_dial(sender, occasion)
     country_reachable(sender, phone, "/to")
     not_on_dnc(sender, phone, "/to")
@@ -351,11 +322,7 @@ def may_dial(sender: Sender, phone: str, occasion: Occasion) -> None:
 
 
 def sending_allowed(settings: Settings) -> None:
-    """Refuse while sending is stopped or not approved.
-
-    Raises:
-        Refusal: `sending_suspended` or `outbound_not_approved`.
-    """
+    """Refuse while sending is stopped or not approved."""
     if settings.sending_suspended:
         raise Refusal("sending_suspended", "An administrator stopped all sending.")
     if not settings.outbound_approved:
@@ -363,32 +330,19 @@ def sending_allowed(settings: Settings) -> None:
 
 
 def registry_fresh(settings: Settings) -> None:
-    """Refuse while a national list is out of date, where the account chose that.
-
-    Raises:
-        Refusal: `registry_stale_blocked`.
-    """
+    """Refuse while a national list is out of date, where the account chose that."""
     if settings.registry_stale and settings.block_stale_registry:
         raise Refusal("registry_stale_blocked", "A national do-not-call list is out of date.")
 
 
 def affordable(sender: Sender, kind: Kind) -> None:
-    """Refuse when the balance does not cover it.
-
-    Raises:
-        Refusal: `insufficient_balance`.
-    """
+    """Refuse when the balance does not cover it."""
     if sender.settings.balance < COST[kind]:
         raise Refusal("insufficient_balance", "The account's balance is too low.")
 
 
 def spend(sender: Sender, kind: Kind) -> None:
-    """Count one act against the account's caps, or refuse it.
-
-    Raises:
-        Refusal: `daily_cap_reached`; for calls and texts also `rate_limit_exceeded` (the cap of a
-            minute) and `spend_cap_reached`.
-    """
+    """Count one act against the account's caps, or refuse it."""
     _within_caps(sender, kind)
     sender.db.execute(
         "INSERT INTO spent VALUES (?, ?, ?, ?, ?)",

@@ -182,11 +182,7 @@ class Source:
 def page(
     context: Context[Query], source: Source, render: Callable[[tuple[Any, ...]], Json]
 ) -> Reply:
-    """One page of a list, newest first, ties by id.
-
-    Raises:
-        Refusal: `invalid_cursor`.
-    """
+    """One page of a list, newest first, ties by id."""
     binding = _binding(context)
     conditions, values = (
         ["client = ?", *source.fixed, *source.where],
@@ -215,14 +211,7 @@ def page(
 def rows_of(
     context: Context[Query], resource: Resource, where: Mapping[str, object | None], *fixed: str
 ) -> Reply:
-    """One page of a resource's table.
-
-    Args:
-        context: The request.
-        resource: What is listed.
-        where: Columns that have to equal a value; None asks for nothing.
-        *fixed: Further conditions without a value.
-    """
+    """One page of a resource's table."""
     wanted = {f"{name} = ?": value for name, value in where.items() if value is not None}
     source = Source(resource.table, resource.columns, wanted, fixed)
     return page(context, source, resource.render)

@@ -258,12 +258,7 @@ class Edge:
             await send_reply(refused(scope, failed, request_id), send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """The body of a request that is for the service.
-
-        Raises:
-            Refusal: It is for another host, too long, or for a path that no route may see.
-            Disconnected: It never came.
-        """
+        """The body of a request that is for the service."""
         if not self._answers_to_host(scope):
             # A page in a browser whose name was made to lead here must not reach the service.
             raise invalid("/Host", "not_allowed", "The service does not answer to this name.")
@@ -461,15 +456,7 @@ def build(
     hosts: Hosts,
     beside: Mapping[str, Callable[[], Starlette]] = NOTHING_BESIDE,
 ) -> Starlette:
-    """The whole app; it delivers webhooks while it runs.
-
-    Args:
-        world: What it serves.
-        pool: Threads for what waits for the disk.
-        console: What answers everything under `/console`.
-        hosts: Names that the service answers to.
-        beside: What makes further apps, by path.
-    """
+    """The whole app; it delivers webhooks while it runs."""
     deliveries = DeliveryLoop(world, pool)
     later = {path: MadeLater(make) for path, make in beside.items()}
 

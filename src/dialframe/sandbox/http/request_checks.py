@@ -64,11 +64,7 @@ def admit(
     buckets: Buckets,
     now_us: int,
 ) -> Caller:
-    """Who calls, once nothing speaks against it.
-
-    Raises:
-        Refusal: The first of the reasons in `CHECKS` that applies.
-    """
+    """Who calls, once nothing speaks against it."""
     _credential_in_url(inbound)
     caller = _authenticate(inbound, access)
     if caller is None:
@@ -182,11 +178,7 @@ _JSON_TYPE: Final = re.compile(
 
 
 def check_media_type(content_type: str | None) -> None:
-    """Refuse anything but `application/json` in UTF-8.
-
-    Raises:
-        Refusal: `unsupported_media_type`.
-    """
+    """Refuse anything but `application/json` in UTF-8."""
     if content_type is None or not _JSON_TYPE.fullmatch(content_type.strip()):
         raise Refusal(
             "unsupported_media_type", "The body's Content-Type has to be application/json."
@@ -194,11 +186,7 @@ def check_media_type(content_type: str | None) -> None:
 
 
 def parse(raw: bytes) -> Any:
-    """The value of a JSON text: UTF-8, no name twice in an object, finite numbers, fit text.
-
-    Raises:
-        Refusal: `validation_failed`, with what is wrong; also more than 20 levels of nesting.
-    """
+    """The value of a JSON text: UTF-8, no name twice in an object, finite numbers, fit text."""
     try:
         value = json.loads(
             raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_number
@@ -215,11 +203,7 @@ def parse(raw: bytes) -> Any:
 
 
 def refuse_credential(value: Any) -> None:
-    """Refuse a body that carries a key.
-
-    Raises:
-        Refusal: `credential_in_body`.
-    """
+    """Refuse a body that carries a key."""
     named = isinstance(value, dict) and any(
         name.lower() in CREDENTIAL_NAMES and isinstance(held, str) and held
         for name, held in value.items()
@@ -314,11 +298,7 @@ FORMS: Final[dict[str, re.Pattern[str]]] = {
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:
-    """Names and values of a query string.
-
-    Raises:
-        Refusal: It is not UTF-8, or holds text that no field takes.
-    """
+    """Names and values of a query string."""
     try:
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict")
     except ValueError:
@@ -337,12 +317,7 @@ def validate(
     query: str,
     body: Any,
 ) -> Request:
-    """The checked request.
-
-    Raises:
-        Refusal: `validation_failed` with every field that is wrong, `batch_too_large`, or
-            `not_found` where nothing is wrong but the form of an id in the path.
-    """
+    """The checked request."""
     if not isinstance(body, dict):
         raise invalid("", "wrong_type", "The body has to be a JSON object.")
     _refuse_large_batch(operation.name, body)

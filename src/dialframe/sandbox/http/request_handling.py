@@ -43,12 +43,7 @@ def fingerprint(method: str, path: str, query: list[tuple[str, str]], rest: Any)
 
 
 def stored(db: sqlite3.Connection, wanted: ReservedKey, now_us: int) -> Reply | None:
-    """The answer that was kept for this request, marked as replayed, or None.
-
-    Raises:
-        Refusal: `idempotency_conflict`: the key was used for another request; `outcome_unknown`:
-            what became of this one is not known.
-    """
+    """The answer that was kept for this request, marked as replayed, or None."""
     row = db.execute(
         "SELECT fingerprint, status, headers, body, unconfirmed FROM idempotency"
         " WHERE client = ? AND key = ? AND (created_at > ? OR unconfirmed IS NOT NULL)",
@@ -168,9 +163,6 @@ def reconcile(world: World, key: str, *, done: bool) -> int | None:
 
     A write that was done is carried out here, before anybody hears that it was; one that was not
     leaves the key as if it had never been used.
-
-    Raises:
-        Refusal: `not_found`: no write with this key is unconfirmed.
     """
     status = None
     with automatic_dialing.up_to_now(world) as (db, now_us):

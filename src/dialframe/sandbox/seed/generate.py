@@ -362,18 +362,6 @@ def generate(*, seed: int, size: str, as_of: dt.date) -> SyntheticAccount:
     The history ends as `as_of` begins (UTC): nothing has happened at or after that instant, only
     promises (callbacks, appointments, next attempts) lie beyond it. The bytes are the same on
     every machine with the same releases of numpy and of the time-zone data.
-
-    Args:
-        seed: Any whole number from 0 up.
-        size: `empty`, `tiny` (300 leads, 1,000 calls over three months), `small` (3,000 and
-            10,000 over six), `medium` (30,000 and 100,000) or `large` (300,000 and 1,000,000).
-        as_of: The day on which the history ends.
-
-    Returns:
-        The account; `SyntheticAccount` names the tables and units.
-
-    Raises:
-        ConfigError: When the size is unknown, the seed negative or the day before 2000.
     """
     if size != EMPTY and size not in SIZES:
         known = ", ".join([EMPTY, *SIZES])

@@ -202,13 +202,6 @@ def created_at(
     """When each lead came into the account, UTC milliseconds; always before its first call.
 
     Web forms come minutes before they are dialed, bought lists in fortnightly batches.
-
-    Args:
-        rng: Source of chance.
-        people: The leads.
-        campaigns: Their campaigns.
-        first_call: First call of each, or -1.
-        ends: End of the history.
     """
     count = len(first_call)
     opened = np.maximum(campaigns.opens, campaigns.created + DAY)[people.campaign]

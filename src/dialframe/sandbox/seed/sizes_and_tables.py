@@ -281,11 +281,7 @@ class Table:
 
     @classmethod
     def of(cls, parts: Mapping[str, Column]) -> Table:
-        """A table from its columns.
-
-        Raises:
-            ValueError: When the columns differ in length.
-        """
+        """A table from its columns."""
         lengths = {name: len(part) for name, part in parts.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"columns of different lengths: {lengths}")

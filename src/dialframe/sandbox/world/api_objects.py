@@ -54,11 +54,7 @@ class Resource:
         return {**body, **self.constants} if self.constants else body
 
     def find(self, db: sqlite3.Connection, client: int, identifier: str) -> Json:
-        """The object with this id.
-
-        Raises:
-            Refusal: `not_found`.
-        """
+        """The object with this id."""
         row = db.execute(
             f"SELECT {', '.join(self.columns)} FROM {self.table} WHERE client = ? AND id = ?",
             (client, identifier),
@@ -113,11 +109,7 @@ def etag(body: Json) -> str:
 
 
 def check_if_match(if_match: str | None, body: Json) -> None:
-    """Compare `If-Match` with what the object is now.
-
-    Raises:
-        Refusal: `precondition_failed`.
-    """
+    """Compare `If-Match` with what the object is now."""
     if if_match is None or if_match.strip() == "*":
         return
     if etag(body) not in (tag.strip() for tag in if_match.split(",")):

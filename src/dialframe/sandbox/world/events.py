@@ -77,11 +77,7 @@ def schedule(
 
 
 def find(db: sqlite3.Connection, client: int, event_id: str, now_us: int) -> Json:
-    """An event of the last 30 days with its data and deliveries.
-
-    Raises:
-        Refusal: `not_found`.
-    """
+    """An event of the last 30 days with its data and deliveries."""
     row = db.execute(
         "SELECT created_at, data FROM events WHERE client = ? AND id = ?", (client, event_id)
     ).fetchone()
@@ -261,16 +257,7 @@ def by_name_server(host: str) -> Sequence[str]:
 
 
 def url_reach(url: str, *, allow_loopback: bool, resolve: Resolver = by_name_server) -> Reach:
-    """Where a URL leads: off the machine, or to a receiver on it.
-
-    Args:
-        url: The URL.
-        allow_loopback: Whether a receiver on this machine is taken, over http too.
-        resolve: Gives the addresses of a name; none where it cannot be resolved.
-
-    Raises:
-        Refusal: `webhook_url_refused`.
-    """
+    """Where a URL leads: off the machine, or to a receiver on it."""
     parts, host = _split(url)
     addresses = _addresses(host, resolve)
     local = bool(addresses) and all(_is_loopback(address) for address in addresses)

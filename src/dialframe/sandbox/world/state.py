@@ -39,15 +39,7 @@ class Buckets:
         self._lock = threading.Lock()
 
     def take(self, wanted: Sequence[tuple[Bucket, str]], now_us: int) -> int | None:
-        """Take one token from each bucket, or from none.
-
-        Args:
-            wanted: Buckets with the name of whoever holds them.
-            now_us: The sandbox's clock.
-
-        Returns:
-            None when all had one, else whole seconds until all will have one.
-        """
+        """Take one token from each bucket, or from none."""
         with self._lock:
             levels = [self._refilled(bucket, owner, now_us) for bucket, owner in wanted]
             waits = [
@@ -97,11 +89,7 @@ class RunningKeys:
         self._lock = threading.Lock()
 
     def reserve(self, wanted: ReservedKey) -> None:
-        """Take the key.
-
-        Raises:
-            Refusal: `conflict` while the same request runs, `idempotency_conflict` for another.
-        """
+        """Take the key."""
         with self._lock:
             held = self._keys.get((wanted.client, wanted.key))
             if held is None:

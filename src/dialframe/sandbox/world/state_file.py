@@ -170,11 +170,7 @@ _SEED_STEP: Final = 1_000_003
 
 
 def account_of(*, seed: int, size: str, as_of: dt.date, client: int) -> SyntheticAccount | None:
-    """The synthetic account of a client, or None for an empty one.
-
-    Raises:
-        ConfigError: The size is unknown or the seed negative.
-    """
+    """The synthetic account of a client, or None for an empty one."""
     if size == EMPTY:
         return None
     # numpy and the generator are only loaded where an account is drawn.
