@@ -49,7 +49,7 @@ nitpick_ignore_regex = [
     (
         r"py:.*",
         r"(collections|contextlib|dataclasses|datetime|decimal|httpx|io|ipywidgets|matplotlib|mcp|np|numpy|os|pa"
-        r"|pandas|pathlib|pd|pyarrow|pydantic|re|socket|starlette|t|threading|traceback|types|typing|uuid)\..+",
+        r"|pandas|pathlib|pd|pyarrow|pydantic|re|socket|ssl|starlette|t|threading|traceback|types|typing|uuid)\..+",
     ),
 ]
 

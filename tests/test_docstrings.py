@@ -185,13 +185,19 @@ def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
         module = importlib.import_module(f"dialframe.{room}")
         for name in module.__all__:
             value = getattr(module, name)
-            members = vars(value) if inspect.isclass(value) else {"": value}
+            members = members_of(value) if inspect.isclass(value) else {"": value}
             for member, attribute in members.items():
                 function = getattr(attribute, "__func__", attribute)
                 if not inspect.isfunction(function) or member.startswith("_"):
                     continue
                 if function.__module__.startswith("dialframe."):
                     yield f"{room}.{name}.{member}".rstrip("."), function
+
+
+def members_of(kind: type) -> dict[str, Any]:
+    """Members of a class, and those that a private base gives it."""
+    private = [base for base in kind.__mro__[1:] if base.__name__.startswith("_")]
+    return {name: value for each in [*private, kind] for name, value in vars(each).items()}
 
 
 def arguments(function: Callable[..., Any]) -> list[str]:

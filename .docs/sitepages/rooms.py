@@ -142,7 +142,12 @@ def described(path: str, value: Any) -> list[str]:
     if isinstance(value, type) and issubclass(value, BaseException):
         return [f".. autoexception:: {path}", "   :show-inheritance:", ""]
     if isinstance(value, type):
-        return [f".. autoclass:: {path}", "   :members:", "   :exclude-members: set", ""]
+        shown = [f".. autoclass:: {path}", "   :members:", "   :exclude-members: set"]
+        if value.__mro__[1].__name__.startswith("_"):
+            # What a private base gives is its own; the public one above it has its own place.
+            public = next(base for base in value.__mro__[1:] if not base.__name__.startswith("_"))
+            shown.append(f"   :inherited-members: {public.__name__}")
+        return [*shown, ""]
     if inspect.isroutine(value):
         return [f".. autofunction:: {path}", ""]
     return [f".. autodata:: {path}", "   :no-value:", ""]

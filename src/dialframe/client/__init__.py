@@ -1,7 +1,6 @@
 """HTTP out: the service's operations as typed methods; loads httpx, and pandas only for a frame."""
 
-from dialframe.client.async_client import AsyncClient
-from dialframe.client.client import Client, Operations
+from dialframe.client.client import AsyncClient, Client, Operations
 from dialframe.client.connection import (
     MISSING_KEY,
     Address,

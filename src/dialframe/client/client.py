@@ -1,16 +1,18 @@
-"""The client: every operation of the service as a typed method."""
+"""The clients, in a thread and in an event loop: every operation of the service as a typed method."""
 
 from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from ssl import SSLContext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import httpx
 
 from dialframe.client import rate_limiter as lanes
 from dialframe.client import request_options as per_call
@@ -30,9 +32,14 @@ from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import RetryLoop
 from dialframe.client.send_operation import Defaults, Req, Sender
-from dialframe.client.step_runners import RawSync, Steps, Sync
+from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
 from dialframe.client.tolerant_json import Novelty
-from dialframe.client.transport import HttpxTransport, Reply, Transport
+from dialframe.client.transport import (
+    AsyncHttpxTransport,
+    AsyncTransport,
+    HttpxTransport,
+    Transport,
+)
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
 from dialframe.contract.models.base_models import Answer, Empty
@@ -40,12 +47,11 @@ from dialframe.contract.models.message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
 
-if TYPE_CHECKING:
-    import httpx
-
 DEFAULT_ATTEMPTS = 4
 
 Res = TypeVar("Res", bound=Answer)
+HttpT = TypeVar("HttpT")
+TransportT = TypeVar("TransportT")
 Verify = bool | str | Path | SSLContext
 Cert = str | Path | tuple[str, ...]
 
@@ -138,54 +144,13 @@ class Made:
         )
 
 
-def parts_of(
-    base_url: str | None,
-    api_key: str | None,
-    environment: Mapping[str, str] | None,
-    network: Network,
-    limiter: RateLimiter | Shared | None,
-    **numbers: Any,
-) -> tuple[Made, Credential, Any, RateLimiter | None]:
-    """The parts of a client from its arguments and the environment."""
-    variables = os.environ if environment is None else environment
-    settings = Settings.from_environment(variables, base_url=base_url, api_key=api_key)
-    address = parse_address(settings.base_url, called=settings.called("base_url"))
-    if not settings.api_key:
-        raise ConfigError(MISSING_KEY)
-    credential = Credential(settings.api_key, address, called=settings.called("api_key"))
-    # The same bounds as for a single call.
-    Options(**{name: numbers[name] for name in ("timeout_s", "deadline_s", "max_attempts")})
-    chosen = (
-        limiter.of(credential.account, address.url) if isinstance(limiter, Shared) else limiter
-    )
-    made = Made(
-        base_url=address.url,
-        limited=chosen is not None,
-        account=credential.account,
-        shown=credential.shown,
-        network=network,
-        **numbers,
-    )
-    return made, credential, address, chosen
+class _Service(Operations[ShellT], Generic[ShellT, HttpT, TransportT]):
+    """What both clients have in common: all but waiting for an answer."""
 
-
-class Client(Operations[Sync]):
-    """The service, with one method for each of its operations.
-
-        with dialframe.Client(base_url="https://...", api_key="svc_test_...") as client:
-            client.me()
-            client.calls.list(direction="outbound").to_frame()
-
-    Threads may share a client, and it works inside a running event loop, which it does not use.
-    Reads are repeated after a broken connection, an outage or a rate refusal; writes too, with
-    the same idempotency key and the same bytes, after they were put down in the write journal.
-
-    Every method raises `ConfigError` for an argument out of the contract's bounds, before
-    anything is sent; `TransportError` when no answer comes; a family of `ApiError` when the
-    service refuses; `ContractError` when an answer is not what the contract says; and a write
-    `StoreError` when the journal cannot be written. See `dialframe.errors`. Its operations are
-    listed at `Operations`.
-    """
+    #: Who runs the steps of a call, and what carries its requests: over httpx, or nowhere without a key.
+    _runner: ClassVar[Callable[..., Any]]
+    _carrier: ClassVar[Callable[..., Any]]
+    _keyless: ClassVar[Callable[[], Any]]
 
     def __init__(
         self,
@@ -199,8 +164,8 @@ class Client(Operations[Sync]):
         verify: Verify = True,
         cert: Cert | None = None,
         headers: Mapping[str, str] | None = None,
-        http_client: httpx.Client | None = None,
-        transport: Transport | None = None,
+        http_client: HttpT | None = None,
+        transport: TransportT | None = None,
         limiter: RateLimiter | Shared | None = SHARED,
         journal: Path | None = None,
         clock: Clock = SYSTEM,
@@ -235,33 +200,40 @@ class Client(Operations[Sync]):
             ConfigError: The address, the key or a number is missing or wrong.
         """
         network = Network(proxy=proxy, verify=verify, cert=cert, headers=headers or {})
-        made, credential, address, chosen = parts_of(
-            base_url, api_key, environment, network, limiter, timeout_s=timeout_s,
-            deadline_s=deadline_s, max_attempts=max_attempts, journal=journal,
-        )  # fmt: skip
-        carrier = transport or HttpxTransport(
+        variables = os.environ if environment is None else environment
+        settings = Settings.from_environment(variables, base_url=base_url, api_key=api_key)
+        address = parse_address(settings.base_url, called=settings.called("base_url"))
+        if not settings.api_key:
+            raise ConfigError(MISSING_KEY)
+        credential = Credential(settings.api_key, address, called=settings.called("api_key"))
+        # The same bounds as for a single call.
+        Options(timeout_s=timeout_s, deadline_s=deadline_s, max_attempts=max_attempts)
+        if isinstance(limiter, Shared):
+            limiter = limiter.of(credential.account, address.url)
+        made = Made(
+            base_url=address.url,
+            timeout_s=timeout_s,
+            deadline_s=deadline_s,
+            max_attempts=max_attempts,
+            journal=journal,
+            limited=limiter is not None,
+            account=credential.account,
+            shown=credential.shown,
+            network=network,
+        )
+        carrier = transport or self._carrier(
             address, credential, network=network, http_client=http_client
         )
-        self._join(made, made.sender(chosen, clock), Sync(carrier, chosen, clock))
+        self._join(made, made.sender(limiter, clock), self._runner(carrier, limiter, clock))
 
-    def _join(self, made: Made, sender: Sender, shell: Sync) -> None:
+    def _join(self, made: Made, sender: Sender, shell: ShellT) -> None:
         super().__init__(sender, shell)
         self._made = made
-        # A list that is still walked needs the connections though its client is forgotten.
-        weakref.finalize(shell, shell.transport.close)
 
     @property
     def base_url(self) -> str:
         """The service's address, without a slash at its end."""
         return self._made.base_url
-
-    @property
-    def with_raw_response(self) -> Operations[RawSync]:
-        """The same methods, each giving its result as `.value` of the whole answer (`Answered`).
-
-        So `client.with_raw_response.leads.get(lead_id).etag` is the ETag of a lead.
-        """
-        return Operations(self._sender, RawSync(self._shell))
 
     def with_options(
         self,
@@ -269,7 +241,7 @@ class Client(Operations[Sync]):
         timeout_s: float | None = None,
         deadline_s: float | None = None,
         max_attempts: int | None = None,
-    ) -> Client:
+    ) -> Self:
         """The same client with other defaults; connections are shared, and closed together.
 
         Args:
@@ -284,11 +256,161 @@ class Client(Operations[Sync]):
             >>> client = Client("https://service.example", "svc_test_cred_secret")
             >>> patient = client.with_options(timeout_s=120, max_attempts=10)
         """
+        other = type(self).__new__(type(self))
         made = self._made.changed(timeout_s, deadline_s, max_attempts)
-        other = Client.__new__(Client)
+        other._made = made  # noqa: SLF001 - its own kind
         Operations.__init__(other, self._sender.with_defaults(made.defaults), self._shell)
-        other._made = made  # noqa: SLF001 - its own constructor
         return other
+
+    def correlation(self, correlation_id: str) -> AbstractContextManager[None]:
+        """Send `X-Correlation-ID` with every call made inside the `with` block, in this thread or task.
+
+        Args:
+            correlation_id: 1-128 characters of `A-Z a-z 0-9 . _ : -`.
+
+        Returns:
+            A context manager.
+
+        Raises:
+            ConfigError: The id has other characters, or is too long.
+        """
+        return per_call.correlation(correlation_id)
+
+    def lane(self, name: Lane) -> AbstractContextManager[None]:
+        """Take turns under the rate limit in a lane, inside the `with` block and in this thread or task.
+
+        Args:
+            name: `interactive`, which never stands behind the others; `bulk`; or `spare`, which only
+                gets what bulk leaves over.
+
+        Returns:
+            A context manager.
+        """
+        return lanes.lane(name)
+
+    def etag_of(self, value: Answer) -> str | None:
+        """The ETag that a value of this client came with.
+
+        Args:
+            value: An answer, the same object that a method returned.
+
+        Returns:
+            The ETag, or None where there was none.
+        """
+        return self._sender.etags.of(value)
+
+    def novelties(self) -> list[Novelty]:
+        """Values of open sets that the contract does not name.
+
+        Returns:
+            Each with how often it came.
+        """
+        return self._sender.novelties.seen()
+
+    def with_key(self, api_key: str) -> Self:
+        """A client of the same address and settings with another key.
+
+        Also the way to give a key to a client that came through a pickle, which holds neither a key
+        nor proxy, certificates and headers.
+
+        Args:
+            api_key: The other key.
+
+        Returns:
+            The new client; this one stays open.
+
+        Raises:
+            ConfigError: The key is malformed, or a live key would go over http.
+        """
+        made, network = self._made, self._made.network or Network()
+        return type(self)(
+            made.base_url,
+            api_key,
+            timeout_s=made.timeout_s,
+            deadline_s=made.deadline_s,
+            max_attempts=made.max_attempts,
+            proxy=network.proxy,
+            verify=network.verify,
+            cert=network.cert,
+            headers=network.headers,
+            http_client=getattr(self._transport, "http_client", None),
+            limiter=SHARED if made.limited else None,
+            journal=made.journal,
+        )
+
+    @property
+    def _transport(self) -> Any:
+        shell: Any = self._shell
+        return shell.transport
+
+    def __repr__(self) -> str:
+        return (
+            f"<dialframe.{type(self).__name__} base_url={self.base_url!r} key={self._made.shown}>"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self._without_key, (replace(self._made, network=None),)
+
+    @classmethod
+    def _without_key(cls, made: Made) -> Self:
+        client = cls.__new__(cls)
+        client._join(made, made.sender(None, SYSTEM), cls._runner(cls._keyless(), None, SYSTEM))  # noqa: SLF001 - its own kind
+        return client
+
+
+class _Keyless:
+    """The transport of a client that came through a pickle: it says what is missing."""
+
+    def send(self, request: PlannedRequest, *, timeout_s: float) -> Any:
+        del timeout_s
+        raise ConfigError(
+            f"{request.operation}: this client came through a pickle, which holds no key: use "
+            "client.with_key(...)"
+        )
+
+    def close(self) -> None:
+        pass
+
+
+class _AsyncKeyless(_Keyless):
+    """The same for event loops."""
+
+    async def close(self) -> None:  # type: ignore[override]  # there it is awaited
+        pass
+
+
+class Client(_Service[Sync, httpx.Client, Transport]):
+    """The service, with one method for each of its operations.
+
+        with dialframe.Client(base_url="https://...", api_key="svc_test_...") as client:
+            client.me()
+            client.calls.list(direction="outbound").to_frame()
+
+    Threads may share a client, and it works inside a running event loop, which it does not use.
+    Reads are repeated after a broken connection, an outage or a rate refusal; writes too, with
+    the same idempotency key and the same bytes, after they were put down in the write journal.
+
+    Every method raises `ConfigError` for an argument out of the contract's bounds, before
+    anything is sent; `TransportError` when no answer comes; a family of `ApiError` when the
+    service refuses; `ContractError` when an answer is not what the contract says; and a write
+    `StoreError` when the journal cannot be written. See `dialframe.errors`. Its operations are
+    listed at `Operations`.
+    """
+
+    _runner, _carrier, _keyless = Sync, HttpxTransport, _Keyless
+
+    def _join(self, made: Made, sender: Sender, shell: Sync) -> None:
+        super()._join(made, sender, shell)
+        # A list that is still walked needs the connections though its client is forgotten.
+        weakref.finalize(shell, shell.transport.close)
+
+    @property
+    def with_raw_response(self) -> Operations[RawSync]:
+        """The same methods, each giving its result as `.value` of the whole answer (`Answered`).
+
+        So `client.with_raw_response.leads.get(lead_id).etag` is the ETag of a lead.
+        """
+        return Operations(self._sender, RawSync(self._shell))
 
     def send(
         self, operation: Operation[Req, Res], request: Req, options: Options | None = None
@@ -330,84 +452,6 @@ class Client(Operations[Sync]):
         """
         return self._shell.run(self._sender.ask_raw(operation, lambda: request, options))
 
-    def correlation(self, correlation_id: str) -> AbstractContextManager[None]:
-        """Send `X-Correlation-ID` with every call made inside the `with` block, in this thread.
-
-        Args:
-            correlation_id: 1-128 characters of `A-Z a-z 0-9 . _ : -`.
-
-        Returns:
-            A context manager.
-
-        Raises:
-            ConfigError: The id has other characters, or is too long.
-        """
-        return per_call.correlation(correlation_id)
-
-    def lane(self, name: Lane) -> AbstractContextManager[None]:
-        """Take turns under the rate limit in a lane, inside the `with` block and in this thread.
-
-        Args:
-            name: `interactive`, which never stands behind the others; `bulk`; or `spare`, which only
-                gets what bulk leaves over.
-
-        Returns:
-            A context manager.
-        """
-        return lanes.lane(name)
-
-    def etag_of(self, value: Answer) -> str | None:
-        """The ETag that a value of this client came with.
-
-        Args:
-            value: An answer, the same object that a method returned.
-
-        Returns:
-            The ETag, or None where there was none.
-        """
-        return self._sender.etags.of(value)
-
-    def novelties(self) -> list[Novelty]:
-        """Values of open sets that the contract does not name.
-
-        Returns:
-            Each with how often it came.
-        """
-        return self._sender.novelties.seen()
-
-    def with_key(self, api_key: str) -> Client:
-        """A client of the same address and settings with another key.
-
-        Also the way to give a key to a client that came through a pickle, which holds neither a key
-        nor proxy, certificates and headers.
-
-        Args:
-            api_key: The other key.
-
-        Returns:
-            The new client; this one stays open.
-
-        Raises:
-            ConfigError: The key is malformed, or a live key would go over http.
-        """
-        own, network = self._made, self._made.network or Network()
-        return Client(
-            own.base_url,
-            api_key,
-            timeout_s=own.timeout_s,
-            deadline_s=own.deadline_s,
-            max_attempts=own.max_attempts,
-            proxy=network.proxy,
-            verify=network.verify,
-            cert=network.cert,
-            headers=network.headers,
-            http_client=self._shell.transport.http_client
-            if isinstance(self._shell.transport, HttpxTransport)
-            else None,
-            limiter=SHARED if own.limited else None,
-            journal=own.journal,
-        )
-
     def close(self) -> None:
         """Close every connection; calling afterwards is an error."""
         self._shell.transport.close()
@@ -423,28 +467,54 @@ class Client(Operations[Sync]):
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"<dialframe.Client base_url={self.base_url!r} key={self._made.shown}>"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _without_key, (replace(self._made, network=None),)
+class AsyncClient(_Service[Async, httpx.AsyncClient, AsyncTransport]):
+    """The service in an event loop (asyncio): the methods of `Client` as coroutines.
 
+        import asyncio
 
-class _Keyless:
-    """The transport of a client that came through a pickle: it says what is missing."""
+        async def count() -> int:
+            async with dialframe.AsyncClient() as client:
+                return len([call async for call in client.calls.list(direction="outbound")])
 
-    def send(self, request: PlannedRequest, *, timeout_s: float) -> Reply:
-        del timeout_s
-        raise ConfigError(
-            f"{request.operation}: this client came through a pickle, which holds no key: use "
-            "client.with_key(...)"
-        )
+        asyncio.run(count())
 
-    def close(self) -> None:
-        pass
+    Arguments, results, errors, repetition, the rate limit and the write journal are those of
+    `Client`. A call that is cancelled lets its connection go; a write among them stays pending in
+    the journal (`await client.writes.pending()`), because it may have happened. A client may be used
+    in one loop after another, which then has connections of its own.
+    """
 
+    _runner, _carrier, _keyless = Async, AsyncHttpxTransport, _AsyncKeyless
 
-def _without_key(made: Made) -> Client:
-    client = Client.__new__(Client)
-    client._join(made, made.sender(None, SYSTEM), Sync(_Keyless(), None, SYSTEM))  # noqa: SLF001 - its own constructor
-    return client
+    @property
+    def with_raw_response(self) -> Operations[RawAsync]:
+        """The same methods, each giving its result inside the whole answer."""
+        return Operations(self._sender, RawAsync(self._shell))
+
+    async def send(
+        self, operation: Operation[Req, Res], request: Req, options: Options | None = None
+    ) -> Res:
+        """Send any operation, as `Client.send` does."""
+        return await self._shell.run(self._sender.ask(operation, lambda: request, options))
+
+    async def send_raw(
+        self, operation: Operation[Req, Res], request: Req, options: Options | None = None
+    ) -> Answered[Res]:
+        """Send any operation, for an answer with everything that came along: `Client.send_raw`."""
+        return await self._shell.run(self._sender.ask_raw(operation, lambda: request, options))
+
+    async def aclose(self) -> None:
+        """Close every connection; calling afterwards is an error."""
+        await self._shell.transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
