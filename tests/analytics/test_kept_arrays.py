@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 from analytics.synthetic import account
+from claims.worlds import Switches, made
 from dialframe import analytics
 from dialframe.analytics.attempt import arrays
+from dialframe.analytics.stats import rate_ratios
 
 
 def _asked(calls: pd.DataFrame, leads: pd.DataFrame) -> dict[str, object]:
@@ -122,7 +124,7 @@ def test_numbers_are_told_apart_as_texts_are(texts: list[str | None], kind: pa.D
     """The way by whole numbers gives the same places and the same words."""
     values = pa.array(texts, kind)
     for part in (values, values.slice(1)):
-        found, words = arrays._distinct(part)
+        found, words = arrays._distinct(part, arrays.whole_numbers(part))
         plain = part.dictionary_encode()
         assert found.indices.equals(plain.indices)
         assert words.equals(plain.dictionary)
@@ -147,3 +149,33 @@ def test_what_is_shared_cannot_be_written() -> None:
     code, _ = arrays.encoded(pd.Series(["a", "b"], dtype="str"))
     with pytest.raises(ValueError, match="read-only"):
         code[0] = 1
+
+
+def test_another_taxonomy_judges_every_metric_anew() -> None:
+    """What was worked out under one taxonomy is not taken for the answer under another."""
+    world = made(5, Switches(leads=1500, callers=4, sick=0.25, sick_keeps=0.2))
+    other = analytics.DEFAULT.with_codes({"NI": "machine"})
+    effect = analytics.taxonomy_effect(
+        world.calls, world.leads, before=analytics.DEFAULT, after=other
+    ).table.set_index("metric")
+    for place, taxonomy in (("before", analytics.DEFAULT), ("after", other)):
+        arrays._KEPT.clear()
+        alone = analytics.metrics.compute(world.calls, world.leads, taxonomy=taxonomy).table
+        alone = alone.set_index("metric")["value"]
+        assert effect[place].equals(alone.reindex(effect.index).rename(place))
+    assert "local_presence_lift" in effect.index
+
+
+def test_a_model_is_fitted_once_to_the_same_numbers() -> None:
+    """And anew to any other: the claims of hours and the table of best_time are of one model."""
+    world = made(6, Switches(leads=400))
+    rate_ratios._FITTED.clear()
+    assert analytics.best_time(world.calls, world.leads).claims
+    fitted = len(rate_ratios._FITTED)
+    assert fitted
+    again = world.calls.copy()
+    assert analytics.hours(again, world.leads).claims
+    assert len(rate_ratios._FITTED) == fitted
+    again.loc[again.index[:40], "disposition"] = "NI"
+    assert analytics.hours(again, world.leads).claims
+    assert len(rate_ratios._FITTED) == 2 * fitted

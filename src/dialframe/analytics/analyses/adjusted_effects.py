@@ -35,7 +35,7 @@ from dialframe.analytics.stats.inference import (
     normal_quantile,
     tested_level,
 )
-from dialframe.analytics.stats.rate_ratios import Effects, RateRatios, joined, rate_ratios
+from dialframe.analytics.stats.rate_ratios import Effects, effects_of, joined, rate_ratios
 
 #: Log ratio from which on a difference is beyond everything that calls show.
 _MOST_LOG: Final = 6.0
@@ -138,7 +138,7 @@ def people_by(
     strata: Sequence[Ints] | None = None,
     factors: Mapping[str, Ints] | None = None,
     hit: Mask | None = None,
-) -> RateRatios:
+) -> Effects:
     """The effect of a level on the chance of a person, inside the usual strata.
 
     Args:
@@ -149,14 +149,14 @@ def people_by(
         factors: What else is held still; by default attempt, local hour, weekday and time zone.
         hit: What the chance is of; by default that a person answered.
     """
-    return rate_ratios(
+    return effects_of(
         found.flag("human") if hit is None else hit,
         usual_strata(found) if strata is None else strata,
         {**(usual_factors(found, name) if factors is None else factors), name: level},
         found.cluster,
         wanted=[name],
         day=day_code(found),
-    )
+    )[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

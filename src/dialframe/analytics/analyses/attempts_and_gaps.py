@@ -40,7 +40,7 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.instants import When
 
 #: Hours between two attempts at which a new band begins.
@@ -233,12 +233,12 @@ def _gaps_judged(
         if not human[mine].any():
             continue
         level, enough = pooled(band[mine], len(GAPS_H), min_calls)
-        model = rate_ratios(
+        effects = effects_of(
             human[mine], [code[mine] for code in strata],
             {**{name: code[mine] for name, code in factors.items()}, "gap": level},
             cluster[mine], wanted=["gap"], day=day[mine],
-        )  # fmt: skip
-        verdicts[i] = judged(model.effects["gap"], enough, alpha, tests=len(asked), shape="named")
+        )["gap"]  # fmt: skip
+        verdicts[i] = judged(effects, enough, alpha, tests=len(asked), shape="named")
     return verdicts
 
 

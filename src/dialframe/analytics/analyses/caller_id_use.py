@@ -15,6 +15,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     Judged,
     judged,
     people_by,
+    usual_strata,
 )
 from dialframe.analytics.analyses.caller_ids import caller_model, sick_calls
 from dialframe.analytics.attempt.argument_checks import analysis
@@ -29,6 +30,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, seen
 from dialframe.analytics.result.result_tables import plural, rated_calls, ratio, share, sums, table
+from dialframe.analytics.stats.rate_ratios import joined
 from dialframe.instants import When
 
 _DAY_US: Final = 86_400_000_000
@@ -135,15 +137,15 @@ def _adjusted(
     nothing = (*counts, *[np.nan] * 5, 0.0)
     if not len(found) or len(np.unique(level)) < 2 or not 0 < int(human.sum()) < len(found):
         return None, nothing
-    model = people_by(found, "local", level)
-    effects = model.effects["local"]
+    effects = people_by(found, "local", level)
     verdict = judged(effects, np.ones(2, dtype=bool), alpha)
     if np.isnan(verdict.p):
         return None, nothing
     error, gap = effects.between(1, 0)
     other = float(effects.rates()[0])
     lift, low, high = (other * float(np.expm1(gap + s * 1.96 * error)) for s in (0, -1, 1))
-    both = np.bincount(model.stratum, level) * np.bincount(model.stratum, 1 - level) > 0
+    stratum = joined(usual_strata(found), len(found))
+    both = np.bincount(stratum, level) * np.bincount(stratum, 1 - level) > 0
     return verdict, (*counts, other + lift, other, lift, low, high, float(both.sum()))
 
 

@@ -14,7 +14,7 @@ from dialframe.analytics.analyses.adjusted_effects import (
     week_code,
 )
 from dialframe.analytics.attempt.argument_checks import analysis
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.attempt.attempt_table import (
     Attempts,
     count_attempts,
@@ -117,10 +117,10 @@ def caller_ids(
 
 def of_attempts(found: Attempts, min_calls: int, alpha: float = ALARM) -> Result:
     """The same of attempts that are counted already; worked out once for each of them."""
-    key = f"caller ids {min_calls} {alpha}"
-    if key not in found.known:
-        found.known[key] = _judged_numbers(found, min_calls, alpha)
-    result: Result = found.known[key]
+    key = f"caller ids {min_calls} {alpha} {found.as_of} {digest(source_level(found)[0]).hex()}"
+    if key not in found.arrays:
+        found.arrays[key] = _judged_numbers(found, min_calls, alpha)
+    result: Result = found.arrays[key]
     return result
 
 
@@ -506,13 +506,9 @@ def caller_model(found: Attempts, *, weekly: bool = True) -> RateRatios:
         found: The attempts.
         weekly: Inside the week, or over the whole time, for who compares a number with its own past.
     """
-    key = f"caller model {weekly}"
-    if key not in found.known:
-        found.known[key] = rate_ratios(
-            found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
-            {"source": source_level(found)[0], **usual_factors(found),
-             "local": local_match(found).astype(np.int64)},
-            found.cluster, wanted=[],
-        )  # fmt: skip
-    model: RateRatios = found.known[key]
-    return model
+    return rate_ratios(
+        found.flag("human"), [campaign_code(found), *([week_code(found)] if weekly else [])],
+        {"source": source_level(found)[0], **usual_factors(found),
+         "local": local_match(found).astype(np.int64)},
+        found.cluster, wanted=[],
+    )  # fmt: skip

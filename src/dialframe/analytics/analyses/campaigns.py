@@ -192,8 +192,7 @@ def _held_still(
         return None, nothing
     strata = [week_code(found), source_level(found, source)[0]]
     factors = {**usual_factors(found), "attempt": tried_level(found, hit, [*strata, group])}
-    model = people_by(found, "campaign", group, hit=hit, strata=strata, factors=factors)
-    effects = model.effects["campaign"]
+    effects = people_by(found, "campaign", group, hit=hit, strata=strata, factors=factors)
     verdict = judged(effects, np.ones(2, dtype=bool), level)
     if np.isnan(verdict.p):
         return None, nothing
@@ -387,8 +386,9 @@ def _changed(
     """p, adjusted change, what would have been seen, and bounds; None where nothing can be told."""
     if not 0 < int(hit.sum()) < len(hit):
         return None
-    model = people_by(found, "now", new.astype(np.int64), hit=hit, strata=[source_level(found)[0]])
-    effects = model.effects["now"]
+    effects = people_by(
+        found, "now", new.astype(np.int64), hit=hit, strata=[source_level(found)[0]]
+    )
     verdict = judged(effects, np.ones(2, dtype=bool), alpha, tests=tests)
     if np.isnan(verdict.p):
         return None

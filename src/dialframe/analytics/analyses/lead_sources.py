@@ -25,7 +25,7 @@ from dialframe.analytics.result.claims import Claim, points, seen
 from dialframe.analytics.result.result_tables import plural, ratio, sums, table
 from dialframe.analytics.stats.inference import detectable_effect, false_discovery, tested_level
 from dialframe.analytics.stats.intervals import rates
-from dialframe.analytics.stats.rate_ratios import Effects, rate_ratios
+from dialframe.analytics.stats.rate_ratios import Effects, effects_of
 from dialframe.errors import ConfigError
 from dialframe.frames import CALLS, empty
 from dialframe.instants import When
@@ -309,12 +309,11 @@ def _sources_judged(
     if not known.any() or not 0 < int(human[known].sum()) < int(known.sum()):
         return None, nothing, nothing
     factors = {name: values[known] for name, values in usual_factors(found).items()}
-    model = rate_ratios(
+    effects = effects_of(
         human[known], [campaign_code(found)[known], week_code(found)[known]],
         {**factors, "source": level[known].astype(np.int64)}, found.cluster[known],
         wanted=["source"], day=day_code(found)[known],
-    )  # fmt: skip
-    effects = model.effects["source"]
+    )["source"]  # fmt: skip
     p = nothing.copy()
     if effects.df < 1:
         return None, nothing, nothing

@@ -37,7 +37,7 @@ from dialframe.analytics.attempt.taxonomy import DEFAULT, Taxonomy
 from dialframe.analytics.result.analysis_result import Result
 from dialframe.analytics.result.claims import Claim, counted, points
 from dialframe.analytics.result.result_tables import median, plural, rated, share, sums, table
-from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.analytics.stats.survival import curves
 from dialframe.errors import ConfigError
 from dialframe.instants import When
@@ -168,13 +168,13 @@ def _waits_judged(
     if not len(rows) or not 0 < int(won[lead].sum()) < len(rows):
         return None
     level, enough = pooled(band[lead], len(DELAYS_MIN), min_calls)
-    model = rate_ratios(
+    effects = effects_of(
         won[lead], [code[rows] for code in usual_strata(found, source)],
         {**{name: code[rows] for name, code in usual_factors(found, "attempt").items()},
          "wait": level},
         lead.astype(np.int64), wanted=["wait"], day=day_code(found)[rows],
-    )  # fmt: skip
-    return judged(model.effects["wait"], enough, alpha)
+    )["wait"]  # fmt: skip
+    return judged(effects, enough, alpha)
 
 
 def _wait_claims(verdict: Judged) -> tuple[Claim, ...]:

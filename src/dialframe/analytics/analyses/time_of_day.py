@@ -43,7 +43,7 @@ from dialframe.analytics.result.result_tables import (
     sums,
     table,
 )
-from dialframe.analytics.stats.rate_ratios import rate_ratios
+from dialframe.analytics.stats.rate_ratios import effects_of
 from dialframe.instants import When
 
 _CELLS: Final = 7 * 24
@@ -98,7 +98,7 @@ def hours(
         {
             "weekday": [name for name in WEEKDAYS for _ in range(24)],
             "hour": np.tile(np.arange(24), 7),
-            **rated_calls(clock.cell, found.flag("human"), found.cluster, _CELLS),
+            **rated_calls(clock.cell, found.flag("human"), found.lead_or_number, _CELLS),
             "shrunk": shrunk(k, n),
             "thin": n < min_calls,
         }
@@ -210,12 +210,12 @@ class _Times:
         used = {
             name: pooled(level, len(_NAMES[name]), least) for name, level in self.levels.items()
         }
-        model = rate_ratios(
+        fitted = effects_of(
             self.human, usual_strata(self.found, source),
             {"attempt": attempt_level(self.found), "zone": zone_level(self.found), **{k: code for k, (code, _) in used.items()}},
             self.found.cluster, wanted=list(self.levels), day=day_code(self.found),
         )  # fmt: skip
-        for name, effects in model.effects.items():
+        for name, effects in fitted.items():
             self.judged[name] = judged(
                 effects,
                 used[name][1],
@@ -445,8 +445,8 @@ def _parts_judged(found: Attempts, part: Ints, min_calls: int, alpha: float) -> 
     if not 0 < int(found.flag("human").sum()) < len(found):
         return None
     level, enough = pooled(part, len(DAYPARTS), min_calls)
-    model = people_by(found, "part", level, factors=usual_factors(found, "hour"))
-    return judged(model.effects["part"], enough, alpha, shape="named")
+    effects = people_by(found, "part", level, factors=usual_factors(found, "hour"))
+    return judged(effects, enough, alpha, shape="named")
 
 
 def _part(hour: Ints) -> Ints:

@@ -235,7 +235,7 @@ def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     """Each text's place among the distinct ones, which come at last for null, and the distinct ones."""
 
     def make() -> tuple[npt.NDArray[np.integer], pa.Array]:
-        found, words = _distinct(arrow(values))
+        found, words = _distinct(arrow(values), kept_numbers(values))
         places = np.asarray(found.indices.fill_null(len(words)))
         kind = np.int16 if len(words) < np.iinfo(np.int16).max else np.int32
         return frozen(places.astype(kind)), words
@@ -243,12 +243,11 @@ def placed(values: pd.Series) -> tuple[npt.NDArray[np.integer], pa.Array]:
     return once("placed", [values], make)
 
 
-def _distinct(texts: pa.Array) -> tuple[pa.DictionaryArray, pa.Array]:
+def _distinct(texts: pa.Array, whole: Ints | None) -> tuple[pa.DictionaryArray, pa.Array]:
     """Texts with their distinct values, in the order in which they come.
 
     Numbers of the North American length are told apart as whole numbers, in half the time.
     """
-    whole = whole_numbers(texts)
     if whole is not None:
         found = pa.array(whole).dictionary_encode()
         words = pc.binary_join_element_wise("+", found.dictionary.cast(pa.string()), "")
@@ -305,6 +304,11 @@ def whole_numbers(texts: pa.Array) -> Ints | None:
         word = (word * factor + (word >> shift)) & mask
     head = first[:, 0].astype(np.int64) * 100 + first[:, 1] * np.int64(10) + first[:, 2]
     return np.asarray(word.view(np.int64) + head * 10**8)
+
+
+def kept_numbers(values: pd.Series) -> Ints | None:
+    """A column of E.164 texts as whole numbers, read once; None where one is another text."""
+    return once("numbers", [values], lambda: frozen(whole_numbers(arrow(values))))
 
 
 def repeated(values: pd.Series) -> Mask:

@@ -23,12 +23,12 @@ from dialframe.analytics.attempt.arrays import (
     digest,
     encoded,
     frozen,
+    kept_numbers,
     micros,
     once,
     placed,
     require,
     seconds,
-    whole_numbers,
     word_of,
 )
 from dialframe.analytics.attempt.call_scope import Notes, Scope, balance, latest, scope
@@ -44,7 +44,7 @@ from dialframe.analytics.attempt.lead_match import (
     match_rows,
     no_leads,
 )
-from dialframe.analytics.attempt.local_clock import Local, local
+from dialframe.analytics.attempt.local_clock import Local, local, zone_cases
 from dialframe.analytics.attempt.outcome_classes import CONNECTED_UNKNOWN, NO_GROUP, NOTES, PLACE
 from dialframe.analytics.attempt.taxonomy import Taxonomy
 from dialframe.instants import When, instant
@@ -92,7 +92,6 @@ class Attempts:
         taxonomy: What classed them.
         as_of: Latest instant in the data, or what the caller said.
         campaign: The only campaign looked at, or None.
-        known: What was worked out once and several analyses need again.
         history: Positions of the attempts before and after the window too: what numbers them.
         arrays: What was worked out of these rows alone, which all who count the same calls share.
     """
@@ -106,7 +105,6 @@ class Attempts:
     taxonomy: Taxonomy
     as_of: datetime | None
     campaign: str | None = None
-    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     history: Ints | None = None
     arrays: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -149,6 +147,14 @@ class Attempts:
             return self.lead.astype(np.int64)
         alone = len(self.leads) + placed(self.calls["to_number"])[0][self.rows].astype(np.int64)
         return np.where(self.lead >= 0, self.lead, alone)
+
+    @_Shared
+    def lead_or_number(self) -> Ints:
+        """The same as `cluster` in whole numbers with gaps, which need no list of all numbers."""
+        numbers = kept_numbers(self.calls["to_number"])
+        if numbers is None or (self.lead >= 0).all():
+            return self.cluster
+        return np.where(self.lead >= 0, self.lead, len(self.leads) + numbers[self.rows])
 
     @_Shared
     def order(self) -> Ints:
@@ -446,7 +452,8 @@ _ZONES: Final = 27
 def clock_of(found: Attempts) -> Local:
     """The clock of the person called, of each attempt."""
     if "clock" not in found.arrays:
-        found.arrays["clock"] = local(found.numbers("to_number"), found.when)
+        case, zones = zone_cases(found.calls["to_number"])
+        found.arrays["clock"] = local(case[found.rows], zones, found.when)
     clock: Local = found.arrays["clock"]
     return clock
 
@@ -482,11 +489,7 @@ def source_level(found: Attempts, field: str = SOURCE) -> tuple[Ints, list[str]]
     """Source of each attempt's lead; one for all where leads have no such field."""
     if not len(found.leads) or not _has(found, field):
         return np.zeros(len(found), dtype=np.int64), ["(none)"]
-    key = f"field {field}"
-    if key not in found.known:
-        found.known[key] = found.lead_text(field)
-    level: tuple[Ints, list[str]] = found.known[key]
-    return level
+    return found.lead_text(field)
 
 
 def local_match(found: Attempts) -> Mask:
@@ -498,15 +501,15 @@ def area(found: Attempts, column: str) -> Ints:
     """Area code of a number; -1 or -2 outside the North American plan, which never match."""
     outside = -1 if column == "from_number" else -2
     numbers = found.calls[column]
-    codes = once(f"area {outside}", [numbers], lambda: frozen(_areas(arrow(numbers), outside)))
+    codes = once(f"area {outside}", [numbers], lambda: frozen(_areas(numbers, outside)))
     return codes[found.rows]
 
 
-def _areas(numbers: pa.Array, outside: int) -> Ints:
-    whole = whole_numbers(numbers)
+def _areas(numbers: pd.Series, outside: int) -> Ints:
+    whole = kept_numbers(numbers)
     if whole is not None:
         return np.where(whole // 10**10 == 1, whole // 10**7 % 1000, outside)
-    found = numbers.dictionary_encode()
+    found = arrow(numbers).dictionary_encode()
     codes = [int(n[2:5]) if n.startswith("+1") and n[2:5].isdigit() and len(n) == NANP_LENGTH else outside
              for n in map(str, found.dictionary.to_pylist())]  # fmt: skip
     places = np.asarray(found.indices.fill_null(len(codes)))

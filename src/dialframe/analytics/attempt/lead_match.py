@@ -17,6 +17,7 @@ from dialframe.analytics.attempt.arrays import (
     Mask,
     arrow,
     as_frame,
+    frozen,
     in_order,
     is_word,
     numbered,
@@ -320,14 +321,21 @@ def lead_groups(leads: pd.DataFrame, by: str) -> tuple[Ints, list[str]]:
     Raises:
         ConfigError: `by` is neither.
     """
-    if by == "region":
-        return in_order(_regions(leads["phone"]).fillna(NO_GROUP))
-    values = leads[by].astype("str") if by in leads.columns else _custom(leads, by)
-    return in_order(values.fillna(NO_GROUP))
+    column = by if by in leads.columns else "phone" if by == "region" else "custom_fields"
+    require(leads, (column,), "leads")
+
+    def make() -> tuple[Ints, list[str]]:
+        values = _regions(leads["phone"]) if by == "region" else (
+            leads[by].astype("str") if by in leads.columns else _custom(leads, by)
+        )  # fmt: skip
+        code, names = in_order(values.fillna(NO_GROUP))
+        return frozen(code), names
+
+    code, names = once(("groups", by), [leads[column]], make)
+    return code, list(names)
 
 
 def _custom(leads: pd.DataFrame, by: str) -> pd.Series:
-    require(leads, ("custom_fields",), "leads")
     # Many leads carry the same fields, and reading JSON is the slow part.
     place, distinct = numbered(leads["custom_fields"])
     once = custom_field(pd.DataFrame({"custom_fields": [*distinct, None]}, dtype="str"), by)

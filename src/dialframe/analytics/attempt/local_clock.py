@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -12,7 +13,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dialframe.analytics.attempt.arrays import NANP_LENGTH, NO_TIME, Ints, Mask, whole_numbers
+from dialframe.analytics.attempt.arrays import (
+    NANP_LENGTH,
+    NO_TIME,
+    Ints,
+    Mask,
+    arrow,
+    frozen,
+    kept_numbers,
+    once,
+)
 from dialframe.phones.zones import of_number
 
 #: Zones change their clocks at whole quarters of an hour.
@@ -88,14 +98,14 @@ class Local:
         return np.where(begins >= 0, begins + self.within, begins)
 
 
-def local(numbers: pa.Array, at: Ints) -> Local:
+def local(case: npt.NDArray[np.int16], names: Sequence[tuple[str, ...]], at: Ints) -> Local:
     """Local weekday and hour at the place of each number.
 
     Args:
-        numbers: E.164 text.
+        case: Place of each number's candidate zones, as `zone_cases` gives it.
+        names: The candidate zones.
         at: Instants, microseconds UTC, as many.
     """
-    case, names = _cases(numbers)
     first, quarters = 0, 1
     known = at != NO_TIME
     if not known.all():
@@ -126,9 +136,14 @@ def local(numbers: pa.Array, at: Ints) -> Local:
     return Local(case, quarter, cells, low, high, within.astype(np.int16))
 
 
-def _cases(numbers: pa.Array) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:
-    """Each number's place in a list of candidate zones, and the list."""
-    code, count = _heads(numbers)
+def zone_cases(values: pd.Series) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:
+    """The place of each number of a column in a list of candidate zones, and the list; looked up once."""
+    return once("zones", [values], lambda: _cases(values))
+
+
+def _cases(values: pd.Series) -> tuple[npt.NDArray[np.int16], list[tuple[str, ...]]]:
+    numbers = arrow(values)
+    code, count = _heads(numbers, kept_numbers(values))
     # One number stands for all that begin alike; the length decides what kind it is.
     first = np.full(count + 1, -1, dtype=np.int64)
     first[code] = np.arange(len(code))
@@ -139,12 +154,11 @@ def _cases(numbers: pa.Array) -> tuple[npt.NDArray[np.int16], list[tuple[str, ..
     place = {names: i for i, names in enumerate(distinct)}
     case = np.full(count + 1, len(distinct), dtype=np.int16)
     case[used] = [place[names] for names in zones]
-    return case[code], distinct
+    return frozen(case[code]), distinct
 
 
-def _heads(numbers: pa.Array) -> tuple[npt.NDArray[np.integer], int]:
+def _heads(numbers: pa.Array, whole: Ints | None) -> tuple[npt.NDArray[np.integer], int]:
     """How each number begins, as a code below a count; the count itself where there is no number."""
-    whole = whole_numbers(numbers)
     if whole is not None and (whole // 10**10 == 1).all():
         size = 10 ** (_NANP_HEAD - 2)
         return whole // 10 ** (NANP_LENGTH - _NANP_HEAD) % size, size

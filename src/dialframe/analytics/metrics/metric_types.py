@@ -83,9 +83,10 @@ class Audited(Protocol):
         """The moment of the audit, UTC."""
 
 
-#: What `Attempts` works out once from calls and leads alone, and what from the classes.
-_BY_CALL: Final = ("lead", "when", "ring_s", "talk_s", "cluster", "order", "attempt")
-_BY_CLASS: Final = ("human",)
+#: What `Attempts` works out once from calls and leads alone, whatever the codes mean.
+_BY_CALL: Final = (
+    "lead", "when", "ring_s", "talk_s", "cluster", "order", "attempt", "gap_h", "clock",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +145,7 @@ class Inputs:
         other = replace(self, taxonomy=taxonomy)
         first, second = self.attempts, other.attempts
         if np.array_equal(first.rows, second.rows):
-            plain = {k: v for k, v in first.known.items() if k not in _BY_CLASS}
-            second.known.update(plain)
-            vars(second).update({k: v for k, v in vars(first).items() if k in _BY_CALL})
+            second.arrays.update({k: v for k, v in first.arrays.items() if k in _BY_CALL})
         return other
 
     @cached_property

@@ -61,10 +61,14 @@ def rated_kinds(
 ) -> list[dict[str, Any]]:
     """`rated_calls` of several numerators of the same cells."""
     mine = cell >= 0
-    code = cell[mine].astype(np.int64)
-    n = np.bincount(code, minlength=size).astype(float)
+    if not mine.all():
+        cell, cluster, hits = cell[mine], cluster[mine], [hit[mine] for hit in hits]
+    n = np.bincount(cell, minlength=size).astype(float)
     span = int(cluster.max(initial=0)) + 1
-    pairs, sizes, inside = _by_pair(code * span + cluster[mine], [hit[mine] for hit in hits])
+    pair = cell.astype(np.int64)
+    pair *= span
+    pair += cluster
+    pairs, sizes, inside = _by_pair(pair, hits)
     of = pairs // span
     clusters = np.bincount(of, minlength=size).astype(float)
     each = []
@@ -90,7 +94,8 @@ def _by_pair(pair: Ints, hits: Sequence[npt.NDArray[np.bool_]]) -> tuple[Ints, I
         sizes = np.bincount(place, minlength=len(found)).astype(np.int64)
         each = [np.bincount(place, hit, len(found)).astype(float) for hit in hits]
         return np.asarray(found, dtype=np.int64), sizes, each
-    packed = pair * 2
+    packed = pair
+    packed <<= 1
     packed += hits[0]
     packed.sort()
     changes = np.flatnonzero((packed[1:] ^ packed[:-1]) > 1)

@@ -16,14 +16,14 @@ What it cannot say: a confounder that is neither a stratum nor a factor stays in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dialframe.analytics.attempt.arrays import Floats, Ints, Mask
+from dialframe.analytics.attempt.arrays import Floats, Ints, Mask, digest
 from dialframe.analytics.stats.inference import chi2_limit, chi2_tail, shrunk_effects, two_sided_p
 
 _STEPS: Final = 30
@@ -43,6 +43,9 @@ _HELD: Final = 0.01
 _SPARE_HITS: Final = 5
 #: Hits that a level has to be meant to have, at the overall rate, before it is compared.
 _LEAST_MEANT: Final = 3.0
+#: Effects by what they were fitted to, those asked for last at the end: small, whatever the trials.
+_FITTED: Final[dict[tuple[Hashable, ...], Mapping[str, Effects]]] = {}
+_MOST_FITTED: Final = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -238,6 +241,36 @@ def rate_ratios(
         for name in wanted
     }
     return RateRatios(expected, np.exp(_score(cells, beta))[cells.cell], stratum, effects)
+
+
+def effects_of(
+    hit: Mask,
+    strata: Sequence[Ints],
+    factors: Mapping[str, Ints],
+    cluster: Ints,
+    *,
+    wanted: Sequence[str],
+    day: Ints | None = None,
+) -> Mapping[str, Effects]:
+    """The effects of `rate_ratios` alone, fitted once to the same numbers: several analyses ask for them.
+
+    Args:
+        hit: Whether each trial hit.
+        strata: Codes from 0 up; trials that agree in all of them are one stratum.
+        factors: Level of each trial from 0 up, by name of the factor.
+        cluster: What each trial is of, from 0 up.
+        wanted: Factors whose effects are wanted, with errors.
+        day: What is not the same from one to the next for all trials in it, from 0 up: days.
+    """
+    numbers = [hit, *strata, *factors.values(), cluster, *([] if day is None else [day])]
+    key = (len(strata), tuple(factors), tuple(wanted), day is None, *map(digest, numbers))
+    effects = _FITTED.pop(key, None)
+    if effects is None:
+        effects = rate_ratios(hit, strata, factors, cluster, wanted=wanted, day=day).effects
+    _FITTED[key] = effects
+    for oldest in list(_FITTED)[:-_MOST_FITTED]:
+        _FITTED.pop(oldest, None)
+    return effects
 
 
 def joined(codes: Sequence[Ints], size: int) -> Ints:
