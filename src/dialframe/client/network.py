@@ -15,7 +15,7 @@ import platform
 import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -131,6 +131,7 @@ CAUGHT: Final = (
     httpcore.UnsupportedProtocol,
 )
 _ours: ContextVar[bool] = ContextVar("dialframe_request", default=False)
+_head_awaited: ContextVar[bool] = ContextVar("dialframe_head_awaited", default=False)
 
 
 def failure_of(error: Exception) -> Failure:
@@ -140,14 +141,29 @@ def failure_of(error: Exception) -> Failure:
     )
 
 
-@contextmanager
-def as_ours() -> Iterator[None]:
+class _Holding:
+    """While this holds, in this thread or task, a flag is up; a generator would cost three times as much."""
+
+    __slots__ = ("_flag", "_token")
+
+    def __init__(self, flag: ContextVar[bool]) -> None:
+        self._flag = flag
+
+    def __enter__(self) -> None:
+        self._token = self._flag.set(True)
+
+    def __exit__(self, *ended: object) -> None:
+        self._flag.reset(self._token)
+
+
+def as_ours() -> AbstractContextManager[None]:
     """While this holds, log lines of the HTTP library are about a request of ours, and dropped."""
-    token = _ours.set(True)
-    try:
-        yield
-    finally:
-        _ours.reset(token)
+    return _Holding(_ours)
+
+
+def head_awaited() -> AbstractContextManager[None]:
+    """While this holds, in this thread, all reads after a write share one timeout."""
+    return _Holding(_head_awaited)
 
 
 class Link:
@@ -158,11 +174,13 @@ class Link:
         self.network = network
         self._credential = credential
         self._proxy: httpx.Proxy | None = None
+        self._base = httpx.URL()
         self._headers: list[tuple[str, str]] = []
 
     def prepare(self) -> None:
         """Choose the proxy and the headers that every request carries."""
         _quieten()
+        self._base = httpx.URL(self.address.url)
         self._proxy = self._chosen_proxy()
         self._headers = [
             ("User-Agent", _user_agent()),
@@ -184,10 +202,51 @@ class Link:
             extensions={"timeout": dict.fromkeys(_WAITS, timeout_s), **extensions},
         )
 
-    def sync_transport(self) -> httpx.BaseTransport:
-        """Connections for threads."""
-        return BoundedTransport(
-            ssl_context=self._ssl_context(), proxy=self._proxy, connections=POOL_CONNECTIONS
+    def outgoing_at_once(self, request: PlannedRequest, timeout_s: float) -> httpcore.Request:
+        """The same as httpcore sends it: nothing of a URL that stays the same is read again."""
+        base = self._base
+        query = f"?{request.query}" if request.query else ""
+        headers = [("Host", base.netloc.decode("ascii")), *self._headers, *request.headers.items()]
+        if request.body is not None or request.method in ("POST", "PATCH"):
+            headers.append(("Content-Length", str(len(request.body or b""))))
+        return httpcore.Request(
+            method=request.method,
+            url=httpcore.URL(
+                scheme=base.raw_scheme,
+                host=base.raw_host,
+                port=base.port,
+                target=base.raw_path.rstrip(b"/") + f"{request.path}{query}".encode("ascii"),
+            ),
+            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers],
+            content=request.body,
+            extensions={"timeout": dict.fromkeys(_WAITS, timeout_s)},
+        )
+
+    def sync_pool(self) -> httpcore.ConnectionPool:
+        """Connections for threads, directly or through a proxy; the heads of answers keep to the bound."""
+        shared: dict[str, Any] = {
+            "ssl_context": self._ssl_context(),
+            "max_connections": POOL_CONNECTIONS,
+            "max_keepalive_connections": POOL_CONNECTIONS,
+            "network_backend": BoundedBackend(httpcore.SyncBackend()),
+        }
+        proxy = self._proxy
+        if proxy is None:
+            return httpcore.ConnectionPool(**shared)
+        url = httpcore.URL(
+            scheme=proxy.url.raw_scheme,
+            host=proxy.url.raw_host,
+            port=proxy.url.port,
+            target=proxy.url.raw_path,
+        )
+        if proxy.url.scheme.startswith("socks5"):
+            return httpcore.SOCKSProxy(proxy_url=url, proxy_auth=proxy.raw_auth, **shared)
+        return httpcore.HTTPProxy(
+            proxy_url=url,
+            proxy_auth=proxy.raw_auth,
+            proxy_headers=proxy.headers.raw,
+            proxy_ssl_context=proxy.ssl_context,
+            **shared,
         )
 
     def async_transport(self) -> httpx.AsyncBaseTransport:
@@ -276,95 +335,9 @@ class Link:
         return context
 
 
-_head_awaited: ContextVar[bool] = ContextVar("dialframe_head_awaited", default=False)
-
 SocketOption = (
     tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 )
-
-
-@contextmanager
-def head_awaited() -> Iterator[None]:
-    """While this holds, in this thread, all reads after a write share one timeout."""
-    token = _head_awaited.set(True)
-    try:
-        yield
-    finally:
-        _head_awaited.reset(token)
-
-
-class BoundedTransport(httpx.BaseTransport):
-    """Connections of httpcore, directly or through a proxy, whose heads keep to the bound."""
-
-    def __init__(
-        self, *, ssl_context: ssl.SSLContext, proxy: httpx.Proxy | None, connections: int
-    ) -> None:
-        """Prepare a pool of at most so many connections; none is opened yet."""
-        shared = {
-            "ssl_context": ssl_context,
-            "max_connections": connections,
-            "max_keepalive_connections": connections,
-            "network_backend": BoundedBackend(httpcore.SyncBackend()),
-        }
-        self._pool = _pool(proxy, shared)
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and wait for the head of its answer; errors are those of httpcore."""
-        url = request.url
-        answer = self._pool.handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(
-                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                ),
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
-        return httpx.Response(
-            status_code=answer.status,
-            headers=answer.headers,
-            stream=_Body(answer),
-            extensions=answer.extensions,
-        )
-
-    def close(self) -> None:
-        """Close every connection."""
-        self._pool.close()
-
-
-class _Body(httpx.SyncByteStream):
-    """A body of httpcore as one of httpx."""
-
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()
-
-
-def _pool(proxy: httpx.Proxy | None, shared: dict[str, Any]) -> httpcore.ConnectionPool:
-    if proxy is None:
-        return httpcore.ConnectionPool(**shared)
-    url = httpcore.URL(
-        scheme=proxy.url.raw_scheme,
-        host=proxy.url.raw_host,
-        port=proxy.url.port,
-        target=proxy.url.raw_path,
-    )
-    if proxy.url.scheme.startswith("socks5"):
-        return httpcore.SOCKSProxy(proxy_url=url, proxy_auth=proxy.raw_auth, **shared)
-    return httpcore.HTTPProxy(
-        proxy_url=url,
-        proxy_auth=proxy.raw_auth,
-        proxy_headers=proxy.headers.raw,
-        proxy_ssl_context=proxy.ssl_context,
-        **shared,
-    )
 
 
 class BoundedBackend(httpcore.NetworkBackend):

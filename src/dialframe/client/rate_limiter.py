@@ -197,8 +197,6 @@ class BucketFile:
         self._path: Path | None = None
         self._lock = threading.Lock()
         self._alone: InProcess | None = None
-        #: Where each bucket was found last.
-        self._places: dict[bytes, int] = {}
 
     @contextmanager
     def held(self, names: Sequence[bytes]) -> Iterator[MutableMapping[bytes, Tokens]]:
@@ -210,69 +208,22 @@ class BucketFile:
                     yield tokens
                 return
             try:
-                first, block = self._slots(descriptor, names)
-                before = self._buckets(names, first, block)
+                slots = _read(descriptor)
+                places = {name: _place_of(name, slots) for name in names}
+                before = {
+                    name: _unpacked(slots, place)
+                    for name, place in places.items()
+                    if place is not None
+                }
                 buckets = dict(before)
                 yield buckets
-                changed = {
-                    name: _packed(name, bucket)
-                    for name, bucket in buckets.items()
-                    if bucket != before.get(name)
-                }
-                self._write(descriptor, changed, first, bytearray(block))
+                for name, bucket in buckets.items():
+                    if bucket != before.get(name):
+                        place = places.get(name)
+                        place = _free_place(_read(descriptor)) if place is None else place
+                        _write(descriptor, place, name, bucket)
             finally:
                 os.close(descriptor)
-
-    def _slots(self, descriptor: int, names: Sequence[bytes]) -> tuple[int, bytes]:
-        """The slots that these names had last, in one piece; all slots where one is not there any more."""
-        places = [self._places.get(name, -1) for name in names]
-        first, last = min(places), max(places)
-        if first >= 0:
-            block = _read_at(descriptor, first * _SLOT.size, (last + 1 - first) * _SLOT.size)
-            if all(
-                block.startswith(name, (slot - first) * _SLOT.size)
-                for name, slot in zip(names, places, strict=True)
-            ):
-                return first, block
-        everything = _read_at(descriptor, 0, SLOTS * _SLOT.size)
-        # A slot that was cut off by a full disk is none.
-        everything = everything[: len(everything) - len(everything) % _SLOT.size]
-        for name in names:
-            slot = _place_of(name, everything)
-            if slot is None:
-                self._places.pop(name, None)
-            else:
-                self._places[name] = slot
-        return 0, everything
-
-    def _buckets(self, names: Sequence[bytes], first: int, block: bytes) -> dict[bytes, Tokens]:
-        buckets: dict[bytes, Tokens] = {}
-        for name in names:
-            slot = self._places.get(name)
-            if slot is not None:
-                _, full, open_, paused, share, epoch, unanswered, late_ms = _SLOT.unpack_from(
-                    block, (slot - first) * _SLOT.size
-                )
-                buckets[name] = Tokens(
-                    full, open_, paused, share, epoch, unanswered, late_ms / 1000
-                )
-        return buckets
-
-    def _write(
-        self, descriptor: int, changed: Mapping[bytes, bytes], first: int, block: bytearray
-    ) -> None:
-        """Write slots where they were; new ones behind the others, or over the one that is oldest."""
-        known = [name for name in changed if name in self._places]
-        for name in known:
-            start = (self._places[name] - first) * _SLOT.size
-            block[start : start + _SLOT.size] = changed[name]
-        if known:
-            _write_at(descriptor, first * _SLOT.size, bytes(block))
-        for name, slot in changed.items():
-            if name not in self._places:
-                place = _free_place(_read_at(descriptor, 0, SLOTS * _SLOT.size))
-                self._places[name] = place
-                _write_at(descriptor, place * _SLOT.size, slot)
 
     def _private(self) -> InProcess:
         self._alone = self._alone or InProcess()
@@ -546,8 +497,32 @@ def _prepared(folder: Path | None) -> Path:
     return folder / FILE_NAME
 
 
-def _packed(name: bytes, tokens: Tokens) -> bytes:
-    return _SLOT.pack(
+def _read(descriptor: int) -> bytes:
+    """All slots: they are few. One that was cut off by a full disk is none."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    slots = os.read(descriptor, SLOTS * _SLOT.size)
+    return slots[: len(slots) - len(slots) % _SLOT.size]
+
+
+def _unpacked(slots: bytes, place: int) -> Tokens:
+    _, full_at_s, open_at_s, paused_at_s, share, epoch, unanswered, late_ms = _SLOT.unpack_from(
+        slots, place * _SLOT.size
+    )
+    late_s = late_ms / 1000
+    return Tokens(full_at_s, open_at_s, paused_at_s, share, epoch, unanswered, late_s)
+
+
+def _free_place(slots: bytes) -> int:
+    """Behind the others, or over the bucket that was full first."""
+    places = len(slots) // _SLOT.size
+    if places < SLOTS:
+        return places
+    full_at_s = [slot[1] for slot in _SLOT.iter_unpack(slots)]
+    return full_at_s.index(min(full_at_s))
+
+
+def _write(descriptor: int, place: int, name: bytes, tokens: Tokens) -> None:
+    packed = _SLOT.pack(
         name,
         tokens.full_at_s,
         tokens.open_at_s,
@@ -557,31 +532,15 @@ def _packed(name: bytes, tokens: Tokens) -> bytes:
         min(tokens.unanswered, _MOST),
         min(math.ceil(tokens.late_s * 1000), _MOST),
     )
+    os.lseek(descriptor, place * _SLOT.size, os.SEEK_SET)
+    os.write(descriptor, packed)
 
 
-def _read_at(descriptor: int, offset: int, size: int) -> bytes:
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return os.read(descriptor, size)
-
-
-def _write_at(descriptor: int, offset: int, data: bytes) -> None:
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    os.write(descriptor, data)
-
-
-def _place_of(name: bytes, everything: bytes) -> int | None:
-    for slot in range(len(everything) // _SLOT.size):
-        if everything.startswith(name, slot * _SLOT.size):
-            return slot
-    return None
-
-
-def _free_place(everything: bytes) -> int:
-    places = len(everything) // _SLOT.size
-    if places < SLOTS:
-        return places
-    full_at_s = [slot[1] for slot in _SLOT.iter_unpack(everything)]
-    return full_at_s.index(min(full_at_s))
+def _place_of(name: bytes, slots: bytes) -> int | None:
+    start = slots.find(name)
+    while start >= 0 and start % _SLOT.size:
+        start = slots.find(name, start + 1)
+    return None if start < 0 else start // _SLOT.size
 
 
 def _take(descriptor: int) -> None:

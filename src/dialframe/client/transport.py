@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+import httpcore
 import httpx
 
 from dialframe.client.connection import Address, Credential
@@ -140,10 +141,10 @@ class HttpxTransport:
             http_client: A client of httpx to be used as it is; it stays its owner's to close.
         """
         self._link = Link(address, credential, network or Network())
-        self._inner = inner
         self.http_client = http_client
+        self._client = httpx.Client(transport=inner) if inner is not None else http_client
         self._lock = threading.Lock()
-        self._pool: httpx.BaseTransport | None = None
+        self._pool: httpcore.ConnectionPool | None = None
         self._process = 0
         self._closed = False
 
@@ -164,16 +165,18 @@ class HttpxTransport:
         pool = self._open()
         try:
             with as_ours(), head_awaited():
-                outgoing = self._link.outgoing(request, timeout_s)
-                if self.http_client is not None:
-                    response = self.http_client.send(
-                        outgoing, stream=True, auth=None, follow_redirects=False
-                    )
-                else:
-                    response = pool.handle_request(outgoing)
+                if self._client is None:
+                    answer = pool.handle_request(self._link.outgoing_at_once(request, timeout_s))
+                    return _Reply(self._link, request, answer.status, answer.headers, answer)
+                response = self._client.send(
+                    self._link.outgoing(request, timeout_s),
+                    stream=True,
+                    auth=None,
+                    follow_redirects=False,
+                )
         except CAUGHT as error:
             raise self._link.translated(error, request) from None
-        return _HttpxReply(self._link, request, response)
+        return _Reply(self._link, request, response.status_code, response.headers.raw, response)
 
     def close(self) -> None:
         """Close every connection; sending afterwards is an error."""
@@ -183,7 +186,7 @@ class HttpxTransport:
         if pool is not None:
             pool.close()
 
-    def _open(self) -> httpx.BaseTransport:
+    def _open(self) -> httpcore.ConnectionPool:
         process = os.getpid()
         if self._pool is not None and self._process == process:
             return self._pool
@@ -194,22 +197,29 @@ class HttpxTransport:
                 with self._link.set_up():
                     self._link.prepare()
                     # After a fork both processes would read from the same sockets.
-                    self._pool, self._process = self._inner or self._link.sync_transport(), process
+                    self._pool, self._process = self._link.sync_pool(), process
             return self._pool
 
 
-class _HttpxReply:
-    """A response of httpx behind the port."""
+class _Reply:
+    """An answer of httpcore, or of a client of httpx, behind the port."""
 
-    def __init__(self, link: Link, request: PlannedRequest, response: httpx.Response) -> None:
+    def __init__(
+        self,
+        link: Link,
+        request: PlannedRequest,
+        status: int,
+        headers: Sequence[tuple[bytes, bytes]],
+        answer: httpcore.Response | httpx.Response,
+    ) -> None:
         self._link = link
         self._request = request
-        self._response = response
-        self.status = response.status_code
-        self.headers: Mapping[str, str] = _named(response)
+        self._answer = answer
+        self.status = status
+        self.headers: Mapping[str, str] = _named(headers)
 
     def chunks(self) -> Iterator[bytes]:
-        parts = self._response.iter_bytes()
+        parts = self._parts()
         while True:
             try:
                 with as_ours():
@@ -220,12 +230,34 @@ class _HttpxReply:
                 return
             yield part
 
+    def _parts(self) -> Iterator[bytes]:
+        answer = self._answer
+        if isinstance(answer, httpx.Response):
+            return answer.iter_bytes()
+        if "content-encoding" not in self.headers:
+            return answer.iter_stream()
+        body = _Body(answer)
+        return httpx.Response(answer.status, headers=answer.headers, stream=body).iter_bytes()
+
     def close(self) -> None:
         try:
             with as_ours():
-                self._response.close()
+                self._answer.close()
         except CAUGHT:
             pass  # The answer is read or given up: how its connection ends no longer matters.
+
+
+class _Body(httpx.SyncByteStream):
+    """A packed body of httpcore, for httpx to unpack."""
+
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
 
 
 class AsyncHttpxTransport:
@@ -253,8 +285,8 @@ class AsyncHttpxTransport:
             http_client: A client of httpx to be used as it is; closing it is up to its owner.
         """
         self._link = Link(address, credential, network or Network())
-        self._inner = inner
         self.http_client = http_client
+        self._client = httpx.AsyncClient(transport=inner) if inner is not None else http_client
         self._pool: httpx.AsyncBaseTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -288,8 +320,8 @@ class AsyncHttpxTransport:
             with as_ours():
                 async with deadline:
                     outgoing = self._link.outgoing(request, timeout_s, trace=trace)
-                    if self.http_client is not None:
-                        response = await self.http_client.send(
+                    if self._client is not None:
+                        response = await self._client.send(
                             outgoing, stream=True, auth=None, follow_redirects=False
                         )
                     else:
@@ -319,7 +351,7 @@ class AsyncHttpxTransport:
         if self._pool is None or self._loop is not loop:
             with self._link.set_up():
                 self._link.prepare()
-                self._pool, self._loop = self._inner or self._link.async_transport(), loop
+                self._pool, self._loop = self._link.async_transport(), loop
         return self._pool
 
 
@@ -331,7 +363,7 @@ class _AsyncHttpxReply:
         self._request = request
         self._response = response
         self.status = response.status_code
-        self.headers: Mapping[str, str] = _named(response)
+        self.headers: Mapping[str, str] = _named(response.headers.raw)
 
     async def chunks(self) -> AsyncIterator[bytes]:
         parts = self._response.aiter_bytes()
@@ -353,9 +385,9 @@ class _AsyncHttpxReply:
             pass  # The answer is read or given up: how its connection ends no longer matters.
 
 
-def _named(response: httpx.Response) -> dict[str, str]:
+def _named(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
     headers: dict[str, str] = {}
-    for raw_name, raw_value in response.headers.raw:
+    for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
