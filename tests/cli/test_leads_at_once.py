@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dialframe.cli import lead_output
 from dialframe.cli.entry_point import run
+from dialframe.phones import column_reader
 
 SOURCE = str(Path(__file__).parent.parent.parent / "src")
 #: What the way of a short list loads none of: engines, pictures, statistics, compilers, an account.
@@ -66,16 +66,19 @@ def test_no_cache_is_needed(short_list: Path, tmp_path: Path) -> None:
     assert cleaned(short_list, tmp_path / "out", **told) == [0, []]
 
 
-@pytest.mark.parametrize(("has_compiler", "longest", "says"), [
-    (False, 300, True), (False, 301, False), (True, 300, False),
+@pytest.mark.parametrize(("has_compiler", "texts", "says"), [
+    (False, column_reader.VERY_MANY, True), (False, 0, False), (True, column_reader.VERY_MANY, False),
 ])  # fmt: skip
-def test_a_long_list_is_told_when_a_compiler_is_worth_it(
+def test_a_messy_list_is_told_when_a_compiler_is_worth_it(
     short_list: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], has_compiler: bool, longest: int, says: bool,
+    capsys: pytest.CaptureFixture[str], has_compiler: bool, texts: int, says: bool,
 ) -> None:  # fmt: skip
     """By the name of the extra, on screen, and only where it is not installed."""
-    monkeypatch.setattr(lead_output, "_LONG_LIST", longest)
-    monkeypatch.setattr(lead_output, "is_available", lambda: has_compiler)
+    monkeypatch.setattr(column_reader._read_without, "texts", texts)
+    monkeypatch.setattr(column_reader, "is_available", lambda: has_compiler)
+    monkeypatch.setattr(column_reader, "is_kept", lambda: False)
+    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
+    monkeypatch.setattr(column_reader, "VERY_MANY", column_reader.VERY_MANY + 1_000 * has_compiler)
 
     run(["leads", "clean", str(short_list), "--region", "US", "--out", str(tmp_path / "out")])
 

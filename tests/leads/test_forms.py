@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dialframe import leads
 from dialframe.errors import LeadFileError
-from dialframe.leads.writing import output_formats
+from dialframe.leads.writing import outcome_rows, output_formats
 
 FORMS = tuple(output_formats.SINKS)
 NASTY = (
@@ -44,7 +44,7 @@ def _frame(cells: list[str]) -> pd.DataFrame:
 def _written(frame: pd.DataFrame, form: output_formats.Form) -> bytes:
     file = io.BytesIO()
     with output_formats.sink(form, file, list(frame.columns)) as add:
-        add(frame)
+        add(outcome_rows.of_frame(frame))
     return file.getvalue()
 
 
@@ -83,8 +83,8 @@ def test_parts_are_one_list() -> None:
     for form in ("csv", "xlsx", "jsonl"):
         file = io.BytesIO()
         with output_formats.sink(form, file, list(frame.columns)) as add:
-            add(frame.iloc[:5])
-            add(frame.iloc[5:])
+            add(outcome_rows.of_frame(frame.iloc[:5]))
+            add(outcome_rows.of_frame(frame.iloc[5:]))
         assert file.getvalue() == _written(frame, form)
 
 

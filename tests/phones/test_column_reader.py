@@ -1,7 +1,9 @@
-"""Long columns take the compiled way, short ones do not, and nobody can tell by the answer."""
+"""Many texts of unusual shapes take the compiled way, few do not, and nobody can tell by the answer."""
 
 from __future__ import annotations
 
+import importlib
+import pickle
 import random
 import subprocess
 import sys
@@ -12,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dialframe.phones import COLUMNS, column_reader, normalize, normalize_numbers
-from dialframe.phones.column_reader import BLOCK, MANY, VERY_MANY
+from dialframe.phones import COLUMNS, column_reader, normalize
+from dialframe.phones.column_reader import MANY, VERY_MANY
 from dialframe.phones.column_reader import pays as really_pays
 from phones.samples import REGIONS, written
 
@@ -24,9 +26,8 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def _kernel(monkeypatch):
-    """Columns are long enough for the kernel here, however few rows they have."""
-    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: rows > 0)
-    monkeypatch.setattr(column_reader, "pays", lambda rows: rows > 0)
+    """Columns are messy enough for the kernel here, however few rows they have."""
+    monkeypatch.setattr(column_reader, "is_loaded", lambda: True)
 
 
 @pytest.fixture
@@ -40,10 +41,10 @@ def long():
 
 def slowly(values, region, monkeypatch):
     """The answer where numba is not installed."""
-    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: False)
-    answer = normalize(values, region=region)
-    monkeypatch.setattr(normalize_numbers, "pays", lambda rows: rows > 0)
-    return answer
+    with monkeypatch.context() as own:
+        own.setattr(column_reader, "is_loaded", lambda: False)
+        own.setattr(column_reader, "pays", lambda texts: False)
+        return normalize(values, region=region)
 
 
 @pytest.mark.parametrize("region", ["US", "gb", None])
@@ -107,7 +108,8 @@ def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
     """Region by region, with its types, reasons and extensions."""
     column = pa.array(long, pa.large_string())
     fast = column_reader.to_arrow(column_reader.read_column(column, "US"))
-    monkeypatch.setattr(column_reader, "pays", lambda rows: False)
+    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
+    monkeypatch.setattr(column_reader, "pays", lambda texts: False)
     few = column_reader.to_arrow(column_reader.read_column(column, "US"))
 
     assert {name: few[name].to_pylist() for name in few.column_names} == {
@@ -115,17 +117,48 @@ def test_a_column_of_few_rows_is_answered_as_the_kernel_does(long, monkeypatch):
     }
 
 
-def test_the_blocks_of_a_long_list_are_counted_together(monkeypatch):
-    """Each is too short to load or compile for; all of them are not, and single numbers never are."""
-    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
+def test_the_texts_of_all_blocks_are_counted_together(monkeypatch):
+    """Those of one block are too few to load or compile for; all of them are not."""
     answers = {}
     for kept, most in ((True, MANY), (False, VERY_MANY)):
         monkeypatch.setattr(column_reader, "is_kept", lambda *_, kept=kept: kept)
         monkeypatch.setattr(column_reader, "_read_without", column_reader._ReadWithout())
-        blocks = most // BLOCK
-        answers[kept] = [
-            [really_pays(BLOCK) for _ in range(blocks)].index(True),
-            really_pays(BLOCK - 1),
-        ]
+        answers[kept] = [really_pays(1_000) for _ in range(most // 1_000)].index(True)
 
-    assert answers == {True: [MANY // BLOCK - 1, False], False: [VERY_MANY // BLOCK - 1, False]}
+    assert answers == {True: MANY // 1_000 - 1, False: VERY_MANY // 1_000 - 1}
+
+
+def test_no_folder_for_compiled_code_is_needed(monkeypatch):
+    """A read-only installation compiles in memory."""
+    import numba
+
+    from dialframe.phones.kernel import Jitted
+
+    def njit(*, cache=False, nogil=False):
+        if cache:
+            raise RuntimeError("no locator available")
+        return numba.jit(nopython=True, nogil=nogil)
+
+    monkeypatch.setattr(numba, "njit", njit)
+
+    assert Jitted(lambda value: 2 * value)(4) == 8
+
+
+def test_kept_code_that_cannot_be_loaded_is_compiled_anew(tmp_path, monkeypatch):
+    """Empty, damaged, or of a module that is not here."""
+    import numba
+
+    from dialframe.phones.kernel import Jitted
+
+    (tmp_path / "thrice.py").write_text("def thrice(value):\n    return 3 * value\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    thrice = importlib.import_module("thrice").thrice
+    monkeypatch.delitem(sys.modules, "thrice")
+    assert Jitted(thrice)(4) == 12
+    (index,) = (tmp_path / "__pycache__").glob("thrice.thrice-*.nbi")
+    version = pickle.dumps(numba.__version__, pickle.HIGHEST_PROTOCOL)
+    assert index.read_bytes().startswith(version)
+
+    for damage in (b"", version, version + b"no code", version + b"cnowhere\nName\n."):
+        index.write_bytes(damage)
+        assert Jitted(thrice)(5) == 15

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import phonenumbers
+import pyarrow as pa
 from phonenumbers import PhoneNumber, PhoneNumberFormat
 
-from dialframe.phones import read_number
-from dialframe.phones.vectorized import are_valid, read_all, read_usual
+from dialframe.phones import column_reader, read_number
+from dialframe.phones.column_reader import read_column
+from dialframe.phones.vectorized import are_valid, read_usual
+from phones.agreement import rows
 from phones.samples import DUMMIES, NOISE, REGIONS, written
 
 FORMATS = [PhoneNumberFormat.NATIONAL, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.E164]
@@ -34,16 +38,19 @@ def test_every_answer_is_that_of_phonenumbers():
     texts = [usual(rng, region) for region in regions[:-1_500]]
     texts += [written(rng, region) or "-" for region in regions[-1_500:]]
 
-    readings = read_usual(texts, regions)
+    column = pa.array(texts, pa.large_string())
+    found, left = column_reader._by_tables(column, regions)
 
-    answered = [reading is not None for reading in readings]
-    assert sum(answered[:-1_500]) > 0.5 * len(answered[:-1_500])
-    assert sum(answered[-1_500:]) > 100
+    answered = np.ones(len(texts), np.bool_)
+    answered[left] = False
+    assert answered[:-1_500].mean() > 0.5
+    assert answered[-1_500:].sum() > 100
     truth = [read_number(text, region) for text, region in zip(texts, regions, strict=True)]
+    asked = zip(texts, regions, rows(found), truth, answered.tolist(), strict=True)
     assert [
-        (text, region)
-        for text, region, reading, own in zip(texts, regions, readings, truth, strict=True)
-        if reading is not None and reading != own
+        (text, region, reading, own)
+        for text, region, reading, own, is_answered in asked
+        if is_answered and reading != own
     ] == []
     assert are_valid(texts, regions) == [bool(own.valid) for own in truth]
     # In a country that it is not of, a number is as certainly none.
@@ -62,12 +69,24 @@ def test_the_ways_of_four_plans_are_certain():
         "+44 (0)20 7946 0018",
         "212.555.0142",
     ]
-    assert None not in read_usual(texts, ["GB", "US", None, "DE", "US"])
+    column = pa.array(texts, pa.large_string())
+    assert read_usual(column, ["GB", "US", None, "DE", "US"]).valid.tolist() == [True] * 5
 
 
-def test_what_is_not_certain_is_read_one_by_one():
-    """Missing, odd and half characters included, in the order of the texts."""
-    texts = [None, *DUMMIES, *NOISE, "\ud800", "(212) 555-0142", "212 555 0142 ext. 7"] * 8
-    regions = ["US"] * len(texts)
+def test_extensions_behind_usual_numbers_are_certain():
+    """And of what is no number with one phonenumbers says why."""
+    texts = ["212-555-0142 x7", "(212) 555 0142 ext. 123", "2125550142extension 12345", "12 x7"]
+    found = read_usual(pa.array(texts, pa.large_string()), "US")
 
-    assert read_all(texts, regions) == [read_number(text, "US") for text in texts]
+    assert found.rows.tolist() == [0, 1, 2]
+    assert found.extension.to_pylist() == ["7", "123", "12345"]
+
+
+def test_what_is_not_certain_is_read_one_by_one(monkeypatch):
+    """Missing and odd texts included, in the order of the texts."""
+    monkeypatch.setattr(column_reader, "is_loaded", lambda: False)
+    monkeypatch.setattr(column_reader, "pays", lambda texts: False)
+    texts = [None, *DUMMIES, *NOISE, "(212) 555-0142", "212 555 0142 ext. 7"] * 40
+    found = rows(read_column(pa.array(texts, pa.large_string()), "US"))
+
+    assert found == [read_number(text, "US") for text in texts]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.cli import text_tables
 from dialframe.cli.terminal import answer, say
-from dialframe.compiled import is_available
 from dialframe.contract.limits import CUSTOM_FIELDS
+from dialframe.phones.column_reader import misses_compiler
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 _NOT_OF_REGION: Final = ("invalid_phone", "phone_too_long", "phone_too_short")
 #: Countries that are named before the rest is counted.
 _SHOWN: Final = 8
-#: Records from which the compiler of the extra `fast` saves more time than it takes.
-_LONG_LIST: Final = 20_000
 _LEDGER: Final = ("sent", "accepted", "refused", "unknown")
 
 
@@ -66,10 +64,8 @@ def tell(
     files = result.paths if brought is None else brought.files
     for name, path in files.items():
         say(f"  {name.replace('_', ' '):<16} {path}")
-    if cleaned.counts["records"] >= _LONG_LIST and not is_available():
-        say(
-            "  Lists of this length are read several times faster with pip install 'dialframe[fast]'"
-        )
+    if misses_compiler():
+        say("  So many odd phone numbers are read faster with pip install 'dialframe[fast]'")
     if "clean" in files and files["clean"].suffix == ".csv":
         say(
             "  A spreadsheet rounds long numbers when it opens a CSV file: --format xlsx is safe to "

@@ -31,7 +31,7 @@ from dialframe.leads.columns.list_region import (
 )
 from dialframe.leads.columns.region_signs import unnamed_countries
 from dialframe.leads.dedupe.record_comparison import Compared, Found
-from dialframe.leads.judging import phone_columns
+from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.record_judgment import (
     Assessed,
     Judging,
@@ -89,10 +89,10 @@ def sampled(file: LeadFile) -> LeadFile:
     return file if step == 1 else replace(file, frame=file.frame.iloc[::step])
 
 
-def listed_numbers(numbers: Iterable[str], region: str | None) -> np.ndarray:
+def listed_numbers(listed: Iterable[str], region: str | None) -> np.ndarray:
     """Numbers in any form as integers, in order; what is none is left out."""
-    found = normalize(list(numbers), region=region)["e164"].dropna()
-    return np.unique(phone_columns.numbers(texts.of_series(found)))
+    found = normalize(list(listed), region=region)["e164"].dropna()
+    return np.unique(numbers(texts.of_series(found)))
 
 
 def facts(

@@ -30,6 +30,8 @@ META: Final = (
     "_kept_line",
     "_raw",
 )
+#: Those that are whole numbers; all others are text.
+INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 
 #: Columns of a cleaned record that come from mapped columns, in order.
 LEAD_COLUMNS: Final = (

@@ -51,7 +51,7 @@ from dialframe.leads.judged_files import (
     unique_file_names,
     unpacked,
 )
-from dialframe.leads.judging import phone_columns
+from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.rules import FieldRule, Policy
 from dialframe.leads.lead_file import LEAD_COLUMNS, META, LeadFile
 from dialframe.leads.reading.reading_in_blocks import (
@@ -219,10 +219,10 @@ class Pipeline:
         begins = np.cumsum([0, *(sum(one.sizes) for one in self._judged)]).tolist()
         begin = 0
         for at, one in enumerate(self._judged):
-            for batch, numbers in zip(one.batches(self._spool), one.tables, strict=True):
+            for batch, tables in zip(one.batches(self._spool), one.tables, strict=True):
                 found = settled.between(begin, begin + len(batch.lines))
                 begin += len(batch.lines)
-                found_before = kept(numbers, self._spool)
+                found_before = kept(tables, self._spool)
                 yield from tables_of(names, at, batch, found_before, one, found, begins)
             columns = [str(name) for name in one.taken.file.frame.columns]
             yield "skipped", outcome_rows.skipped(one.taken.file.skipped, names[at], columns)
@@ -272,10 +272,7 @@ class Pipeline:
         found = [_NONE]
         for key, table in self.tables():
             if key == "clean":
-                found += [
-                    phone_columns.numbers(texts.whole(table[name]))
-                    for name in ("phone", "phone_other")
-                ]
+                found += [numbers(texts.whole(table[name])) for name in ("phone", "phone_other")]
                 found = [np.unique(np.concatenate(found))]
         every: np.ndarray = found[0]
         return np.asarray(every[every != 0])

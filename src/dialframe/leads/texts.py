@@ -42,7 +42,7 @@ def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def raw(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes of a column without nulls, and where each text begins in them, as compiled code takes them."""
+    """Bytes of a column without nulls, and where each text begins in them."""
     _, offsets, data = texts.buffers()
     first = texts.offset
     starts = np.frombuffer(offsets, np.int64)[first : first + len(texts) + 1] if offsets else None
@@ -78,6 +78,17 @@ def take(texts: pa.Array, rows: np.ndarray) -> pa.Array:
 def sizes(texts: pa.Array) -> np.ndarray:
     """Bytes of each text."""
     return np.diff(raw(texts)[1])
+
+
+def rows_of(places: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The rows in which bytes stand, each once, in order.
+
+    Args:
+        places: Places of bytes, in order.
+        starts: Where each text begins, as `raw` gives it.
+    """
+    rows = np.searchsorted(starts, places, side="right") - 1
+    return rows[np.diff(rows, prepend=-1) > 0]
 
 
 def by_distinct(texts: pa.Array, read: Callable[[str], Value]) -> tuple[np.ndarray, list[Value]]:

@@ -1,17 +1,18 @@
 """A column of texts through three tiers, each slower and surer than the last.
 
-1. The compiled kernel reads the shapes that its table knows: all but a few rows in a thousand.
-2. Of the others phonenumbers finds the digits, and the kernel reads those.
+1. The usual shapes are read by numpy (`vectorized`). Where many others are left, and there is a compiler, the
+   compiled kernel reads the whole column: it knows all shapes but of a few rows in a thousand.
+2. Of what the kernel hands over phonenumbers finds the digits, and the kernel reads those.
 3. What is left phonenumbers reads itself.
 
-Every tier gives the answer that the third would give. A short column, and every one where there is no
-compiler, goes another way (`vectorized`): numpy for the usual shapes, phonenumbers for all others.
+Every tier gives the answer that the third would give.
 """
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from phonenumbers import SUPPORTED_REGIONS, NumberParseException
+from phonenumbers import SUPPORTED_REGIONS, NumberParseException, ValidationResult
 from phonenumbers.phonenumberutil import (
     _MAX_INPUT_STRING_LENGTH,
     _PLUS_CHARS_PATTERN,
@@ -29,18 +30,35 @@ from phonenumbers.phonenumberutil import (
     _normalize,
 )
 
-from dialframe.compiled import is_available, is_kept
 from dialframe.phones import outcomes
 from dialframe.phones.outcomes import NOWHERE, REASONS, WORLD
-from dialframe.phones.single_number import TYPES, Reading, judged, read_number
-from dialframe.phones.vectorized import read_all
+from dialframe.phones.single_number import (
+    TYPES,
+    Reading,
+    is_placeholder,
+    judged,
+    read_number,
+)
+from dialframe.phones.vectorized import ABROAD, plan, read_usual
 
-#: Rows of a process from which on the kernel is worth loading, and compiling; a long list comes in blocks.
-MANY: Final = 20_000
-VERY_MANY: Final = 150_000
-#: A column of fewer rows is no block of a long list: nobody waits for a compiler because of it.
-BLOCK: Final = 1_000
+#: From so many rows on, reading the plan's tables from disk is the quicker way.
+SHORT: Final = 500
+#: Texts in unusual shapes from which on the kernel is worth loading, and compiling, for a process.
+MANY: Final = 30_000
+VERY_MANY: Final = 200_000
 _LEAST_DIGITS: Final = 3
+#: Verdicts on lengths that are in use: everywhere, and next door.
+_POSSIBLE: Final = (ValidationResult.IS_POSSIBLE, ValidationResult.IS_POSSIBLE_LOCAL_ONLY)
+#: The last digits of every placeholder: all the same, or counting up or down.
+_TAIL: Final = 5
+_ENDS: Final = pa.array(
+    [
+        "".join(str((digit + step * at) % 10) for at in range(_TAIL))
+        for digit in range(10)
+        for step in (-1, 0, 1)
+    ],
+    pa.large_string(),
+)
 _OUTCOMES: Final = {reason: outcome for outcome, reason in REASONS.items()}
 _KINDS: Final = {name: kind for kind, name in TYPES.items()} | {None: outcomes.NO_TYPE}
 
@@ -81,31 +99,45 @@ class _Front(NamedTuple):
 
 
 class _ReadWithout:
-    """How many rows of blocks this process has read without the kernel."""
+    """How many texts of unusual shapes this process has read without the kernel."""
 
-    rows = 0
+    texts = 0
 
 
 _read_without: Final = _ReadWithout()
 
 
-def pays(rows: int) -> bool:
-    """Whether so many more rows are worth loading the kernel, or compiling it if it never was.
+def pays(texts: int) -> bool:
+    """Whether so many more texts of unusual shapes are worth loading the kernel, or compiling it if it never was.
 
-    Measured: without it a row takes 5 microseconds in the usual shapes and 45 in others, loading
-    the kernel 1.2 s and compiling it 8 s of CPU time, once after installation.
+    Measured: phonenumbers takes 45 microseconds for one; loading the kernel takes 1.2 s and compiling it
+    8 s of CPU time, once after installation.
     """
-    if is_loaded():
-        return True
-    if rows < BLOCK or not is_available():
+    _read_without.texts += texts
+    seen = _read_without.texts
+    if not texts or seen < MANY or not is_available():
         return False
-    seen = _read_without.rows + rows
-    if seen >= VERY_MANY or (
-        seen >= MANY and is_kept(Path(__file__).with_name("kernel.py"), "kernel")
-    ):
-        return True
-    _read_without.rows = seen
-    return False
+    return seen >= VERY_MANY or is_kept()
+
+
+def misses_compiler() -> bool:
+    """Whether this process has read so many texts of unusual shapes that the extra `fast` would have paid."""
+    return _read_without.texts >= VERY_MANY and not is_available()
+
+
+def is_available() -> bool:
+    """Whether numba is installed, by the extra `fast`; looks without loading it."""
+    if "numba" in sys.modules:
+        return sys.modules["numba"] is not None
+    return find_spec("numba") is not None
+
+
+def is_kept() -> bool:
+    """Whether an earlier run has left the compiled kernel beside its file."""
+    try:
+        return any(Path(__file__).parent.glob("__pycache__/kernel.kernel-*.nbi"))
+    except OSError:
+        return False
 
 
 def is_loaded() -> bool:
@@ -120,12 +152,72 @@ def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Colu
         texts: Strings or large strings.
         regions: The known region at home, one for all or one for each text.
     """
-    if not pays(len(texts)):
-        return _read_each(texts, regions)
+    texts = texts.cast(pa.large_string())
+    if is_loaded():
+        return _by_kernel(texts, regions)
+    column, left = _by_tables(texts, regions)
+    cells = texts.take(pa.array(left)).to_pylist()
+    at_home = [regions[row] for row in left.tolist()] if isinstance(regions, list) else regions
+    homes = at_home if isinstance(at_home, list) else [at_home] * len(cells)
+    known: dict[tuple[str | None, str | None], int] = {}
+    which = [known.setdefault(pair, len(known)) for pair in zip(cells, homes, strict=True)]
+    if pays(len(known)):
+        return _by_kernel(texts, regions)
+    readings = [read_number(*pair) for pair in known]
+    return _merged(column, left, [readings[at] for at in which]) if readings else column
+
+
+def _by_tables(
+    texts: pa.Array, regions: list[str | None] | str | None
+) -> tuple[Column, NDArray[np.intp]]:
+    """The column with the rows of usual shapes, and the rows that are left; of few all are."""
+    count = len(texts)
+    regions_of = (*sorted(SUPPORTED_REGIONS), WORLD)
+    column = Column(
+        e164=pa.nulls(count, pa.large_string()),
+        extension=pa.nulls(count, pa.large_string()),
+        outcome=np.full(count, outcomes.HANDED_OVER, np.uint8),
+        kind=np.full(count, outcomes.NO_TYPE, np.uint8),
+        region=np.full(count, NOWHERE, np.int16),
+        possible=np.zeros(count, np.bool_),
+        regions=regions_of,
+    )
+    if count < SHORT:
+        return column, np.arange(count)
+    usual = read_usual(texts, regions)
+    rows, tables = usual.rows, plan()
+    column.outcome[rows] = np.where(
+        usual.valid, outcomes.VALID, outcomes.INVALID + usual.verdict.astype(np.int16)
+    )
+    column.kind[rows] = tables.kind[usual.state]
+    column.region[rows] = np.where(
+        usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
+    )
+    column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
+    ends = pc.utf8_slice_codeunits(usual.e164, -_TAIL, 100)
+    suspect = pc.or_(
+        pc.is_in(ends, value_set=_ENDS), pc.less(pc.binary_length(usual.e164), 2 * _TAIL)
+    )
+    wrong = rows[~usual.valid & suspect.to_numpy(zero_copy_only=False)]
+    cells = texts.take(pa.array(wrong)).to_pylist()
+    dummies = [is_placeholder(text, loose=True) for text in cells]
+    column.outcome[wrong[np.array(dummies, np.bool_)]] = outcomes.PLACEHOLDER
+    places = np.zeros(count, np.int64)
+    places[rows] = np.arange(len(rows))
+    left = column.outcome == outcomes.HANDED_OVER
+    whole = replace(
+        column,
+        e164=usual.e164.take(pa.array(places, mask=column.outcome != outcomes.VALID)),
+        extension=usual.extension.take(pa.array(places, mask=left)),
+    )
+    return whole, np.flatnonzero(left)
+
+
+def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
     from dialframe.phones.parsing import PLAN
 
     names = tuple(PLAN.regions.tolist())
-    places = {name: index for index, name in enumerate(names)} | {None: names.index(WORLD)}
+    places = {name: index for index, name in enumerate(names)} | {None: ABROAD}
     at_home = regions if isinstance(regions, list) else [regions]
     homes = np.array([places[region] for region in at_home], np.int16)
     column = _run(texts, homes, names, judge=True)
@@ -135,38 +227,7 @@ def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Colu
     readings, reread = _repaired(
         texts.take(pa.array(left)).to_pylist(), left, at_home, homes, names
     )
-    return replace(_merged(column, left, readings, places), repaired=len(left), reread=reread)
-
-
-def _read_each(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
-    """Without the kernel, each distinct text once."""
-    names = (*sorted(SUPPORTED_REGIONS), WORLD)
-    places = {name: index for index, name in enumerate(names)}
-    cells = texts.to_pylist()
-    pairs = (
-        zip(cells, regions, strict=True)
-        if isinstance(regions, list)
-        else ((cell, regions) for cell in cells)
-    )
-    known: dict[tuple[str | None, str | None], int] = {}
-    rows = np.array([known.setdefault(pair, len(known)) for pair in pairs], np.int64)
-    readings = read_all([text for text, _ in known], [region for _, region in known])
-
-    def each(values: list[Any], dtype: type[np.generic]) -> NDArray[Any]:
-        return np.array(values, dtype)[rows] if readings else np.zeros(0, dtype)
-
-    def text(values: list[str | None]) -> pa.Array:
-        return pa.array(values, pa.large_string()).take(pa.array(rows))
-
-    return Column(
-        e164=text([each.e164 for each in readings]),
-        extension=text([each.extension for each in readings]),
-        outcome=each([_OUTCOMES[reading.reason] for reading in readings], np.uint8),
-        kind=each([_KINDS[reading.type] for reading in readings], np.uint8),
-        region=each([places.get(reading.region or "", NOWHERE) for reading in readings], np.int16),
-        possible=each([bool(reading.possible) for reading in readings], np.bool_),
-        regions=names,
-    )
+    return replace(_merged(column, left, readings), repaired=len(left), reread=reread)
 
 
 def to_arrow(column: Column) -> pa.Table:
@@ -204,7 +265,6 @@ def _run(
     from dialframe.phones import kernel, scanner
 
     size = len(texts)
-    texts = texts.cast(pa.large_string())
     _, offsets, data = texts.buffers()
     first = texts.offset
     starts = _read_only(offsets or bytes(8), np.int64)[first : first + size + 1]
@@ -308,10 +368,9 @@ def _front(text: str) -> _Front:
     return _Front(digits, extension or None)
 
 
-def _merged(
-    column: Column, rows: NDArray[np.intp], readings: list[Reading], places: dict[Any, int]
-) -> Column:
+def _merged(column: Column, rows: NDArray[np.intp], readings: list[Reading]) -> Column:
     """The column with the readings in their rows."""
+    places = {name: index for index, name in enumerate(column.regions)}
     e164, _, possible, region, kind, extension, reason = zip(*readings, strict=True)
     column.outcome[rows] = [_OUTCOMES[each] for each in reason]
     column.kind[rows] = [_KINDS[each] for each in kind]

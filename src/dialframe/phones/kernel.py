@@ -6,12 +6,13 @@ code on disk carries the fingerprint of its tables: `loaded` compiles anew where
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from typing import Any, Final
 
 import numba
 import numpy as np
 
-from dialframe.compiled import jit
 from dialframe.phones import outcomes, parsing, scanner
 from dialframe.phones.number_automata import LONGEST
 from dialframe.phones.numbering_plans import fingerprint
@@ -38,8 +39,48 @@ _LOCAL_ONLY: Final = 4
 _NOT_A_NUMBER: Final = 1
 _SHORTEST: Final = 2
 
+#: What reading a file that is no code of ours raises, by pickle's documentation.
+_UNLOADABLE: Final = (
+    pickle.UnpicklingError, AttributeError, EOFError, ImportError, IndexError, KeyError, OSError,
+    TypeError, ValueError,
+)  # fmt: skip
 
-@jit
+
+class Jitted:
+    """A function that numba compiles at its first call, without the interpreter's lock.
+
+    Its code is kept where the disk takes it. Kept code that cannot be loaded (damaged, or made by a
+    program that is not here) is not used.
+    """
+
+    def __init__(self, source: Callable[..., Any]) -> None:
+        self._source = source
+        self._run: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it, compiling it where it has not been compiled for these types."""
+        run = self._run or self._kept()
+        try:
+            return run(*arguments)
+        except _UNLOADABLE:
+            if run.stats.cache_path is None:
+                raise
+            return self.compile_anew()(*arguments)
+
+    def compile_anew(self) -> Any:
+        """Use nothing that is kept; returns what is run from now on."""
+        self._run = numba.njit(nogil=True)(self._source)
+        return self._run
+
+    def _kept(self) -> Any:
+        try:
+            self._run = numba.njit(cache=True, nogil=True)(self._source)
+        except RuntimeError:  # no folder can be written; it is compiled each time
+            self.compile_anew()
+        return self._run
+
+
+@Jitted
 def kernel(data, offsets, nulls, homes, stride, judge, outcome, kind, region, possible,
            e164_at, e164, extension_at, extension):  # fmt: skip
     """Read every row of a column; returns the fingerprint of the tables in this code.

@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Final
 
-import numpy as np
 import pandas as pd
 import phonenumbers
 import pyarrow as pa
 
 from dialframe.errors import ConfigError
-from dialframe.phones.column_reader import Column, pays, read_column, to_arrow
-from dialframe.phones.single_number import Reading, check_region
-from dialframe.phones.vectorized import read_all
+from dialframe.phones.column_reader import Column, read_column, to_arrow
+from dialframe.phones.single_number import check_region, read_number
 
 #: Columns of `normalize` and their dtypes, in order.
 COLUMNS: Final[dict[str, str]] = {
@@ -35,7 +33,7 @@ def normalize(
 ) -> pd.DataFrame:
     """Read phone numbers as people and programs write them.
 
-    Long columns go through a compiled kernel; the answers are the same. Numbers given as numbers
+    Long columns are read by tables, and very messy ones by a compiled kernel; the answers are the same. Numbers given as numbers
     are read as the digits that a person sees (`2125550142.0` of a float column is `2125550142`).
 
     >>> normalize(["(212) 555-0142", "555"], region="US")[["e164", "reason"]].values.tolist()
@@ -72,30 +70,19 @@ def normalize(
         raise ConfigError(
             f"there are {len(regions)} regions for {len(values)} values; pass one each, or one for all"
         )
-    if pays(len(values)):
-        texts = _arrow(values)
-        if texts is not None:
-            return _column_frame(read_column(texts, regions), index)
-    return _read_each([_text(value) for value in values], regions, index)
+    texts = _arrow(values)
+    if texts is not None:
+        return _column_frame(read_column(texts, regions), index)
+    each = regions if isinstance(regions, list) else [regions] * len(values)
+    readings = [read_number(*pair) for pair in zip(map(_text, values), each, strict=True)]
+    columns = zip(COLUMNS.items(), zip(*readings, strict=True), strict=True)
+    return pd.DataFrame(
+        {name: pd.array(list(own), dtype=dtype) for (name, dtype), own in columns}, index=index
+    )
 
 
 #: The same under its British name.
 normalise = normalize
-
-
-def _read_each(
-    texts: list[str | None], regions: list[str | None] | str | None, index: pd.Index | None
-) -> pd.DataFrame:
-    """Without the kernel; a value costs once however often it is repeated."""
-    if not isinstance(regions, list):
-        codes, distinct = pd.factorize(pd.Series(texts, dtype=object), use_na_sentinel=False)
-        known = [text if isinstance(text, str) else None for text in distinct]
-        readings = read_all(known, [regions] * len(known))
-        return _frame(readings, np.asarray(codes, dtype=np.intp), index)
-    seen: dict[tuple[str | None, str | None], int] = {}
-    rows = [seen.setdefault(pair, len(seen)) for pair in zip(texts, regions, strict=True)]
-    readings = read_all([text for text, _ in seen], [region for _, region in seen])
-    return _frame(readings, np.asarray(rows, dtype=np.intp), index)
 
 
 def _arrow(values: Sequence[object] | pd.Series) -> pa.Array | None:
@@ -131,15 +118,6 @@ def _text(value: object) -> str | None:
         exact = number.is_integer() and abs(number) < _EXACT_FLOAT
         return f"{number:.0f}" if exact else repr(number)
     return str(value)
-
-
-def _frame(readings: list[Reading], codes: np.ndarray, index: pd.Index | None) -> pd.DataFrame:
-    columns = list(zip(*readings, strict=True)) or [()] * len(COLUMNS)
-    data = {
-        name: pd.array(list(values), dtype=dtype).take(codes)
-        for (name, dtype), values in zip(COLUMNS.items(), columns, strict=True)
-    }
-    return pd.DataFrame(data, index=index)
 
 
 def _column_frame(column: Column, index: pd.Index | None) -> pd.DataFrame:

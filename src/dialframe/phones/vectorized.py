@@ -1,14 +1,13 @@
-"""Numbers in the usual shapes, many at once by numpy over the plan's tables: the way without a compiler.
+"""Numbers in the usual shapes, many at once by numpy over the plan's tables.
 
-Only what is certain is answered: ASCII digits with the usual punctuation that end in a valid number by one of
-four ways (as dialed at home, with the trunk prefix, in full behind a plus, behind the `1` of North America). All
-else is phonenumbers' to read.
+Only what is certain is answered: ASCII digits with the usual punctuation, perhaps an extension behind them, that
+are parsed in one of four ways (as dialed at home, with the trunk prefix, in full behind a plus, behind the `1` of
+North America). All else is phonenumbers' to read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -16,73 +15,98 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from phonenumbers import SUPPORTED_REGIONS
 
 from dialframe.phones.number_automata import LONGEST
-from dialframe.phones.numbering_plans import Plan, load_plan
-from dialframe.phones.single_number import TYPES, Reading, read_number
+from dialframe.phones.numbering_plans import CODES, Plan, load_plan
+from dialframe.phones.single_number import read_number
 
-#: From so many distinct texts on, reading the tables from disk is the quicker way.
-MANY: Final = 500
-
-#: No letter, slash, comma or `#` is in it, with which an extension or a second number could begin.
-_USUAL: Final = r"^\+?\(?[0-9][0-9 ().-]{5,28}$"
+_TEXT: Final = pa.large_string()
+_EMPTY: Final = pa.scalar("", _TEXT)
+#: Rows that are parsed at once, so that the tables of one step stay near the processor.
+_ROWS: Final = 2**14
+_MOST_BYTES: Final = 40
+#: Digits that the first three of a number need, and those from which on it may have a prefix.
+_VIABLE: Final = 3
 _LEAST_DIGITS: Final = 7
 _CODE_DIGITS: Final = 3
 _NORTH_AMERICA: Final = 1
 _NORTH_AMERICAN_DIGITS: Final = 11
 _UNKNOWN: Final = 99
+#: Place of the home of who accepts international numbers only.
+ABROAD: Final = len(SUPPORTED_REGIONS)
 _POSSIBLE: Final = 0
-_BLANK: Final = 15
 _THREE_DIGITS: Final = 1000
 
+#: What the bytes of a text are.
+_DIGIT, _SEPARATOR, _PLUS, _OTHER = (1 << place for place in range(4))
+_KINDS: Final = np.full(256, _OTHER, np.uint8)
+_KINDS[list(b"0123456789")] = _DIGIT
+_KINDS[list(b" -.()[]/")] = _SEPARATOR
+_ZERO: Final = np.uint8(ord("0"))
+#: A number with an extension; a slash before a label begins a second number.
+_LABELED: Final = (
+    r"(?i)^(?P<number>\+?[0-9 ().-]*[0-9]) *(?:x|ext\.?|extension) ?(?P<extension>[0-9]{1,5})$"
+)
 
-def read_all(texts: Sequence[str | None], regions: Sequence[str | None]) -> list[Reading]:
-    """Every text as `read_number` reads it; many at once where that is the quicker way.
+
+class Usual(NamedTuple):
+    """Rows whose texts are parsed for certain.
+
+    Attributes:
+        rows: The rows, in any order.
+        valid: Whether the number is of its plan.
+        e164: Plus, calling code and national number, of valid and other numbers.
+        extension: Their extensions, null where there is none.
+        code: Calling codes.
+        state: State of the numbering automaton in which each number ends; 0 is no number.
+        verdict: `ValidationResult` of their length.
+    """
+
+    rows: NDArray[np.intp]
+    valid: NDArray[np.bool_]
+    e164: pa.Array
+    extension: pa.Array
+    code: NDArray[np.intp]
+    state: NDArray[np.intp]
+    verdict: NDArray[np.int8]
+
+
+def read_usual(texts: pa.Array, regions: Sequence[str | None] | str | None) -> Usual:
+    """What is certain of a column of texts.
 
     Args:
-        texts: Distinct texts, None where one is missing.
-        regions: The known region at home of each, or None.
+        texts: Large strings; what is missing is in no answer.
+        regions: The known region at home, one for all or one for each.
 
     Example:
-        >>> [reading.reason for reading in read_all(["(212) 555-0142", None], ["US", "US"])]
-        [None, 'missing_phone']
+        >>> read_usual(pa.array(["(212) 555-0142", "n/a"], pa.large_string()), "US").e164.to_pylist()
+        ['+12125550142']
     """
-    usual: list[Reading | None] = [None] * len(texts)
-    if len(texts) >= MANY:
-        with suppress(UnicodeEncodeError):  # half of a surrogate pair
-            usual = read_usual([text or "" for text in texts], regions)
-    return [
-        reading or read_number(text, region)
-        for reading, text, region in zip(usual, texts, regions, strict=True)
+    texts = texts.fill_null("") if texts.null_count else texts
+    homes = _homes(regions)
+    each = len(homes) > 1
+    found = [
+        _parsed(texts.slice(begin, _ROWS), homes[begin : begin + _ROWS] if each else homes, begin)
+        for begin in range(0, len(texts), _ROWS)
     ]
-
-
-def read_usual(texts: Sequence[str], regions: Sequence[str | None]) -> list[Reading | None]:
-    """The readings of the texts that certainly are valid numbers, None for all others.
-
-    Args:
-        texts: Texts, none of them missing.
-        regions: The known region at home of each, or None.
-
-    Example:
-        >>> read_usual(["(212) 555-0142", "n/a"], ["US", "US"])[0].e164
-        '+12125550142'
-    """
-    plan, parsed = _plan(), _parsed(texts, regions)
-    certain = parsed.certain & parsed.valid
-    state = parsed.state[certain]
-    # Of Python's own numbers and texts from here on: one by one they are several times quicker.
-    listed = zip(
-        parsed.rows[certain].tolist(), parsed.written.filter(pa.array(certain)).to_pylist(),
-        parsed.code[certain].tolist(), parsed.begin[certain].tolist(), plan.region[state].tolist(),
-        plan.kind[state].tolist(), strict=True,
-    )  # fmt: skip
-    labels, valid = plan.regions.tolist(), Reading(valid=True, possible=True)
-    readings: list[Reading | None] = [None] * len(texts)
-    for row, number, its_code, start, its_region, its_kind in listed:
-        e164 = f"+{its_code}{number[start:]}"
-        readings[row] = valid._replace(e164=e164, region=labels[its_region], type=TYPES[its_kind])
-    return readings
+    left = np.ones(len(texts), np.bool_)
+    for part in found:
+        left[part.rows] = False
+    rows = np.flatnonzero(left)
+    both = pc.extract_regex(texts.take(pa.array(rows)), _LABELED)
+    labeled = np.flatnonzero(both.is_valid().to_numpy(zero_copy_only=False))
+    if len(labeled):
+        number, extension = both.take(pa.array(labeled)).flatten()
+        rows = rows[labeled]
+        part = _parsed(number, homes[rows] if each else homes)
+        # Of what is no number the digits of the extension may tell why.
+        good = np.flatnonzero(part.valid)
+        part = Usual(*(own.take(good) for own in part))  # type: ignore[arg-type]
+        found.append(
+            part._replace(rows=rows[part.rows], extension=extension.take(pa.array(part.rows)))
+        )
+    return _together(found)
 
 
 def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]:
@@ -96,11 +120,9 @@ def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]
         >>> are_valid(["(212) 555-0142", "020 7946 0018"], ["US", "US"])
         [True, False]
     """
-    parsed = _parsed(texts, regions)
     known: list[bool | None] = [None] * len(texts)
-    for row, valid in zip(
-        parsed.rows[parsed.certain].tolist(), parsed.valid[parsed.certain].tolist(), strict=True
-    ):
+    usual = read_usual(pa.array(texts, _TEXT), regions)
+    for row, valid in zip(usual.rows.tolist(), usual.valid.tolist(), strict=True):
         known[row] = valid
     return [
         bool(read_number(text, region).valid) if valid is None else valid
@@ -116,65 +138,96 @@ def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[n
         regions: The known region at home of each, or None.
 
     Returns:
-        For each text a key of `TYPES`, -1 for none that is valid, -2 where only phonenumbers can tell.
+        For each text a key of `phones.TYPES`, -1 for none that is valid, -2 where only phonenumbers can tell.
 
     Example:
         >>> line_types(["(212) 555-0142", "(222) 555-0142"], ["US", "US"]).tolist()
         [2, -1]
     """
-    parsed = _parsed(texts, regions)
+    usual = read_usual(pa.array(texts, _TEXT), regions)
     kinds = np.full(len(texts), -2, np.int8)
-    kind = _plan().kind[parsed.state].astype(np.int8)
-    kinds[parsed.rows] = np.where(parsed.valid, kind, np.where(parsed.certain, -1, -2))
+    kinds[usual.rows] = np.where(usual.valid, plan().kind[usual.state].astype(np.int8), -1)
     return kinds
 
 
-class _Parsed(NamedTuple):
-    """Texts of the usual shapes: their rows and digits, and what one of the ways makes of them."""
-
-    rows: NDArray[np.intp]
-    written: pa.Array
-    begin: NDArray[np.intp]
-    code: NDArray[np.intp]
-    state: NDArray[np.intp]
-    valid: NDArray[np.bool_]
-    certain: NDArray[np.bool_]
-
-
-def _parsed(texts: Sequence[str], regions: Sequence[str | None]) -> _Parsed:
-    plan, column = _plan(), pa.array(texts, pa.large_string())
-    rows = np.flatnonzero(pc.match_substring_regex(column, _USUAL).to_numpy(zero_copy_only=False))
-    column = column.take(pa.array(rows))
-    written = pc.replace_substring_regex(column, "[^0-9]", "")
-    length = pc.binary_length(written).to_numpy(zero_copy_only=False).astype(np.intp)
-    fits = (length >= _LEAST_DIGITS) & (length <= LONGEST + _CODE_DIGITS)
-    rows, length, chosen = rows[fits], length[fits], pa.array(fits)
-    written, plus = written.filter(chosen), pc.starts_with(column.filter(chosen), "+")
-    places = _places()
-    home = np.array([places[regions[row]] for row in rows.tolist()], np.intp)
-    digits = _matrix(written, length)
-
-    ways = _ways(
-        plan, digits, length, plus.to_numpy(zero_copy_only=False), home, abroad=len(places) - 1
-    )
-    begin, code = ways.begin, ways.code
-    state = plan.root[code].astype(np.intp)
-    for index in range(digits.shape[1]):
-        state = np.where(
-            (index >= begin) & (index < length), plan.step[state, digits[:, index]], state
-        )
-    size = length - begin
-    valid = (state != 0) & (plan.kind[state] != _UNKNOWN) & (size <= LONGEST)
-    main = np.maximum(plan.main[code], 0)
-    valid &= plan.length[main, np.minimum(size, LONGEST)] == _POSSIBLE
-    return _Parsed(rows, written, begin, code, state, valid, ways.plain | (ways.trunk & valid))
-
-
 @cache
-def _places() -> dict[str | None, int]:
-    """Places of the regions; the last is the home of who has none."""
-    names = (*_plan().regions[:-1].tolist(), None)
-    return {name: index for index, name in enumerate(names)}
+def plan() -> Plan:
+    """The numbering plans of the installed metadata."""
+    return load_plan()
+
+
+def _parsed(texts: pa.Array, homes: NDArray[np.intp], before: int = 0) -> Usual:
+    """The certain ones of some texts without nulls; `homes` is one for all or one for each.
+
+    So many rows are before them.
+    """
+    _, offsets, buffer = texts.buffers()
+    first = texts.offset
+    starts = np.frombuffer(offsets, np.int64)[first : first + len(texts) + 1]
+    data = np.frombuffer(buffer, np.uint8)[starts[0] : starts[-1]] if buffer else _KINDS[:0]
+    starts = starts - starts[0]
+    kinds = _KINDS.take(data)
+    filled = np.flatnonzero(np.diff(starts))
+    heads = starts[filled]
+    kinds[heads[data[heads] == ord("+")]] = _PLUS
+    seen = np.bitwise_or.reduceat(kinds, heads) if len(heads) else kinds
+    is_digit = kinds == _DIGIT
+    digits = data[is_digit]
+    counted = np.concatenate([[0], np.cumsum(is_digit)])
+    length = counted[starts[filled + 1]] - counted[heads]
+    usual = (seen < _OTHER) & (length >= _VIABLE) & (length <= LONGEST + _CODE_DIGITS)
+    usual &= starts[filled + 1] - heads <= _MOST_BYTES + 1
+    rows, length, plus = filled[usual], length[usual], seen[usual] >= _PLUS
+    if not len(rows):
+        return _NOTHING
+    starts = counted[heads[usual]]
+    home = homes if len(homes) == 1 else homes[rows]
+    values = digits - _ZERO
+    ways = _ways(values, starts, length, plus, home)
+    begin, size = starts + ways.begin, length - ways.begin
+    state = plan().root[ways.code].astype(np.intp)
+    steps = plan().step.reshape(-1)
+    for index in range(min(int(size.max()), LONGEST)):
+        after = steps.take(state << 4 | values.take(begin + index, mode="clip"))
+        state = np.where(index < size, after, state)
+    verdict = plan().length[np.maximum(plan().main[ways.code], 0), np.minimum(size, LONGEST)]
+    known = (state != 0) & (plan().kind[state] != _UNKNOWN)
+    valid = known & (verdict == _POSSIBLE)
+    good = np.flatnonzero(
+        ((ways.plain & (valid | ~known)) | (ways.trunk & valid)) & (size <= LONGEST)
+    )
+    # Each national number and what stands before the next one, in turn, on the digits as they stand.
+    bounds = np.stack([begin[good], begin[good] + size[good]], axis=1).reshape(-1)
+    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(digits)]
+    cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
+    national = cut.take(pa.array(2 * np.arange(len(good))))
+    code = ways.code[good]
+    return Usual(
+        rows=rows[good] + before,
+        valid=valid[good],
+        e164=pc.binary_join_element_wise(_calling_texts().take(pa.array(code)), national, _EMPTY),
+        extension=pa.nulls(len(good), _TEXT),
+        code=code,
+        state=state[good],
+        verdict=verdict[good],
+    )
+
+
+_NOTHING: Final = Usual(
+    np.zeros(0, np.intp), np.zeros(0, np.bool_), pa.nulls(0, _TEXT), pa.nulls(0, _TEXT),
+    np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.int8),
+)  # fmt: skip
+
+
+def _together(parts: Sequence[Usual]) -> Usual:
+    if len(parts) < 2:
+        return parts[0] if parts else _NOTHING
+    return Usual(
+        *(
+            pa.concat_arrays(own) if isinstance(own[0], pa.Array) else np.concatenate(own)
+            for own in zip(*parts, strict=True)
+        )
+    )
 
 
 class _Ways(NamedTuple):
@@ -190,91 +243,98 @@ class _Ways(NamedTuple):
 
 
 def _ways(
-    plan: Plan,
-    digits: NDArray[np.uint8],
+    values: NDArray[np.uint8],
+    starts: NDArray[np.intp],
     length: NDArray[np.intp],
     plus: NDArray[np.bool_],
     home: NDArray[np.intp],
-    *,
-    abroad: int,
 ) -> _Ways:
-    at_home = ~plus & (home != abroad)
-    begin = np.zeros(len(digits), np.intp)
-    first = _three(digits, begin)
-    code = plan.code[home].astype(np.intp)
+    """How digits are parsed that begin at `starts` of all digits."""
+    tables = plan()
+    long = length >= _LEAST_DIGITS
+    at_home = ~plus & (home != ABROAD)
+    first = _three(values, starts)
+    code = tables.code[home].astype(np.intp)
+    its_code, width = (table[first] for table in _calling_codes())
     # As dialed at home: three digits that no prefix and no calling code begins with.
-    local = at_home & (plan.home[home, first] != 0)
+    local = at_home & (tables.home[home, first] != 0)
     # With the trunk 0 (or 8), which is no call abroad and no calling code.
-    trunk = at_home & ~local & _untouched(plan, "international", home, first)
-    trunk &= _says(plan, "national", home, first, _is_one_digit_of)
-    trunk &= _calling_codes(plan, digits)[0] != code
+    trunk = at_home & ~local & long & (its_code != code)
+    trunk &= _says("international", home, first, _is_free_of)
+    trunk &= _says("national", home, first, _is_one_digit_of)
     # Behind the 1 of North America, as long as no other number there is.
     eleven = at_home & ~local & (code == _NORTH_AMERICA) & (length == _NORTH_AMERICAN_DIGITS)
-    eleven &= (digits[:, 0] == 1) & (digits[:, 1] > 1)
-    eleven &= _untouched(plan, "national", home, _three(digits, begin + 1))
+    eleven &= (first >= 120) & (first < 200)
+    if eleven.any():
+        eleven &= _says("national", home, _three(values, starts + 1), _is_free_of)
     # In full.
-    its_code, width = _calling_codes(plan, digits)
-    main = np.maximum(plan.main[its_code], 0)
-    full = plus & (width > 0) & (main < abroad)
-    main[~full] = 0
-    rest = _three(digits, width)
-    free = full & _untouched(plan, "national", main, rest)
-    full_trunk = full & ~free & _says(plan, "national", main, rest, _is_one_digit_of)
+    free, full_trunk = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)
+    full = np.flatnonzero(plus & long & (width > 0))
+    full = full[tables.main[its_code[full]] < ABROAD]
+    main, rest = (
+        tables.main[its_code[full]].astype(np.intp),
+        _three(values, starts[full] + width[full]),
+    )
+    free[full] = _says("national", main, rest, _is_free_of)
+    full_trunk[full] = ~free[full] & _says("national", main, rest, _is_one_digit_of)
 
     plain, trunk = local | eleven | free, trunk | full_trunk
-    begin = np.where(full, width, 0) + (trunk | eleven)
-    code = np.where(full, its_code, code)
+    begin = np.where(plus, width, 0) + (trunk | eleven)
+    code = np.where(plus, its_code, code)
     return _Ways(begin, np.where(plain | trunk, code, 0), plain, trunk)
 
 
-def _matrix(written: pa.Array, length: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """The digits of each row, blanks behind them."""
-    digits = np.full((len(written), LONGEST + _CODE_DIGITS), _BLANK, np.uint8)
-    flat = np.frombuffer("".join(written.to_pylist()).encode(), np.uint8) - ord("0")
-    starts = np.cumsum(length) - length
-    digits[
-        np.repeat(np.arange(len(length)), length), np.arange(len(flat)) - np.repeat(starts, length)
-    ] = flat
-    return digits
-
-
-def _three(digits: NDArray[np.uint8], begin: NDArray[np.intp]) -> NDArray[np.intp]:
+def _three(values: NDArray[np.uint8], begin: NDArray[np.intp]) -> NDArray[np.intp]:
     """The three digits from there on as a number."""
-    rows = np.arange(len(digits))
-    each = [np.minimum(digits[rows, begin + offset], 9).astype(np.intp) for offset in range(3)]
+    each = [values.take(begin + at, mode="clip").astype(np.intp) for at in range(3)]
     return each[0] * 100 + each[1] * 10 + each[2]
 
 
-def _calling_codes(
-    plan: Plan, digits: NDArray[np.uint8]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The calling code that each row begins with, and its width; 0 for none."""
-    code, width = (np.zeros(len(digits), np.intp) for _ in range(2))
-    prefix = np.zeros(len(digits), np.intp)
-    for index in range(_CODE_DIGITS):
-        prefix = prefix * 10 + np.minimum(digits[:, index], 9)
-        new = (width == 0) & (plan.main[prefix] >= 0) & (digits[:, 0] != 0)
-        code[new], width[new] = prefix[new], index + 1
+def _homes(regions: Sequence[str | None] | str | None) -> NDArray[np.intp]:
+    """Places of the regions at home, or of the one that all have."""
+    if not isinstance(regions, str | None):
+        known = set(regions)
+        if len(known) != 1:
+            return np.array([_places()[region] for region in regions], np.intp)
+        (regions,) = known
+    return np.array([_places()[regions]], np.intp)
+
+
+@cache
+def _places() -> dict[str | None, int]:
+    """Places of the regions; the last is the home of who has none."""
+    names = (*plan().regions[:-1].tolist(), None)
+    return {name: index for index, name in enumerate(names)}
+
+
+@cache
+def _calling_texts() -> pa.Array:
+    """A plus and each calling code."""
+    return pa.array([f"+{code}" for code in range(CODES)], _TEXT)
+
+
+@cache
+def _calling_codes() -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """By three digits, the calling code that they begin with, and its width; 0 for none."""
+    code, width = np.zeros(_THREE_DIGITS, np.intp), np.zeros(_THREE_DIGITS, np.intp)
+    first = np.arange(_THREE_DIGITS)
+    for digits, own in enumerate((first // 100, first // 10, first), start=1):
+        new = (width == 0) & (plan().main[own] >= 0) & (first >= 100)
+        code[new], width[new] = own[new], digits
     return code, width
 
 
-def _untouched(
-    plan: Plan, prefix: str, places: NDArray[np.intp], first: NDArray[np.intp]
-) -> NDArray[np.bool_]:
-    """Whether no prefix of that kind can match where a number begins with these three digits."""
-    return _says(plan, prefix, places, first, _is_free_of)
-
-
 def _says(
-    plan: Plan,
     prefix: str,
     places: NDArray[np.intp],
     first: NDArray[np.intp],
     ask: Callable[[int], NDArray[np.bool_]],
 ) -> NDArray[np.bool_]:
     """What holds of each row's first three digits and its place's automaton of prefixes."""
+    roots = getattr(plan(), prefix)[places]
+    if len(roots) == 1:
+        return ask(int(roots[0]))[first]
     answers = np.zeros(len(places), np.bool_)
-    roots = getattr(plan, prefix)[places]
     for root in np.unique(roots).tolist():
         same_root = roots == root
         answers[same_root] = ask(root)[first[same_root]]
@@ -284,10 +344,10 @@ def _says(
 @cache
 def _is_free_of(root: int) -> NDArray[np.bool_]:
     """By three digits, whether the prefixes neither match nor can still match behind them."""
-    plan, touched = _plan(), np.zeros(_THREE_DIGITS, np.bool_)
+    tables, touched = plan(), np.zeros(_THREE_DIGITS, np.bool_)
     states = _walk(root)
     for state in states:
-        touched |= (plan.prefix_match[state] >= 0) | (plan.prefix_end[state] >= 0)
+        touched |= (tables.prefix_match[state] >= 0) | (tables.prefix_end[state] >= 0)
     free: NDArray[np.bool_] = (states[-1] == 0) & ~touched
     return free
 
@@ -295,7 +355,7 @@ def _is_free_of(root: int) -> NDArray[np.bool_]:
 @cache
 def _is_one_digit_of(root: int) -> NDArray[np.bool_]:
     """By three digits, whether the first of them alone is the prefix, and nothing of it is kept."""
-    match = _plan().prefix_match
+    match = plan().prefix_match
     _, one, two, three = _walk(root)
     alone: NDArray[np.bool_] = (match[one] == 0) & (one != 0) & (three == 0)
     return alone & (match[two] < 0) & (match[three] < 0)
@@ -306,10 +366,5 @@ def _walk(root: int) -> list[NDArray[np.intp]]:
     first = np.arange(_THREE_DIGITS)
     states = [np.full(len(first), root, np.intp)]
     for digit in (first // 100, first // 10 % 10, first % 10):
-        states.append(_plan().prefix_step[states[-1], digit].astype(np.intp))
+        states.append(plan().prefix_step[states[-1], digit].astype(np.intp))
     return states
-
-
-@cache
-def _plan() -> Plan:
-    return load_plan()

@@ -16,9 +16,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dialframe.files import FILE_MODE, FOLDER_MODE
-from dialframe.leads import texts
 from dialframe.leads.dedupe.record_comparison import Again
-from dialframe.leads.judging import cell_kernel
+from dialframe.leads.judging import cell_shapes
 
 #: Parts; a hundred million keys make parts of some 1,600,000.
 PARTS: Final = 64
@@ -56,9 +55,7 @@ class Partitions:
         if isinstance(keys, np.ndarray):
             rows[:, 2], rows[:, 3] = keys, 0
         else:
-            high, low = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-            cell_kernel.keys(*texts.raw(keys), high, low)
-            rows[:, 2], rows[:, 3] = high, low
+            rows[:, 2], rows[:, 3] = cell_shapes.keys(keys)
         self._waiting.append(rows)
         self._rows += len(rows)
         self._last = int(records[-1])

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dialframe.leads import texts
-from dialframe.leads.judging.phone_columns import numbers
+from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.record_judgment import Assessed, forbidding
 from dialframe.leads.reasons import RANK
 

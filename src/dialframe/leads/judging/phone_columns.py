@@ -1,4 +1,4 @@
-"""Whole columns of phone cells, plain ones by compiled code, and which number of a record counts."""
+"""Whole columns of phone cells, plain ones by their bytes, and which number of a record counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from dialframe.leads.cells import read_name
 from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions
 from dialframe.leads.columns.split_phones import join_columns
-from dialframe.leads.judging import cell_kernel
+from dialframe.leads.judging import cell_shapes
+from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.phone_cells import (
     RESERVED,
     TWO_NUMBERS_DIGITS,
@@ -374,11 +375,8 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         cells: Texts without nulls.
         regions: Known region of national numbers or None, one for all cells or one each.
     """
-    data, starts = texts.raw(cells)
     rows = len(cells)
-    shape, cuts = np.empty(rows, np.uint8), np.empty(rows, np.int64)
-    cell_kernel.phones(data, starts, shape, cuts)
-    readable = _cut(data, starts, shape, cuts)
+    shape, readable = cell_shapes.phone_shapes(cells)
     read = read_column(readable, regions)
     valid = read.outcome == outcomes.VALID
     phones = Phones(
@@ -387,20 +385,20 @@ def read_phones(cells: pa.Array, regions: Regions) -> Phones:
         other=texts.constant("", rows),
         region=read.region.astype(np.int16),
         reason=_RANKS[read.outcome],
-        warned=np.where((shape == cell_kernel.FLOAT) & valid, 1, 0),
+        warned=np.where((shape == cell_shapes.FLOAT) & valid, 1, 0),
         kind=_KINDS[read.kind],
         remark=np.full(rows, NOTHING_SAID, np.int16),
-        plain=valid & (shape >= cell_kernel.PLAIN) & (shape != cell_kernel.LABELED),
+        plain=valid & (shape >= cell_shapes.PLAIN) & (shape != cell_shapes.LABELED),
         regions=read.regions,
         warnings=[(), _REPAIRED],
     )
     _drop_extensions(phones, read)
-    phones.reason[shape == cell_kernel.EMPTY] = RANK["missing_phone"]
+    phones.reason[shape == cell_shapes.EMPTY] = RANK["missing_phone"]
     invalid = ~valid
     phones.kind[invalid] = -1
     _with_zero(phones, readable, shape, invalid & (read.outcome != outcomes.PLACEHOLDER), regions)
-    unknown = (shape == cell_kernel.UNKNOWN) | ((shape == cell_kernel.LABELED) & invalid)
-    wrong = np.flatnonzero(invalid & (shape >= cell_kernel.PLAIN))
+    unknown = (shape == cell_shapes.UNKNOWN) | ((shape == cell_shapes.LABELED) & invalid)
+    wrong = np.flatnonzero(invalid & (shape >= cell_shapes.PLAIN))
     more = pc.match_substring_regex(texts.take(readable, wrong), _OF_MORE)
     unknown[wrong[more.to_numpy(zero_copy_only=False)]] = True
     _by_reader(phones, cells, np.flatnonzero(unknown), regions)
@@ -478,20 +476,6 @@ def _each_region(regions: Regions, count: int) -> Callable[[str], np.ndarray]:
     return lambda region: own == region
 
 
-def numbers(e164: pa.Array) -> np.ndarray:
-    """E.164 texts as integers, 0 for empty ones."""
-    out = np.empty(len(e164), np.int64)
-    cell_kernel.numbers(*texts.raw(e164), out)
-    return out
-
-
-def _cut(data: np.ndarray, starts: np.ndarray, shape: np.ndarray, cuts: np.ndarray) -> pa.Array:
-    own = np.empty(len(starts), np.int64)
-    out = np.empty(max(1, int(starts[-1] - starts[0])), np.uint8)
-    size = cell_kernel.cut(data, starts, shape, cuts, own, out)
-    return texts.of_buffers(own, out[:size])
-
-
 def _drop_extensions(phones: Phones, read: Column) -> None:
     """Cells without a number have no extension either."""
     rows = np.flatnonzero((read.outcome != outcomes.VALID) & (texts.sizes(phones.extension) > 0))
@@ -502,7 +486,7 @@ def _with_zero(
     phones: Phones, readable: pa.Array, shape: np.ndarray, wrong: np.ndarray, regions: Regions
 ) -> None:
     """Digits that are no number, as if a leading zero was lost."""
-    rows = np.flatnonzero(wrong & ((shape == cell_kernel.DIGITS) | (shape == cell_kernel.FLOAT)))
+    rows = np.flatnonzero(wrong & ((shape == cell_shapes.DIGITS) | (shape == cell_shapes.FLOAT)))
     if not len(rows):
         return
     cells = readable.take(pa.array(rows))
@@ -522,7 +506,7 @@ def _with_zero(
 
 
 def _by_reader(phones: Phones, cells: pa.Array, rows: np.ndarray, regions: Regions) -> None:
-    """The cells that compiled code does not understand, each distinct text once."""
+    """The cells that their bytes do not settle, each distinct text once."""
     if not len(rows):
         return
     places = {name: at for at, name in enumerate(phones.regions)} | {None: -1}

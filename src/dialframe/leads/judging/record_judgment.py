@@ -1,7 +1,7 @@
 """Records of one file judged one by one, whole columns at a time: mapped fields, opt-outs, findings, warnings.
 
 What a cell means is told by the functions of `cells`, `phone_cells` and `answers`. They are asked
-once for each distinct text, and not at all for texts of which `shapes` knows that they stay as they
+once for each distinct text, and not at all for texts of which `cell_shapes` knows that they stay as they
 are.
 """
 
@@ -25,14 +25,14 @@ from dialframe.leads.columns.column_map import ColumnMap
 from dialframe.leads.columns.country_names import ColumnDoubt, Regions, read_region
 from dialframe.leads.columns.header_match import answer_reader
 from dialframe.leads.columns.region_signs import is_division, is_of_divisions
-from dialframe.leads.judging import cell_kernel
+from dialframe.leads.judging import cell_shapes
+from dialframe.leads.judging.cell_shapes import numbers
 from dialframe.leads.judging.phone_cells import every_number
 from dialframe.leads.judging.phone_columns import (
     Doubts,
     Phones,
     choose_phones,
     each_number,
-    numbers,
     phone_cells,
     read_phones,
 )
@@ -239,9 +239,7 @@ def _names(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: Not
 
 def tidied(cells: pa.Array) -> pa.Array:
     """`read_name` of each cell."""
-    shape = np.empty(len(cells), np.uint8)
-    cell_kernel.tidy(*texts.raw(cells), shape)
-    rows = np.flatnonzero(shape == cell_kernel.UNKNOWN)
+    rows = cell_shapes.untidy(cells)
     if not len(rows):
         return cells
     which, values = texts.by_distinct(texts.take(cells, rows), read_name)
@@ -253,9 +251,7 @@ def _emails(rows: Rows, judging: Judging, fields: dict[str, pa.Array], notes: No
     if column is None:
         return
     cells = rows.columns[column]
-    shape = np.empty(len(cells), np.uint8)
-    cell_kernel.emails(*texts.raw(cells), shape)
-    odd = np.flatnonzero(shape == cell_kernel.UNKNOWN)
+    odd = cell_shapes.odd_emails(cells)
     if not len(odd):
         fields["email"] = cells
         return
@@ -500,9 +496,7 @@ def _suspects(cells: pa.Array) -> np.ndarray:
 
 
 def _matching(cells: pa.Array) -> np.ndarray:
-    wordless = np.empty(len(cells), np.bool_)
-    cell_kernel.wordless(*texts.raw(cells), wordless)
-    rows = np.flatnonzero(~wordless)
+    rows = cell_shapes.worded(cells)
     if not len(rows):
         return rows
     if len(rows) <= _FEW_CELLS:

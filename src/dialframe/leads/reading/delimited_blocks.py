@@ -1,4 +1,4 @@
-"""Delimited UTF-8 to columns, block by block: clean lines by compiled code, all others by the parser.
+"""Delimited UTF-8 to columns, block by block: clean lines all at once, all others by the parser.
 
 Whatever the blocks' size, the records are those that `parser.parse` finds in the whole text. What
 is no lead (blank lines, totals, headers) is not decided here; records that may be such are kept
@@ -8,22 +8,28 @@ apart as texts, for `layout`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from dialframe.leads import texts
 from dialframe.leads.lead_file import Dialect, Lines, Shape, split_lines
-from dialframe.leads.reading import cell_splitting
 from dialframe.leads.reading.layout import is_blank
 from dialframe.leads.reading.parser import CLEAN, MAX_SPAN_LINES, STRAY, parse, scan
-from dialframe.leads.reading.utf8_text import last_line_end
+from dialframe.leads.reading.utf8_text import last_line_end, line_bounds, next_line
 
 _NEAR_LINES: Final = 8
 _SHORT_SPAN_LINES: Final = 5
 _PATIENCE_LINES: Final = 100_000
 _ASCII: Final = 128
+_DELETE: Final = 127
+_CONTACT_DIGITS: Final = 9
+#: Up to so many filled cells a record may be a blank line, a total or a remark.
+_NARROW: Final = 3
+_NONE: Final = np.zeros(0, np.int64)
 
 
 class Doubt(NamedTuple):
@@ -50,7 +56,7 @@ class Block:
         doubts: Record in the block to what `layout` must see of it.
         usual: Records of the usual width.
         data: The text that the records are in.
-        places: Begin, end and line of each record in it.
+        places: Begin and end of each record in it.
     """
 
     first: int
@@ -79,7 +85,7 @@ class Block:
 
 
 def is_plain(dialect: Dialect, shape: Shape) -> bool:
-    """Whether compiled code knows the dialect."""
+    """Whether the dialect is one whose lines are cut all at once."""
     signs = [sign for sign in (dialect.delimiter, dialect.quote) if sign]
     short = all(len(sign) == 1 and ord(sign) < _ASCII and sign not in "\r\n" for sign in signs)
     return (
@@ -128,37 +134,31 @@ class _Walk:
 
     def block(self, data: bytes, stop: int, *, final: bool) -> tuple[Block, int]:
         """The records of `data` up to `stop`, or up to one that needs more; bytes used."""
-        width = self.shape.width
-        view = np.frombuffer(data, np.uint8)
-        room = int(np.count_nonzero(view == 10) + np.count_nonzero(view == 13)) + 1
-        begins, lengths, places, kinds = cell_splitting.empty_places(room, width)
+        cut = _cut(data, stop, self.delimiter, self.quote)
         odd: dict[int, _Odd] = {}
-        at = row = 0
-        while at < stop:
-            at, row, self.line = cell_splitting.split(
-                view, at, stop, self.delimiter, self.quote, width, row, self.line,
-                begins, lengths, places, kinds,
-            )  # fmt: skip
-            if at >= stop:
+        taken: list[np.ndarray] = []
+        numbers: list[np.ndarray] = []
+        at = begin = rows = 0
+        for line in [*np.flatnonzero(~cut.clean).tolist(), len(cut.clean)]:
+            if line < begin:
+                continue  # a record that began before goes on here
+            clean = np.arange(begin, line)
+            taken.append(clean)
+            numbers.append(clean + self.line - begin)
+            rows, self.line = rows + len(clean), self.line + len(clean)
+            at = int(cut.behind[line - 1]) if line > begin else at
+            if line == len(cut.clean):
                 break
             found = self._careful(data, at, final=final)
             if found is None:
                 break
-            odd[row], behind = found
-            places[row] = at, at, self.line
-            self.line += odd[row].lines
-            kinds[row] = cell_splitting.OTHER
-            row, at = row + 1, behind
-        others = np.flatnonzero(kinds[:row] == cell_splitting.OTHER)
-        others = others[~np.isin(others, list(odd))]
-        # A file may be a million lines without a character: nothing is scanned or noted of them.
-        nothing = places[others, 0] == places[others, 1]
-        for place in others[~nothing].tolist():
-            text = data[places[place, 0] : places[place, 1]].decode()
-            odd[place] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
-        arrays = begins, lengths, places, kinds
-        block = self._made(data, view, row, arrays, odd, others[nothing])
-        self.records += row
+            odd[rows], at = found
+            taken.append(np.array([line]))
+            numbers.append(np.array([self.line]))
+            rows, self.line = rows + 1, self.line + odd[rows].lines
+            begin = int(np.searchsorted(cut.begins, at))
+        block = self._made(data, cut, np.concatenate(taken), np.concatenate(numbers), odd)
+        self.records += rows
         return block, at
 
     def _careful(self, data: bytes, at: int, *, final: bool) -> tuple[_Odd, int] | None:
@@ -187,63 +187,158 @@ class _Walk:
         self, data: bytes, at: int, count: int, *, final: bool
     ) -> tuple[Lines, list[int]] | None:
         """So many lines from `at` on, and where each begins and the last one ends."""
-        view = np.frombuffer(data, np.uint8)
         begins = [at]
         while len(begins) <= count and begins[-1] < len(data):
-            begins.append(cell_splitting.next_line(view, begins[-1], len(data)))
+            begins.append(next_line(data, begins[-1]))
         if len(begins) <= count + 1 and begins[-1] >= len(data) and not final:
             return None
         return split_lines(data[at : begins[-1]].decode()), begins
 
     def _made(
-        self,
-        data: bytes,
-        view: np.ndarray,
-        rows: int,
-        arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-        odd: dict[int, _Odd],
-        nothing: np.ndarray,
+        self, data: bytes, cut: _Cut, taken: np.ndarray, lines: np.ndarray, odd: dict[int, _Odd]
     ) -> Block:
-        begins, lengths, places, kinds = arrays
-        width = self.shape.width
-        block = Block(self.records, [], places[:rows, 2].copy())
-        side = bytearray()
-        usual = rows - len(nothing) * (width != 1)
-        lengths[nothing] = begins[nothing] = 0
+        """The block of some lines, `odd` ones among them as they were read with care."""
+        width, rows = self.shape.width, len(taken)
+        places = np.stack([cut.begins[taken], cut.ends[taken]], axis=1)
+        is_odd = np.zeros(rows, np.bool_)
+        is_odd[list(odd)] = True
+        usual = np.flatnonzero(~is_odd & (cut.cells[taken] == width))
+        others = np.flatnonzero(~is_odd & (cut.cells[taken] != width))
+        # A file may be a million lines without a character: nothing is scanned or noted of them.
+        is_nothing = places[others, 0] == places[others, 1]
+        nothing, others = others[is_nothing], others[~is_nothing]
+        texts_of = [data[begin:end].decode() for begin, end in places[others].tolist()]
+        for row, text in zip(others.tolist(), texts_of, strict=True):
+            odd[row] = _Odd(scan(text, self.dialect).cells, None, (), text, 1)
+        columns, is_lead = _columns(data, cut, taken[usual], width, self.quote)
+        block = Block(
+            self.records, columns, lines, usual=rows - len(nothing), data=data, places=places
+        )
         empty = [""]
-        for row, line in zip(nothing.tolist(), places[nothing, 2].tolist(), strict=True):
+        for row, line in zip(nothing.tolist(), lines[nothing].tolist(), strict=True):
             block.doubts[row] = Doubt(empty, "", line, None)
+        not_usual = 0
         for row, one in odd.items():
-            usual -= len(one.cells) != width or one.fault is not None
+            not_usual += len(one.cells) != width or one.fault is not None
             _note(block, row, one, width)
-            for column in range(width):
-                cell = one.cells[column].encode() if column < len(one.cells) else b""
-                begins[row, column] = len(data) + len(side)
-                lengths[row, column] = len(cell)
-                side += cell
-        for row in np.flatnonzero(kinds[:rows] == cell_splitting.PERHAPS).tolist():
+        for row in usual[~is_lead].tolist():
             text = data[places[row, 0] : places[row, 1]].decode()
-            cells = scan(text, self.dialect).cells
-            block.doubts[row] = Doubt(cells, text, int(places[row, 2]), None)
-        if side:
-            view = np.concatenate([view, np.frombuffer(bytes(side), np.uint8)])
-            view.flags.writeable = False
-        for column in range(width):
-            block.columns.append(self._column(view, begins, lengths, column, rows))
-        return Block(
-            block.first, block.columns, block.starts, block.faults, block.warnings,
-            block.raws, block.doubts, usual, data, places[:rows],
-        )  # fmt: skip
+            block.doubts[row] = Doubt(scan(text, self.dialect).cells, text, int(lines[row]), None)
+        if odd or len(nothing):
+            order = np.full(
+                rows, len(usual)
+            )  # behind the usual ones: an empty text, then the others
+            order[usual] = np.arange(len(usual))
+            order[list(odd)] = np.arange(len(odd)) + len(usual) + 1
+            for at, column in enumerate(columns):
+                beside = [one.cells[at] if at < len(one.cells) else "" for one in odd.values()]
+                columns[at] = pa.concat_arrays([column, texts.column(["", *beside])]).take(
+                    pa.array(order)
+                )
+        return replace(block, usual=block.usual - not_usual)
 
-    def _column(
-        self, view: np.ndarray, begins: np.ndarray, lengths: np.ndarray, column: int, rows: int
-    ) -> pa.Array:
-        offsets = np.empty(rows + 1, np.int64)
-        total = cell_splitting.measure(view, self.quote, begins, lengths, column, rows, offsets)
-        out = np.empty(total, np.uint8)
-        cell_splitting.gather(view, self.quote, begins, lengths, column, rows, offsets, out)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
-        return pa.Array.from_buffers(pa.large_string(), rows, buffers)
+
+class _Cut(NamedTuple):
+    """Lines of a text, and where they are cut into cells.
+
+    Attributes:
+        begins: Where each line begins.
+        ends: Where its text ends.
+        behind: Where the next one begins.
+        clean: Whether a strict reader would accept it by itself.
+        doubled: Whether a quote in it may be doubled.
+        cuts: Places of the delimiters that part cells.
+        first: The first of `cuts` of each line.
+        cells: Cells of each line.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+    behind: np.ndarray
+    clean: np.ndarray
+    doubled: np.ndarray
+    cuts: np.ndarray
+    first: np.ndarray
+    cells: np.ndarray
+
+
+def _cut(data: bytes, stop: int, delimiter: int, quote: int) -> _Cut:
+    """Cut the lines of `data[:stop]`; a delimiter behind an odd number of quotes of its line is in a cell."""
+    view = np.frombuffer(data, np.uint8)
+    begins, ends, behind = line_bounds(data, stop)
+    cuts = np.flatnonzero(view[:stop] == delimiter) if delimiter >= 0 else _NONE
+    clean, doubled = np.ones(len(begins), np.bool_), np.zeros(len(begins), np.bool_)
+    quotes = np.flatnonzero(view[:stop] == quote) if quote >= 0 else _NONE
+    if len(quotes):
+        line = np.searchsorted(begins, quotes, side="right") - 1
+        firsts = np.searchsorted(quotes, begins)
+        count = np.diff(firsts, append=len(quotes))
+        opens = (np.arange(len(quotes)) - firsts[line]) % 2 == 0
+        before, after = view[quotes - 1], view[np.minimum(quotes + 1, len(view) - 1)]
+        at_begin, at_end = quotes == begins[line], quotes + 1 == ends[line]
+        fits = np.where(
+            opens,
+            at_begin | (before == delimiter) | (before == quote),
+            at_end | (after == delimiter) | (after == quote),
+        )
+        clean[line[~fits]] = False
+        clean[count % 2 == 1] = False
+        doubled[line[~opens & ~at_end & (after == quote)]] = True
+        inside = np.zeros(stop, np.uint8)
+        inside[quotes] = 1
+        # A line with a quote too many ends where it ends.
+        inside[quotes[firsts[count % 2 == 1]]] = 0
+        cuts = cuts[np.bitwise_xor.accumulate(inside)[cuts] == 0]
+    first = np.searchsorted(cuts, begins)
+    cells = np.diff(first, append=len(cuts)) + 1
+    return _Cut(begins, ends, behind, clean, doubled, cuts, first, cells)
+
+
+def _columns(
+    data: bytes, cut: _Cut, lines: np.ndarray, width: int, quote: int
+) -> tuple[list[pa.Array], np.ndarray]:
+    """The columns of clean lines of the usual width, and which lines are certainly leads."""
+    if not len(lines):
+        return [texts.column([])] * width, np.zeros(0, np.bool_)
+    view = np.frombuffer(data, np.uint8)
+    inner = cut.cuts[cut.first[lines][:, None] + np.arange(width - 1)]
+    # Cells and what is between them, in turn: offsets of texts in the data as it stands.
+    bounds = np.empty((len(lines), width, 2), np.int64)
+    bounds[:, 0, 0], bounds[:, 1:, 0] = cut.begins[lines], inner + 1
+    bounds[:, -1, 1], bounds[:, :-1, 1] = cut.ends[lines], inner
+    is_filled = bounds[:, :, 1] > bounds[:, :, 0]
+    heads = view[np.minimum(bounds[:, :, 0], len(view) - 1)]
+    if quote >= 0:
+        is_quoted = is_filled & (heads == quote)
+        if is_quoted.any():
+            bounds[is_quoted] += (1, -1)
+            is_filled = bounds[:, :, 1] > bounds[:, :, 0]
+            heads = view[np.minimum(bounds[:, :, 0], len(view) - 1)]
+    filled = (is_filled & (heads > ord(" ")) & (heads < _DELETE)).sum(axis=1)
+    cells = texts.of_buffers(bounds.reshape(-1), view)
+    doubled = np.flatnonzero(cut.doubled[lines])
+    columns, sign = [], chr(quote) if quote >= 0 else ""
+    is_lead = (filled > _NARROW) & (filled > width // 2)
+    for at in range(width):
+        column = cells.take(pa.array(2 * (np.arange(len(lines)) * width + at)))
+        if len(doubled):
+            own = pc.replace_substring(texts.take(column, doubled), 2 * sign, sign)
+            column = texts.put(column, doubled, own)
+        columns.append(column)
+        open_ = np.flatnonzero(~is_lead)
+        is_lead[open_] = _are_contacts(texts.take(column, open_))
+    return columns, is_lead
+
+
+def _are_contacts(cells: pa.Array) -> np.ndarray:
+    """Which cells are a phone number beyond doubt, and no date."""
+    # A date has a separator among its first five characters, and no bracket or plus before them.
+    shaped = pc.match_substring_regex(cells, r"^(?:[+(][0-9]|[0-9]{5})[0-9 ()-]*$")
+    found = np.asarray(shaped.to_numpy(zero_copy_only=False))
+    rows = np.flatnonzero(found)
+    digits = pc.count_substring_regex(texts.take(cells, rows), "[0-9]")
+    found[rows] = digits.to_numpy(zero_copy_only=False) >= _CONTACT_DIGITS
+    return found
 
 
 class _Odd(NamedTuple):

@@ -262,7 +262,7 @@ def _in_blocks(
     quote: str | None,
     header: HeaderChoice,
 ) -> LeadFile | None:
-    """The file by compiled code, or None where it is too irregular for that."""
+    """The file in blocks, or None where it is too irregular for that."""
     if decoded.repaired or (form == "auto" and begins_like_json(decoded.text)):
         return None
     try:

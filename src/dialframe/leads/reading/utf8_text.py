@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from dialframe.errors import LeadFileError
 from dialframe.leads.lead_file import split_lines
-from dialframe.leads.reading import cell_splitting
 from dialframe.leads.reading.file_bytes import MAX_LINE_BYTES
 
 #: Bytes that are read at once.
@@ -101,11 +100,10 @@ class Content:
         size = 2**16
         while left:
             piece = self.fetch(at, size)
-            view = np.frombuffer(piece, np.uint8)
             stop = len(piece) if at + len(piece) >= self.size_bytes else last_line_end(piece)
-            found, _ = cell_splitting.count_to(view, stop, left)
-            if found >= 0:
-                return at + int(found)
+            behind = line_bounds(piece, stop)[2]
+            if len(behind) >= left:
+                return at + int(behind[left - 1])
             size *= 2
         return at
 
@@ -156,10 +154,8 @@ class LineView(Sequence[str]):
 
 def in_memory(text: bytes) -> Content:
     """Content of a text that is there already."""
-    view = np.frombuffer(text, np.uint8)
-    marks = np.empty(len(text) // _EVERY + 2, np.int64)
-    lines, noted = cell_splitting.index_lines(view, len(text), _EVERY, 0, marks)
-    return Content(None, text, 0, len(text), int(lines), marks[:noted].copy())
+    marks, lines = _noted(text, len(text), 0, 0)
+    return Content(None, text, 0, len(text), lines, marks)
 
 
 def open_utf8(path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> Content | None:
@@ -192,6 +188,40 @@ def last_line_end(data: bytes) -> int:
     # A carriage return may be the first half of a line end.
     at = data.rfind(b"\r", 0, max(0, len(data) - 2))
     return at + 1 if at >= 0 and data[at + 1 : at + 2] not in (b"\r", b"\n") else 0
+
+
+def next_line(data: bytes, at: int) -> int:
+    """Where the next line begins, or the end."""
+    end = _LINE_END.search(data, at)
+    return end.end() if end else len(data)
+
+
+def line_bounds(data: bytes, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where each line begins, where its text ends, and where the next one begins.
+
+    Args:
+        data: The text.
+        stop: Behind its last line, which may have no end.
+    """
+    view = np.frombuffer(data or b"\0", np.uint8)[:stop]
+    ends = np.flatnonzero(view == ord("\n"))
+    behind = ends + 1
+    returns = np.flatnonzero(view == ord("\r"))
+    if len(returns):
+        # A line feed takes up to two carriage returns before it; any other one ends a line itself.
+        taken = np.zeros(stop, np.bool_)
+        for taken_before in (0, 1):
+            hit = (behind - ends == taken_before + 1) & (ends > 0)
+            hit &= view[ends - 1] == ord("\r")
+            ends = ends - hit
+            taken[ends[hit]] = True
+        alone = returns[~taken[returns]]
+        if len(alone):
+            ends = np.sort(np.concatenate([ends, alone]))
+            behind = np.sort(np.concatenate([behind, alone + 1]))
+    if stop > (behind[-1] if len(behind) else 0):
+        ends, behind = np.append(ends, stop), np.append(behind, stop)
+    return np.concatenate([[0], behind])[:-1], ends, behind
 
 
 def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
@@ -232,10 +262,8 @@ def _index(path: Path, handle: int, max_line_bytes: int) -> Content | None:
 
 
 def _noted(data: bytes, stop: int, lines: int, done: int) -> tuple[np.ndarray, int]:
-    marks = np.empty(stop // _EVERY + 2, np.int64)
-    view = np.frombuffer(data or b"\0", np.uint8)
-    lines, noted = cell_splitting.index_lines(view, stop, _EVERY, lines, marks)
-    return marks[:noted] + done, int(lines)
+    begins = line_bounds(data, stop)[0]
+    return begins[-lines % _EVERY :: _EVERY] + done, lines + len(begins)
 
 
 def _is_text(data: bytes) -> bool:

@@ -14,11 +14,9 @@ import pyarrow.compute as pc
 from dialframe.leads import texts
 from dialframe.leads.dedupe.record_comparison import Found
 from dialframe.leads.judging.row_notes import Findings, in_order
-from dialframe.leads.lead_file import LEAD_COLUMNS, META
+from dialframe.leads.lead_file import INTEGERS, LEAD_COLUMNS, META
 from dialframe.leads.reasons import COUNT_KEYS, RANK, REASONS
 
-#: Columns of whole numbers; all others are text.
-INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
 #: Columns that this package adds to clean records.
 CLEAN_META: Final = ("_file", "_line", "_row", "_outcome", "_warnings")
 _OUTCOMES: Final = tuple(COUNT_KEYS)

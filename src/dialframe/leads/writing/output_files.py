@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +26,7 @@ from dialframe.leads.lead_file import LEAD_COLUMNS
 from dialframe.leads.reasons import COUNT_KEYS
 from dialframe.leads.writing import outcome_rows
 from dialframe.leads.writing.clean_file import CleanColumns, CleanLayout
-from dialframe.leads.writing.output_formats import Form, sink, to_csv
+from dialframe.leads.writing.output_formats import Add, Form, sink
 from dialframe.leads.writing.report import Outcome, report
 
 __all__ = ["Form", "Written", "stem", "to_csv", "write"]
@@ -109,6 +110,24 @@ def write(
     return Written(MappingProxyType(paths))
 
 
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed.
+
+    Args:
+        frame: Rows of one outcome.
+
+    Returns:
+        The bytes of the file.
+
+    Example:
+        content = dialframe.leads.to_csv(cleaned.clean)
+    """
+    file = io.BytesIO()
+    with sink("csv", file, [str(name) for name in frame.columns]) as add:
+        add(outcome_rows.of_frame(frame))
+    return file.getvalue()
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where outcomes go, and how.
@@ -139,7 +158,7 @@ class Outputs:
         rows: Rows written so far.
     """
 
-    sinks: Mapping[str, Callable[[pd.DataFrame], None]]
+    sinks: Mapping[str, Add]
     orders: Mapping[str, Sequence[str]]
     clean: CleanColumns
     rows: Counter[str] = field(default_factory=Counter)
@@ -151,7 +170,7 @@ class Outputs:
             return
         aligned = outcome_rows.aligned(table, self.orders[key])
         rows = self.clean.table(aligned) if key == "clean" else aligned
-        self.sinks[key](outcome_rows.frame([rows]))
+        self.sinks[key](rows)
 
 
 def targets_of(target: Target, files: Sequence[CleanedFile]) -> dict[str, Path]:

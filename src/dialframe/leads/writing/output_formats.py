@@ -1,7 +1,7 @@
-"""Frames of text as CSV, XLSX, Parquet or JSON lines, part by part.
+"""Tables of text as CSV, XLSX, Parquet or JSON lines, part by part.
 
 Each form gives back every text exactly. CSV carries an apostrophe where a spreadsheet would run a cell
-(`frames.csv_safety`); the others need none: their cells are text. The same frames give the same bytes.
+(`frames.csv_safety`); the others need none: their cells are text. The same tables give the same bytes.
 """
 
 from __future__ import annotations
@@ -15,20 +15,31 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import BinaryIO, Final, Literal
 
-import pandas as pd
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dialframe.errors import LeadFileError
-from dialframe.frames.csv_safety import escape
-from dialframe.leads.lead_file import SHEET_NAME
-from dialframe.leads.writing import csv_rows
+from dialframe.frames.csv_safety import PATTERNS, escape
+from dialframe.leads import texts
+from dialframe.leads.lead_file import INTEGERS, SHEET_NAME
 
 Form = Literal["csv", "xlsx", "parquet", "jsonl"]
 #: Takes one part of the rows; every part has the same columns.
-Add = Callable[[pd.DataFrame], None]
+Add = Callable[[pa.Table], None]
 
 _BOM: Final = "\ufeff".encode()
-_INTEGERS: Final = frozenset({"_line", "_row", "_kept_line"})
+#: Rows of CSV that are made at once.
+_ROWS: Final = 16_384
+_FORMULA: Final = f"^(?:{PATTERNS[0]})"
+_NUMBER: Final = f"^(?:{PATTERNS[1]})$"
+#: First bytes of a cell that may be a formula.
+_SUSPECT: Final = np.zeros(256, np.bool_)
+_SUSPECT[list("' \u00a0=+-@\t\r\n＝".encode())] = True
+_EMPTY: Final = pa.scalar("", texts.TEXT)
+_QUOTE, _APOSTROPHE, _COMMA, _LINE_END = (
+    pa.scalar(sign, texts.TEXT) for sign in ('"', "'", ",", "\r\n")
+)
 
 
 def sink(
@@ -57,24 +68,6 @@ def sink(
     return SINKS[form](file, columns)
 
 
-def to_csv(frame: pd.DataFrame) -> bytes:
-    """The frame as CSV for people: UTF-8 with a mark, CR LF, formulas disarmed.
-
-    Args:
-        frame: Rows of one outcome.
-
-    Returns:
-        The bytes of the file.
-
-    Example:
-        content = dialframe.leads.to_csv(cleaned.clean)
-    """
-    file = io.BytesIO()
-    with _csv(file, [str(name) for name in frame.columns]) as add:
-        add(frame)
-    return file.getvalue()
-
-
 @contextmanager
 def _csv(
     file: BinaryIO, columns: Sequence[str], *, mark: bool = True, guard: bool = True
@@ -86,11 +79,44 @@ def _csv(
     writer.writerow(disarmed if guard else columns)
     file.write((_BOM if mark else b"") + text.getvalue().encode())
 
-    def add(frame: pd.DataFrame) -> None:
-        for part in csv_rows.rows(csv_rows.columns_of(frame), guard=guard):
-            file.write(part)
+    def add(rows: pa.Table) -> None:
+        cells = [texts.whole(column) for column in rows.columns]
+        for begin in range(0, len(rows), _ROWS):
+            file.write(_csv_rows([own.slice(begin, _ROWS) for own in cells], guard=guard))
 
     yield add
+
+
+def _csv_rows(columns: Sequence[pa.Array], *, guard: bool) -> memoryview:
+    """The bytes that `csv.writer` makes of `escape`d cells; nulls are empty."""
+    cells = [_csv_cells(_as_text(column), guard=guard) for column in columns]
+    if len(cells) == 1:
+        cells[0] = pc.if_else(pc.equal(cells[0], _EMPTY), '""', cells[0])
+    cells[-1] = pc.binary_join_element_wise(cells[-1], _LINE_END, _EMPTY)
+    data, starts = texts.raw(pc.binary_join_element_wise(*cells, _COMMA))
+    return data[starts[0] : starts[-1]].data
+
+
+def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
+    """Cells with an apostrophe or quotes where they need them; few are looked at one by one."""
+    data, starts = texts.raw(cells)
+    if guard:
+        filled = np.flatnonzero(np.diff(starts))
+        rows = filled[_SUSPECT[data[starts[filled]]]]
+        own = texts.take(cells, rows)
+        formula = pc.match_substring_regex(own, _FORMULA)
+        run = pc.and_not(formula, pc.match_substring_regex(own, _NUMBER))
+        run = run.to_numpy(zero_copy_only=False)
+        own = pc.binary_join_element_wise(
+            _APOSTROPHE, texts.take(own, np.flatnonzero(run)), _EMPTY
+        )
+        cells = texts.put(cells, rows[run], own)
+        data, starts = texts.raw(cells)
+    span = data[starts[0] : starts[-1]]
+    special = (span == ord('"')) | (span == ord(",")) | (span == ord("\r")) | (span == ord("\n"))
+    rows = texts.rows_of(np.flatnonzero(special) + starts[0], starts)
+    doubled = pc.replace_substring(texts.take(cells, rows), '"', '""')
+    return texts.put(cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY))
 
 
 @contextmanager
@@ -98,8 +124,8 @@ def _xlsx(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
     with sheet(file) as put:
         put([columns])
 
-        def add(frame: pd.DataFrame) -> None:
-            put(zip(*(_texts(frame[name]) for name in frame.columns), strict=True))
+        def add(rows: pa.Table) -> None:
+            put(zip(*(_as_text(column).to_pylist() for column in rows.columns), strict=True))
 
         yield add
 
@@ -107,25 +133,23 @@ def _xlsx(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
 @contextmanager
 def _parquet(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
     schema = pa.schema(
-        [(name, pa.int64() if name in _INTEGERS else pa.string()) for name in columns]
+        [(name, pa.int64() if name in INTEGERS else pa.string()) for name in columns]
     )
     # Loading it takes longer than writing a small list in another form.
     import pyarrow.parquet as pq
 
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
 
-        def add(frame: pd.DataFrame) -> None:
-            table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
-            writer.write_table(table.replace_schema_metadata(None))
+        def add(rows: pa.Table) -> None:
+            writer.write_table(rows.rename_columns(list(columns)).cast(schema))
 
         yield add
 
 
 @contextmanager
 def _jsonl(file: BinaryIO, columns: Sequence[str]) -> Iterator[Add]:
-    def add(frame: pd.DataFrame) -> None:
-        cells = [_values(frame[name]) for name in frame.columns]
-        for row in zip(*cells, strict=True):
+    def add(rows: pa.Table) -> None:
+        for row in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             line = json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False)
             file.write(line.encode() + b"\n")
 
@@ -140,12 +164,9 @@ SINKS: Final[dict[Form, Callable[[BinaryIO, Sequence[str]], AbstractContextManag
 }
 
 
-def _texts(column: pd.Series) -> list[str]:
-    return ["" if pd.isna(value) else str(value) for value in column.tolist()]
-
-
-def _values(column: pd.Series) -> list[object]:
-    return [None if pd.isna(value) else value for value in column.tolist()]
+def _as_text(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    found = column if column.type == texts.TEXT else pc.cast(column, texts.TEXT)
+    return found.fill_null("") if found.null_count else found
 
 
 # Every cell is a text and is formatted as text, so a spreadsheet neither runs nor rounds it. Nothing in the
