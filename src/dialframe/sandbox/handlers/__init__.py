@@ -1,8 +1,4 @@
-"""One handler per operation of the contract; a row without one would answer `route_not_available`."""
-
-from __future__ import annotations
-
-from typing import Final
+"""One handler per operation of the contract, registered as its module is loaded."""
 
 from dialframe.sandbox.handlers import (
     call_handlers,
@@ -10,11 +6,6 @@ from dialframe.sandbox.handlers import (
     lead_handlers,
     webhook_handlers,
 )
-from dialframe.sandbox.handlers.replies import Handler
+from dialframe.sandbox.handlers.replies import HANDLERS
 
-#: Operation name to what answers it.
-HANDLERS: Final[dict[str, Handler]] = {
-    handler.operation.name: handler
-    for handlers in (lead_handlers, call_handlers, webhook_handlers, contact_handlers)
-    for handler in handlers.HANDLERS
-}
+__all__ = ["HANDLERS", "call_handlers", "contact_handlers", "lead_handlers", "webhook_handlers"]

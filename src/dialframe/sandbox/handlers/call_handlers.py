@@ -32,7 +32,7 @@ def list_calls(context: Context[CallQuery]) -> Reply:
 @on(operations.CALLS_GET)
 def get_call(context: Context[CallRef]) -> Reply:
     """One call."""
-    return answer(CALL.find(context.db, context.client, context.request.call_id))
+    return answer(context.find(CALL, context.request.call_id))
 
 
 @on(operations.CALLS_RECORDING)
@@ -63,10 +63,10 @@ def start(context: Context[CallStart]) -> Reply:
     """Dial a customer for one of the account's agents: here, note it and let it end by itself."""
     wanted = context.request
     if wanted.campaign_id is not None:
-        CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
+        context.find(CAMPAIGN, wanted.campaign_id)
     lead_status = None
     if wanted.lead_id is not None:
-        lead_status = LEAD.find(context.db, context.client, wanted.lead_id)["status"]
+        lead_status = context.find(LEAD, wanted.lead_id)["status"]
     extension = _ready_agent(context)
     caller_id = _caller_id(context)
     contact_checks.country_reachable(context.sender, wanted.to, "/to")
@@ -99,7 +99,7 @@ def start(context: Context[CallStart]) -> Reply:
 
 
 def _spoken(context: Context[CallRef]) -> Conversation:
-    call: Json = CALL.find(context.db, context.client, context.request.call_id)
+    call: Json = context.find(CALL, context.request.call_id)
     return recordings_and_transcripts.conversation_of(context.db, context.client, call)
 
 
@@ -191,13 +191,13 @@ def list_campaigns(context: Context[CampaignQuery]) -> Reply:
 @on(operations.CAMPAIGNS_GET)
 def get_campaign(context: Context[CampaignRef]) -> Reply:
     """One campaign, archived or not."""
-    return answer(CAMPAIGN.find(context.db, context.client, context.request.campaign_id))
+    return answer(context.find(CAMPAIGN, context.request.campaign_id))
 
 
 @on(operations.CAMPAIGNS_PROGRESS)
 def progress(context: Context[CampaignRef]) -> Reply:
     """Counts of a campaign's leads, attempts and answered calls; its shape is assumed."""
-    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    campaign = context.find(CAMPAIGN, context.request.campaign_id)
     mine = (context.client, context.request.campaign_id)
     by_status = context.db.execute(
         "SELECT status, count(*), sum(attempts) FROM leads"
@@ -224,7 +224,7 @@ def progress(context: Context[CampaignRef]) -> Reply:
 @on(operations.CAMPAIGNS_PAUSE)
 def pause(context: Context[CampaignRef]) -> Reply:
     """Running becomes paused; paused stays so."""
-    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    campaign = context.find(CAMPAIGN, context.request.campaign_id)
     if campaign["status"] == "running":
         campaign = _move(context, "paused")
     elif campaign["status"] != "paused":
@@ -235,7 +235,7 @@ def pause(context: Context[CampaignRef]) -> Reply:
 @on(operations.CAMPAIGNS_RESUME)
 def resume(context: Context[CampaignRef]) -> Reply:
     """Paused becomes running; running stays so."""
-    campaign = CAMPAIGN.find(context.db, context.client, context.request.campaign_id)
+    campaign = context.find(CAMPAIGN, context.request.campaign_id)
     if campaign["status"] == "running":
         return answer(campaign)
     if campaign["status"] != "paused":
@@ -246,26 +246,8 @@ def resume(context: Context[CampaignRef]) -> Reply:
 
 
 def _move(context: Context[CampaignRef], status: str) -> Json:
-    return CAMPAIGN.change(
-        context.db,
-        context.client,
+    return context.change(
+        CAMPAIGN,
         context.request.campaign_id,
         {"status": status, "updated_at": context.now_us},
     )
-
-
-HANDLERS = (
-    list_calls,
-    get_call,
-    recording,
-    transcript,
-    summary,
-    start,
-    me,
-    dispositions,
-    list_campaigns,
-    get_campaign,
-    progress,
-    pause,
-    resume,
-)

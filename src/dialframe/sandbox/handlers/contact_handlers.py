@@ -31,7 +31,7 @@ from dialframe.sandbox.dialer import contact_checks
 from dialframe.sandbox.dialer.contact_checks import Sent
 from dialframe.sandbox.handlers import replies
 from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on
-from dialframe.sandbox.world import clients_and_keys, clock, events
+from dialframe.sandbox.world import clock, events
 from dialframe.sandbox.world.api_objects import (
     APPOINTMENT,
     CALLBACK,
@@ -44,7 +44,6 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
 )
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
 
 #: After so long by the sandbox's clock a text is on its way, and after so long its fate is known.
 SENT_US: Final = 2 * SECOND_US
@@ -99,18 +98,12 @@ def add(context: Context[DncAdd]) -> Reply:
 def record(context: Context[ConsentRecord]) -> Reply:
     """Keep evidence of consent; the shapes are assumed."""
     given = context.request
-    values = {
-        "id": clients_and_keys.new_id(context.db, context.client, "consent"),
-        "phone": given.phone,
-        "channel": given.channel,
-        "source": given.source,
-        "obtained_at": clock.from_datetime(given.obtained_at),
-        "created_at": context.now_us,
-    }
-    insert(context.db, "consents", context.client, {**values, "evidence": given.evidence})
-    moments = ("obtained_at", "created_at")
-    shown = {**values, **{name: clock.text(int(str(values[name]))) for name in moments}}
-    return answer(shown, status=201)
+    obtained_us = clock.from_datetime(given.obtained_at)
+    named = {"phone": given.phone, "channel": given.channel, "source": given.source}
+    kept = {**named, "obtained_at": obtained_us, "evidence": given.evidence}
+    consent_id = context.add("consents", "consent", kept)
+    moments = {"obtained_at": clock.text(obtained_us), "created_at": clock.text(context.now_us)}
+    return answer({"id": consent_id, **named, **moments}, status=201)
 
 
 @on(operations.SMS_SEND)
@@ -128,21 +121,12 @@ def send(context: Context[SmsSend]) -> Reply:
     contact_checks.contact_allowed(context.sender, wanted.to, "message_refused")
     contact_checks.affordable(context.sender, "sms")
     contact_checks.spend(context.sender, "sms")
-    values = {
-        "id": clients_and_keys.new_id(context.db, context.client, "message"),
-        "recipient": wanted.to,
-        "body": wanted.body,
-        "status": "queued",
-        "client_reference": wanted.client_reference,
-        "created_at": context.now_us,
-    }
-    insert(context.db, "messages", context.client, values)
     detail = {"body": wanted.body, "client_reference": wanted.client_reference}
-    message_id = str(values["id"])
-    contact_checks.note_sent(
-        context.db, context.client, Sent("sms", wanted.to, context.now_us, message_id, detail)
-    )
-    return answer(MESSAGE.find(context.db, context.client, message_id), status=202)
+    message = {"recipient": wanted.to, "status": "queued", **detail}
+    message_id = context.add("messages", "message", message)
+    sent = Sent("sms", wanted.to, context.now_us, message_id, detail)
+    contact_checks.note_sent(context.db, context.client, sent)
+    return answer(context.find(MESSAGE, message_id), status=202)
 
 
 def delivery(message_id: str, created_us: int, now_us: int) -> tuple[str, int, str | None]:
@@ -213,36 +197,32 @@ def list_callbacks(context: Context[CallbackQuery]) -> Reply:
 def create_callback(context: Context[CallbackCreate]) -> Reply:
     """Schedule one; when it is due, the lead is called."""
     wanted = context.request
-    lead = LEAD.find(context.db, context.client, wanted.lead_id)
+    lead = context.find(LEAD, wanted.lead_id)
     if lead["campaign_id"] is None:
         raise invalid("/lead_id", "no_campaign", "The lead belongs to no campaign.")
     contact_checks.not_on_dnc(context.sender, lead["phone"], "/lead_id")
     contact_checks.spend(context.sender, "callback")
     due_us = clock.from_datetime(wanted.scheduled_at)
     values: Json = {
-        "id": clients_and_keys.new_id(context.db, context.client, "callback"),
         "lead_id": wanted.lead_id,
         "campaign_id": lead["campaign_id"],
         "scheduled_at": due_us,
         "status": "pending",
         "notes": wanted.notes,
-        "created_at": context.now_us,
         "call_at": max(due_us, context.now_us),
         "asked_by": "request",
     }
-    insert(context.db, "callbacks", context.client, values)
-    return answer(CALLBACK.find(context.db, context.client, values["id"]), status=201)
+    callback_id = context.add("callbacks", "callback", values)
+    return answer(context.find(CALLBACK, callback_id), status=201)
 
 
 @on(operations.CALLBACKS_CANCEL)
 def cancel_callback(context: Context[CallbackRef]) -> Reply:
     """Pending becomes cancelled; cancelled stays so."""
     callback_id = context.request.callback_id
-    callback = CALLBACK.find(context.db, context.client, callback_id)
+    callback = context.find(CALLBACK, callback_id)
     if callback["status"] == "pending":
-        callback = CALLBACK.change(
-            context.db, context.client, callback_id, {"status": "cancelled"}
-        )
+        callback = context.change(CALLBACK, callback_id, {"status": "cancelled"})
         _plan_lead(context, callback["lead_id"], None)
     elif callback["status"] != "cancelled":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
@@ -253,15 +233,14 @@ def cancel_callback(context: Context[CallbackRef]) -> Reply:
 def reschedule_callback(context: Context[CallbackReschedule]) -> Reply:
     """A pending one gets a new time."""
     callback_id = context.request.callback_id
-    callback = CALLBACK.find(context.db, context.client, callback_id)
+    callback = context.find(CALLBACK, callback_id)
     if callback["status"] != "pending":
         raise Refusal("callback_not_pending", f"The callback is {callback['status']}.")
     due_us = clock.from_datetime(context.request.scheduled_at)
     _plan_lead(context, callback["lead_id"], due_us)
     return answer(
-        CALLBACK.change(
-            context.db,
-            context.client,
+        context.change(
+            CALLBACK,
             callback_id,
             {"scheduled_at": due_us, "call_at": max(due_us, context.now_us)},
         )
@@ -291,7 +270,7 @@ def list_appointments(context: Context[AppointmentQuery]) -> Reply:
 @on(operations.APPOINTMENTS_GET)
 def get_appointment(context: Context[AppointmentRef]) -> Reply:
     """One appointment."""
-    return _tagged(APPOINTMENT.find(context.db, context.client, context.request.appointment_id))
+    return _tagged(context.find(APPOINTMENT, context.request.appointment_id))
 
 
 @on(operations.APPOINTMENTS_CREATE)
@@ -301,7 +280,6 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
     _check_zone(wanted.timezone)
     contact_checks.country_reachable(context.sender, wanted.phone, "/phone")
     values: Json = {
-        "id": clients_and_keys.new_id(context.db, context.client, "appointment"),
         "status": "scheduled",
         "scheduled_at": clock.from_datetime(wanted.scheduled_at),
         "timezone": wanted.timezone,
@@ -311,11 +289,9 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
         "phone": wanted.phone,
         "notes": wanted.notes,
         "source": SOURCE,
-        "created_at": context.now_us,
         "updated_at": context.now_us,
     }
-    insert(context.db, "appointments", context.client, values)
-    booked = APPOINTMENT.find(context.db, context.client, values["id"])
+    booked = context.find(APPOINTMENT, context.add("appointments", "appointment", values))
     _tell(context, "appointment.booked", booked)
     return _tagged(booked, status=201)
 
@@ -324,13 +300,13 @@ def create_appointment(context: Context[AppointmentCreate]) -> Reply:
 def cancel_appointment(context: Context[AppointmentRef]) -> Reply:
     """Cancel one and say so; a cancelled one stays as it is."""
     identifier = context.request.appointment_id
-    booked = APPOINTMENT.find(context.db, context.client, identifier)
+    booked = context.find(APPOINTMENT, identifier)
     check_if_match(context.if_match, booked)
     if booked["status"] == "cancelled":
         return _tagged(booked)
     _refuse_in(_FINAL, booked)
     changes = {"status": "cancelled", "updated_at": context.now_us}
-    booked = APPOINTMENT.change(context.db, context.client, identifier, changes)
+    booked = context.change(APPOINTMENT, identifier, changes)
     _tell(context, "appointment.cancelled", booked)
     return _tagged(booked)
 
@@ -340,7 +316,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
     """Move one and say so; its status stays. The request's shape is assumed."""
     wanted = context.request
     _check_zone(wanted.timezone)
-    booked = APPOINTMENT.find(context.db, context.client, wanted.appointment_id)
+    booked = context.find(APPOINTMENT, wanted.appointment_id)
     _refuse_in((*_FINAL, "cancelled"), booked)
     changes: Json = {
         "scheduled_at": clock.from_datetime(wanted.scheduled_at),
@@ -350,7 +326,7 @@ def reschedule_appointment(context: Context[AppointmentReschedule]) -> Reply:
         changes["duration_minutes"] = wanted.duration_minutes
     if wanted.timezone is not None:
         changes["timezone"] = wanted.timezone
-    booked = APPOINTMENT.change(context.db, context.client, wanted.appointment_id, changes)
+    booked = context.change(APPOINTMENT, wanted.appointment_id, changes)
     _tell(context, "appointment.moved", booked)
     return _tagged(booked)
 
@@ -377,23 +353,3 @@ def _refuse_in(statuses: tuple[str, ...], booked: Json) -> None:
 
 def _tell(context: Context[Any], kind: str, booked: Json) -> None:
     events.emit(context.db, context.client, kind, events.appointment(booked), context.now_us)
-
-
-HANDLERS = (
-    check,
-    add,
-    record,
-    send,
-    delivery_reports,
-    usage,
-    whatsapp,
-    list_callbacks,
-    create_callback,
-    cancel_callback,
-    reschedule_callback,
-    list_appointments,
-    get_appointment,
-    create_appointment,
-    cancel_appointment,
-    reschedule_appointment,
-)

@@ -30,7 +30,7 @@ from dialframe.contract.models.lead_models import (
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks
 from dialframe.sandbox.handlers import replies
 from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, on, taking
-from dialframe.sandbox.world import clients_and_keys, clock
+from dialframe.sandbox.world import clock
 from dialframe.sandbox.world.api_objects import (
     CAMPAIGN,
     LEAD,
@@ -41,7 +41,6 @@ from dialframe.sandbox.world.api_objects import (
     invalid,
 )
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
 
 _CUSTOM: Final = "custom_fields."
 #: Country of the networks that belong to none, such as +800 and +881.
@@ -257,24 +256,6 @@ def _rules(db: sqlite3.Connection, client: int) -> list[FieldRule]:
     return [FieldRule(name, bool(required), pattern) for name, required, pattern in rows]
 
 
-def values_of(lead: JudgedLead, *, campaign_id: str, lead_id: str, now_us: int) -> Json:
-    """Columns of a lead that is accepted."""
-    custom = lead.row.custom_fields
-    return {
-        "id": lead_id,
-        "campaign_id": campaign_id,
-        "external_id": lead.row.external_id,
-        "phone": lead.phone,
-        "full_name": lead.row.name,
-        "email": lead.row.email,
-        "status": "new",
-        "attempts": 0,
-        "custom_fields": None if custom is None else json.dumps(custom),
-        "created_at": now_us,
-        "updated_at": now_us,
-    }
-
-
 IMPORTABLE: Final = ("draft", "ready", "paused")
 
 #: What happened to a lead: that it came in, and each call to it.
@@ -306,13 +287,13 @@ def list_leads(context: Context[LeadQuery]) -> Reply:
 @on(operations.LEADS_GET)
 def get_lead(context: Context[LeadRef]) -> Reply:
     """One lead."""
-    return _tagged(LEAD.find(context.db, context.client, context.request.lead_id))
+    return _tagged(context.find(LEAD, context.request.lead_id))
 
 
 @on(operations.LEADS_HISTORY)
 def history(context: Context[LeadHistoryQuery]) -> Reply:
     """What happened to a lead, newest first; the entries' shape is assumed."""
-    LEAD.find(context.db, context.client, context.request.lead_id)
+    context.find(LEAD, context.request.lead_id)
     # Both values are our own: a row number, and an id whose form was checked.
     table = _HISTORY.format(client=context.client, lead=context.request.lead_id)
     return replies.page(context, Source(table, _HISTORY_COLUMNS, {}), _entry)
@@ -322,7 +303,7 @@ def history(context: Context[LeadHistoryQuery]) -> Reply:
 def import_leads(context: Context[ImportRows]) -> Reply:
     """One result per lead, by its index."""
     wanted = context.request
-    campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
+    campaign = context.find(CAMPAIGN, wanted.campaign_id)
     _check_state(campaign, IMPORTABLE)
     contact_checks.screen_can_run(context.sender)
     judged = _judge(context, wanted.campaign_id, wanted.leads)
@@ -352,7 +333,7 @@ def create(context: Context[CreateRow]) -> Reply:
     wanted = context.request
     if wanted.dial_now:
         contact_checks.may_start_calls(context.caller)
-    campaign = CAMPAIGN.find(context.db, context.client, wanted.campaign_id)
+    campaign = context.find(CAMPAIGN, wanted.campaign_id)
     _check_state(campaign, (*IMPORTABLE, "running"))
     if campaign["status"] == "running":
         contact_checks.may_start_calls(context.caller)
@@ -376,7 +357,7 @@ def create(context: Context[CreateRow]) -> Reply:
 def update(context: Context[LeadUpdate]) -> Reply:
     """Change name, e-mail or custom fields; what is not given stays."""
     wanted, given = context.request, context.request.model_fields_set
-    lead = LEAD.find(context.db, context.client, wanted.lead_id)
+    lead = context.find(LEAD, wanted.lead_id)
     check_if_match(context.if_match, lead)
     changes: Json = {
         name: getattr(wanted, name) for name in ("full_name", "email") if name in given
@@ -392,7 +373,7 @@ def update(context: Context[LeadUpdate]) -> Reply:
     if "custom_fields" in changes:
         changes["custom_fields"] = json.dumps(changes["custom_fields"])
     changes["updated_at"] = context.now_us
-    return _tagged(LEAD.change(context.db, context.client, wanted.lead_id, changes))
+    return _tagged(context.change(LEAD, wanted.lead_id, changes))
 
 
 def _tagged(lead: Json) -> Reply:
@@ -444,10 +425,19 @@ def _judged_single(context: Context[CreateRow]) -> JudgedLead:
 def _stored(context: Context[Any], lead: JudgedLead, campaign_id: str) -> str | None:
     if lead.status != "accepted":
         return lead.lead_id
-    lead_id = clients_and_keys.new_id(context.db, context.client, "lead")
-    values = values_of(lead, campaign_id=campaign_id, lead_id=lead_id, now_us=context.now_us)
-    insert(context.db, "leads", context.client, values)
-    return lead_id
+    custom = lead.row.custom_fields
+    values = {
+        "campaign_id": campaign_id,
+        "external_id": lead.row.external_id,
+        "phone": lead.phone,
+        "full_name": lead.row.name,
+        "email": lead.row.email,
+        "status": "new",
+        "attempts": 0,
+        "custom_fields": None if custom is None else json.dumps(custom),
+        "updated_at": context.now_us,
+    }
+    return context.add("leads", "lead", values)
 
 
 def _dial_now(
@@ -470,6 +460,3 @@ def _dial_now(
     until_us = context.now_us + window_s * SECOND_US
     automatic_dialing.dial_first(automatic_dialing.context_at(context.sender), lead_id, until_us)
     return {"status": status, "expires_at": clock.text(until_us)}
-
-
-HANDLERS = (list_leads, get_lead, history, import_leads, create, update)

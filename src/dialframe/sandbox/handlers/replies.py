@@ -20,6 +20,7 @@ from typing import Any, Final, Generic, TypeVar
 from dialframe.contract.models.base_models import ListQuery, Request
 from dialframe.contract.operations import Operation
 from dialframe.sandbox.dialer.contact_checks import Sender
+from dialframe.sandbox.world import clients_and_keys
 from dialframe.sandbox.world.api_objects import (
     MEDIA_TYPE,
     Json,
@@ -31,6 +32,7 @@ from dialframe.sandbox.world.api_objects import (
 )
 from dialframe.sandbox.world.clients_and_keys import Caller
 from dialframe.sandbox.world.clock import SECOND_US
+from dialframe.sandbox.world.state_file import insert
 
 Req = TypeVar("Req", bound=Request)
 
@@ -104,6 +106,21 @@ class Context(Generic[Req]):
         """Number of the client whose data this is about."""
         return self.caller.client.number
 
+    def find(self, resource: Resource, identifier: str) -> Json:
+        """The client's object with this id, or the refusal `not_found`."""
+        return resource.find(self.db, self.client, identifier)
+
+    def change(self, resource: Resource, identifier: str, values: Mapping[str, object]) -> Json:
+        """Set columns of the client's row with this id; the object as it is then."""
+        return resource.change(self.db, self.client, identifier, values)
+
+    def add(self, table: str, kind: str, values: Mapping[str, object]) -> str:
+        """A new row of the client, made now; its id."""
+        identifier = clients_and_keys.new_id(self.db, self.client, kind)
+        row = {"id": identifier, **values, "created_at": self.now_us}
+        insert(self.db, table, self.client, row)
+        return identifier
+
     @property
     def sender(self) -> Sender:
         """Who this reaches a person for, as the checks before it take it."""
@@ -132,13 +149,18 @@ def on(operation: Operation[Req, Any]) -> Callable[[Callable[[Context[Req]], Rep
     return taking(operation, operation.request)
 
 
+#: Operation name to what answers it; a row without one would answer `route_not_available`.
+HANDLERS: Final[dict[str, Handler]] = {}
+
+
 def taking(
     operation: Operation[Any, Any], shape: type[Req]
 ) -> Callable[[Callable[[Context[Req]], Reply]], Handler]:
     """The same for an operation whose requests the service reads by a shape of its own."""
 
     def bind(handle: Callable[[Context[Req]], Reply]) -> Handler:
-        return Handler(operation, shape, handle)
+        HANDLERS[operation.name] = Handler(operation, shape, handle)
+        return HANDLERS[operation.name]
 
     return bind
 

@@ -21,7 +21,6 @@ from dialframe.sandbox.handlers.replies import Context, Reply, Source, answer, o
 from dialframe.sandbox.world import clients_and_keys, clock, events
 from dialframe.sandbox.world.api_objects import EVENT, FieldError, Json, Refusal, encode, invalid
 from dialframe.sandbox.world.clock import SECOND_US
-from dialframe.sandbox.world.state_file import insert
 
 OVERLAP_US: Final = limits.SECRET_OVERLAP_HOURS * 3600 * SECOND_US
 
@@ -54,19 +53,16 @@ def create(context: Context[WebhookCreate]) -> Reply:
     ).fetchone()
     if count >= limits.WEBHOOK_ENDPOINTS:
         raise Refusal("webhook_limit_reached", f"There are {count} endpoints already.")
-    webhook_id = clients_and_keys.new_id(context.db, context.client, "webhook_endpoint")
     secret = clients_and_keys.new_signing_secret()
     values = {
-        "id": webhook_id,
         "url": wanted.url,
         "description": wanted.description or "",
         "events": json.dumps(wanted.events),
         "enabled": 1,
         "secret": secret,
-        "created_at": context.now_us,
         "updated_at": context.now_us,
     }
-    insert(context.db, "webhooks", context.client, values)
+    webhook_id = context.add("webhooks", "webhook_endpoint", values)
     return _with_secret(_find(context, webhook_id), secret, status=201)
 
 
@@ -254,17 +250,3 @@ def _count(context: Context[EventReplay], event_id: str) -> None:
     context.db.execute(
         "INSERT INTO replays VALUES (?, ?, ?)", (context.client, event_id, context.now_us)
     )
-
-
-HANDLERS = (
-    list_webhooks,
-    get_webhook,
-    create,
-    update,
-    delete,
-    test,
-    rotate_secret,
-    list_events,
-    get_event,
-    replay,
-)
