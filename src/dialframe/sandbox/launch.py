@@ -19,7 +19,7 @@ from typing import Final, Self
 from starlette.applications import Starlette
 
 from dialframe.background import in_thread
-from dialframe.sandbox.console.console import Console, ConsoleEndpoint
+from dialframe.sandbox.console import Console, ConsoleEndpoint
 from dialframe.sandbox.http import asgi_app
 from dialframe.sandbox.http.asgi_app import CONSOLE, Connection, Hosts
 from dialframe.sandbox.world.api_objects import Json

@@ -302,12 +302,12 @@ def add_client(
     return Client(number, client_id, name, frozenset(scopes), ip_allow, enabled=True)
 
 
-def add_key(db: sqlite3.Connection, client: Client, *, sending: bool, now_us: int) -> str:
+def add_key(db: sqlite3.Connection, client: int, *, sending: bool, now_us: int) -> str:
     """A new key of a client, in plain text for the last time."""
     key = new_key()
     db.execute(
         "INSERT INTO credentials VALUES (?, ?, ?, ?, 0, ?)",
-        (key.credential_id, client.number, key.secret_hash, int(sending), now_us),
+        (key.credential_id, client, key.secret_hash, int(sending), now_us),
     )
     return key.api_key
 

@@ -238,7 +238,7 @@ def _first_client(db: sqlite3.Connection, now_us: int) -> None:
     client = clients_and_keys.add_client(
         db, name="First client", scopes=scopes, ip_allow=(), now_us=now_us
     )
-    _set(db, "first_key", clients_and_keys.add_key(db, client, sending=True, now_us=now_us))
+    _set(db, "first_key", clients_and_keys.add_key(db, client.number, sending=True, now_us=now_us))
     _set(db, "console_token", secrets.token_hex(24))
     _set(db, "cursor_key", secrets.token_hex(32))
     clients_and_keys.save_settings(db, Settings())

@@ -184,12 +184,19 @@ def load(db: sqlite3.Connection, account: SyntheticAccount, client: int) -> int:
     return sum(_insert(db, name, table, client) for name, table in account.tables.items())
 
 
-def insert(db: sqlite3.Connection, table: str, client: int, values: Mapping[str, object]) -> None:
-    """Insert one row of a client."""
-    columns = ("client", *values)
+def insert(
+    db: sqlite3.Connection,
+    table: str,
+    client: int,
+    values: Mapping[str, object],
+    *,
+    replace: bool = False,
+) -> None:
+    """Insert one row of a client, or put it in the place of the one with its key."""
+    columns, how = ("client", *values), "INSERT OR REPLACE" if replace else "INSERT"
     marks = ", ".join("?" * len(columns))
     db.execute(
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", (client, *values.values())
+        f"{how} INTO {table} ({', '.join(columns)}) VALUES ({marks})", (client, *values.values())
     )
 
 

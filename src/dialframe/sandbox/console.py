@@ -9,18 +9,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from dialframe.errors import ConfigError
-from dialframe.sandbox.console import console_actions, console_requests
+from dialframe.sandbox import console_actions
 from dialframe.sandbox.handlers.replies import Inbound, Reply, answer
 from dialframe.sandbox.http import request_checks
 from dialframe.sandbox.http.asgi_app import inbound_of, refused, send_reply
 from dialframe.sandbox.world.api_objects import Json, Refusal
-from dialframe.sandbox.world.clients_and_keys import Settings
-from dialframe.sandbox.world.faults import Drop, Rule
+from dialframe.sandbox.world.faults import Drop
 from dialframe.sandbox.world.state import World
 
 
@@ -70,7 +68,7 @@ class Console:
             "ip_allow": list(ip_allow),
             "size": size,
         }
-        return self._call(console_actions.create_client, console_requests.NewClient, body)
+        return self._call(console_actions.create_client, body)
 
     def create_key(self, client_id: str, *, sending: bool = False) -> str:
         """A further key of a client.
@@ -83,9 +81,7 @@ class Console:
             The key, in plain text for the last time.
         """
         body = {"sending": sending}
-        answer = self._call(
-            console_actions.create_key, console_requests.NewKey, body, client_id=client_id
-        )
+        answer = self._call(console_actions.create_key, body, client_id=client_id)
         return str(answer["api_key"])
 
     def update_client(
@@ -109,9 +105,7 @@ class Console:
         """
         given = {"scopes": scopes, "ip_allow": ip_allow, "enabled": enabled}
         body = {name: value for name, value in given.items() if value is not None}
-        return self._call(
-            console_actions.update_client, console_requests.ClientChange, body, client_id=client_id
-        )
+        return self._call(console_actions.update_client, body, client_id=client_id)
 
     def revoke_key(self, credential_id: str) -> None:
         """Make a key worthless.
@@ -119,9 +113,7 @@ class Console:
         Args:
             credential_id: The key's public half: `svc_test_<credential_id>_...`.
         """
-        self._call(
-            console_actions.revoke_key, console_requests.Nothing, {}, credential_id=credential_id
-        )
+        self._call(console_actions.revoke_key, {}, credential_id=credential_id)
 
     def account(self) -> Json:
         """All switches and settings of the account.
@@ -129,7 +121,7 @@ class Console:
         Returns:
             Every switch and setting by its name.
         """
-        return self._call(console_actions.read_account, console_requests.Nothing, {})
+        return self._call(console_actions.read_account, {})
 
     def update_account(self, settings: Mapping[str, object]) -> Json:
         """Change the switches and settings that are given: all of them as they are then.
@@ -140,7 +132,7 @@ class Console:
         Returns:
             Every switch and setting as it is then.
         """
-        return self._call(console_actions.update_account, Settings, dict(settings))
+        return self._call(console_actions.update_account, dict(settings))
 
     def create_campaign(
         self,
@@ -177,7 +169,6 @@ class Console:
         }
         return self._call(
             console_actions.create_campaign,
-            console_requests.NewCampaign,
             body,
             client_id=client_id,
         )
@@ -193,9 +184,7 @@ class Console:
             The leads' ids, in their order.
         """
         body = [dict(lead) for lead in leads]
-        answer = self._call(
-            console_actions.add_leads, console_requests.Leads, body, client_id=client_id
-        )
+        answer = self._call(console_actions.add_leads, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_calls(self, client_id: str, records: Sequence[Mapping[str, object]]) -> list[str]:
@@ -210,9 +199,7 @@ class Console:
             The calls' ids, in their order.
         """
         body = [dict(record) for record in records]
-        answer = self._call(
-            console_actions.add_calls, console_requests.Calls, body, client_id=client_id
-        )
+        answer = self._call(console_actions.add_calls, body, client_id=client_id)
         return list(answer["ids"])
 
     def add_agent(
@@ -230,9 +217,7 @@ class Console:
             The agent.
         """
         body = {"extension": extension, "email": email, "state": state}
-        return self._call(
-            console_actions.add_agent, console_requests.NewAgent, body, client_id=client_id
-        )
+        return self._call(console_actions.add_agent, body, client_id=client_id)
 
     def add_caller_id(self, client_id: str, number: str) -> Json:
         """A verified number.
@@ -245,9 +230,7 @@ class Console:
             The number.
         """
         body = {"number": number}
-        return self._call(
-            console_actions.add_caller_id, console_requests.NewCallerId, body, client_id=client_id
-        )
+        return self._call(console_actions.add_caller_id, body, client_id=client_id)
 
     def add_lead_source(self, client_id: str, code: str) -> Json:
         """A source that leads may name.
@@ -262,7 +245,6 @@ class Console:
         body = {"code": code}
         return self._call(
             console_actions.add_lead_source,
-            console_requests.NewLeadSource,
             body,
             client_id=client_id,
         )
@@ -284,7 +266,6 @@ class Console:
         body = {"field": field, "required": required, "pattern": pattern}
         return self._call(
             console_actions.add_field_rule,
-            console_requests.NewFieldRule,
             body,
             client_id=client_id,
         )
@@ -300,9 +281,7 @@ class Console:
             The numbers.
         """
         body = {"phones": list(phones)}
-        return self._call(
-            console_actions.add_dnc, console_requests.Phones, body, client_id=client_id
-        )
+        return self._call(console_actions.add_dnc, body, client_id=client_id)
 
     def remove_dnc(self, client_id: str, phone: str) -> None:
         """Take a number off the Do-Not-Call list.
@@ -313,7 +292,6 @@ class Console:
         """
         self._call(
             console_actions.remove_dnc,
-            console_requests.Nothing,
             {},
             client_id=client_id,
             phone=phone,
@@ -332,9 +310,7 @@ class Console:
         """
         path = {"client_id": client_id, "callback_id": callback_id}
         body = {"status": status}
-        return self._call(
-            console_actions.set_callback, console_requests.CallbackStatus, body, **path
-        )
+        return self._call(console_actions.set_callback, body, **path)
 
     def set_appointment(self, client_id: str, appointment_id: str, status: str) -> Json:
         """Move an appointment to any state.
@@ -349,9 +325,7 @@ class Console:
         """
         path = {"client_id": client_id, "appointment_id": appointment_id}
         body = {"status": status}
-        return self._call(
-            console_actions.set_appointment, console_requests.AppointmentStatus, body, **path
-        )
+        return self._call(console_actions.set_appointment, body, **path)
 
     def emit_event(self, client_id: str, kind: str, data: Mapping[str, object]) -> str:
         """Let something have happened: the event's id.
@@ -365,9 +339,7 @@ class Console:
             The event's id.
         """
         body = {"type": kind, "data": dict(data)}
-        answer = self._call(
-            console_actions.emit_event, console_requests.NewEvent, body, client_id=client_id
-        )
+        answer = self._call(console_actions.emit_event, body, client_id=client_id)
         return str(answer["event_id"])
 
     def outbox(self, client_id: str) -> list[Json]:
@@ -380,9 +352,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `id`, and `call_id` of a
             call.
         """
-        answer = self._call(
-            console_actions.read_outbox, console_requests.Nothing, {}, client_id=client_id
-        )
+        answer = self._call(console_actions.read_outbox, {}, client_id=client_id)
         return list(answer["data"])
 
     def refusals(self, client_id: str) -> list[Json]:
@@ -395,9 +365,7 @@ class Console:
             Entries in the order of their time: `kind`, `to`, `at`, `code`, `reason` and
             `id`.
         """
-        answer = self._call(
-            console_actions.read_refusals, console_requests.Nothing, {}, client_id=client_id
-        )
+        answer = self._call(console_actions.read_refusals, {}, client_id=client_id)
         return list(answer["data"])
 
     def advance_clock(self, seconds: float) -> str:
@@ -409,9 +377,7 @@ class Console:
         Returns:
             What the clock shows then, as the contract writes an instant.
         """
-        answer = self._call(
-            console_actions.advance_clock, console_requests.Advance, {"advance_seconds": seconds}
-        )
+        answer = self._call(console_actions.advance_clock, {"advance_seconds": seconds})
         return str(answer["now"])
 
     def arm_fault(
@@ -451,7 +417,7 @@ class Console:
             "drop": drop,
             "body": body,
         }
-        return self._call(console_actions.arm_fault, Rule, rule)
+        return self._call(console_actions.arm_fault, rule)
 
     def reconcile(self, key: str, outcome: Literal["done", "not_done"]) -> Json:
         """Say what became of a write whose key answers `outcome_unknown`.
@@ -464,21 +430,18 @@ class Console:
             `idempotency_key`, `outcome` and the HTTP `status` of a write that was done.
         """
         body = {"outcome": outcome}
-        return self._call(
-            console_actions.reconcile, console_requests.Reconciled, body, idempotency_key=key
-        )
+        return self._call(console_actions.reconcile, body, idempotency_key=key)
 
     def clear_faults(self) -> None:
         """Have nothing fail any more."""
-        self._call(console_actions.clear_faults, console_requests.Nothing, {})
+        self._call(console_actions.clear_faults, {})
 
-    def _call(self, run: Any, shape: type[BaseModel], body: object, **path: str) -> Json:
+    def _call(self, run: Any, body: object, **path: str) -> Json:
+        call = next(call for call in console_actions.CALLS if call.run is run)
         try:
-            given = console_actions.read_body(shape, json.dumps(body))
-            answer: Json | None = run(self._world, given, path)
+            return call.perform(self._world, path, json.dumps(body)) or {}
         except Refusal as refusal:
             raise ConfigError(f"the sandbox's console refused: {refusal.detail}") from None
-        return answer or {}
 
 
 _BEARER: Final = "bearer "
@@ -532,11 +495,10 @@ class ConsoleEndpoint:
 def _run(
     world: World, call: console_actions.Call, path: dict[str, Any], inbound: Inbound
 ) -> Reply:
-    text = inbound.body if call.shape is not console_requests.Nothing or inbound.body else b"{}"
+    text = inbound.body if call.shape is not console_actions.NoBody or inbound.body else b"{}"
     try:
         request_checks.parse(text)
     except Refusal as refusal:
         raise Refusal(refusal.code, refusal.detail, status=422, errors=refusal.errors) from None
-    given = console_actions.read_body(call.shape, text)
-    result = call.run(world, given, path)
+    result = call.perform(world, path, text)
     return Reply(call.status) if result is None else answer(result, status=call.status)

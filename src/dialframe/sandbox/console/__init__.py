@@ -1,1 +1,0 @@
-"""The console: what an administrator, the operator and a rehearsal do."""
