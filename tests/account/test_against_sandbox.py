@@ -14,7 +14,7 @@ import pytest
 
 from dialframe import sandbox
 from dialframe.account import Account, connect
-from dialframe.contract.ids import REQUEST_ID
+from dialframe.contract.models.base_models import REQUEST_ID
 
 PERSON = "+12125550142"
 #: A number of an area that the synthetic account does not call.

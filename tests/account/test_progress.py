@@ -8,7 +8,7 @@ import pytest
 
 from account.service import START, FakeService
 from dialframe.account import Account
-from dialframe.account.list_progress import ListProgress, Meter, line
+from dialframe.account.sync_report import ListProgress, Meter, line
 from dialframe.config import Progress
 
 DAY = timedelta(days=1)

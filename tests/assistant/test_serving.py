@@ -20,7 +20,7 @@ from dialframe.assistant.dispatcher import Caller, Dispatcher
 from dialframe.assistant.offered_operations import ALL, CONFIRMED, Exposure
 from dialframe.assistant.tool_server import build
 from dialframe.contract import operations
-from dialframe.contract.ids import PREFIXES
+from dialframe.contract.models.base_models import PREFIXES
 from dialframe.sandbox import Sandbox
 
 MODES = ["auto", "legacy"]

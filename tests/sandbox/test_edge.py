@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from dialframe.contract.error_codes import BY_CODE
-from dialframe.contract.ids import REQUEST_ID
+from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.sandbox import Sandbox, start
 from dialframe.sandbox.http.asgi_app import Edge
 from sandbox.calling import Api, refused

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from dialframe.contract.ids import PREFIXES
+from dialframe.contract.models.base_models import PREFIXES
 from dialframe.errors import ConfigError
 from dialframe.sandbox.seed import REGISTRY_BLOCKS, SIZES, SyntheticAccount, generate
 from dialframe.sandbox.seed.dialing_calendar import ONE_ZONE, SEVERAL_ZONES

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialframe import frames
 from dialframe.webhooks import Delivery, verify
-from dialframe.webhooks.received_delivery import as_json, as_line, record
+from dialframe.webhooks.verifying import as_json, as_line, record
 from webhooks.made import CALLER, NOW, PERSON, SECRET, delivery, event
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe import frames
 from dialframe.account.freshness import covered
-from dialframe.account.list_progress import ListProgress
 from dialframe.account.list_sync import LeftOpen, Tally, Work
 from dialframe.account.list_walk import Mark, Rule, State
+from dialframe.account.sync_report import ListProgress
 from dialframe.contract.limits import REPORT_RANGE_DAYS
 from dialframe.contract.models.message_models import (
     DispositionCount,

@@ -9,7 +9,6 @@ from queue import Full, Queue
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from dialframe.account.list_progress import ListProgress
 from dialframe.account.list_walk import (
     Mark,
     Rule,
@@ -22,7 +21,7 @@ from dialframe.account.list_walk import (
     restart,
     step,
 )
-from dialframe.account.sync_report import NAMED, TableSync
+from dialframe.account.sync_report import NAMED, ListProgress, TableSync
 from dialframe.background import in_thread, join
 from dialframe.config import OnProgress
 from dialframe.errors import ApiError, ConfigError, ContractError, NotFound

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dialframe.account.disposition_reports import bring_up_reports
 from dialframe.account.freshness import covered
-from dialframe.account.list_progress import ListProgress
 from dialframe.account.list_sync import (
     STEP_BACK,
     LeftOpen,
@@ -34,7 +33,7 @@ from dialframe.account.list_sync import (
     is_due,
 )
 from dialframe.account.list_walk import LISTED_LATE, SOON, SOON_PAGES, Mark, Rule, State, Walk
-from dialframe.account.sync_report import SyncReport, TableSync, day_and_time
+from dialframe.account.sync_report import ListProgress, SyncReport, TableSync, day_and_time
 from dialframe.background import side_by_side
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract.models.call_models import CallRef

@@ -29,7 +29,7 @@ from dialframe.errors import ConfigError, StoreError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from dialframe.account.list_progress import Meter
+    from dialframe.account.sync_report import Meter
 
 
 def sync(
@@ -132,7 +132,7 @@ def watch() -> Iterator[OnProgress]:
     from rich.console import Console
     from rich.live import Live
 
-    from dialframe.account.list_progress import Meter
+    from dialframe.account.sync_report import Meter
 
     console = Console(stderr=not _in_notebook())
     if console.is_dumb_terminal:
@@ -156,7 +156,7 @@ def _shown(meter: Meter) -> Group:
     from rich.table import Table
     from rich.text import Text
 
-    from dialframe.account.list_progress import line
+    from dialframe.account.sync_report import line
 
     now_s = time.monotonic()
     table = Table.grid(padding=(0, 1))

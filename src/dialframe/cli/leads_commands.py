@@ -169,7 +169,7 @@ def import_(
         dialframe leads import autumn.csv --campaign cmp_... --region US --out imported --yes
     """
     from dialframe.cli.lead_output import confirmed, tell
-    from dialframe.contract.ids import kind_of
+    from dialframe.contract.models.base_models import kind_of
     from dialframe.flows import lead_import
 
     if kind_of(campaign) != "campaign":

@@ -103,7 +103,7 @@ class _Printer:
 
     def event(self, delivery: Delivery) -> None:
         """One line on standard output, as long as somebody reads there."""
-        from dialframe.webhooks.received_delivery import as_json, as_line
+        from dialframe.webhooks.verifying import as_json, as_line
 
         self._events += 1
         show = as_json if self._as_json else as_line

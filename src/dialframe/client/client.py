@@ -25,9 +25,15 @@ from dialframe.client.request_building import PlannedRequest
 from dialframe.client.request_options import SYSTEM, Clock, Options
 from dialframe.client.resources import Resource, ShellT, operation
 from dialframe.client.resources.call_methods import Calls
-from dialframe.client.resources.contact_methods import Consents, Dnc, Sms, WhatsApp
+from dialframe.client.resources.contact_methods import (
+    Appointments,
+    Callbacks,
+    Consents,
+    Dnc,
+    Sms,
+    WhatsApp,
+)
 from dialframe.client.resources.lead_methods import Campaigns, Leads, Reports
-from dialframe.client.resources.scheduling_methods import Appointments, Callbacks
 from dialframe.client.resources.webhook_methods import Events, Webhooks
 from dialframe.client.response_reading import Answered
 from dialframe.client.retry_loop import RetryLoop

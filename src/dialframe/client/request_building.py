@@ -14,8 +14,9 @@ from urllib.parse import quote, unquote, urlencode
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from dialframe.contract import ids, limits
-from dialframe.contract.models.base_models import E164, Request
+from dialframe.contract import limits
+from dialframe.contract.models.base_models import E164, PREFIXES, Request
+from dialframe.contract.models.base_models import pattern as id_pattern
 from dialframe.contract.operations import BY_NAME, Operation
 from dialframe.errors import ConfigError
 from dialframe.privacy import mask
@@ -51,8 +52,8 @@ Made = TypeVar("Made")
 PATTERNS: Final[dict[str, str]] = {
     get_args(E164)[1].pattern: "an E.164 number: +, country code, number, 7 to 15 digits in all",
     **{
-        ids.pattern(kind): f"a {kind.replace('_', ' ')} id: {prefix} and a lower-case UUID"
-        for kind, prefix in ids.PREFIXES.items()
+        id_pattern(kind): f"a {kind.replace('_', ' ')} id: {prefix} and a lower-case UUID"
+        for kind, prefix in PREFIXES.items()
     },
 }
 

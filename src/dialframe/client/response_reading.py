@@ -28,8 +28,8 @@ from dialframe.client.tolerant_json import (
     row_model,
     sound_page,
 )
-from dialframe.contract import error_codes, ids, limits
-from dialframe.contract.models.base_models import Answer, PageInfo
+from dialframe.contract import error_codes, limits
+from dialframe.contract.models.base_models import PREFIXES, Answer, PageInfo
 from dialframe.contract.operations import Operation
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.errors import (
@@ -194,7 +194,7 @@ ANSWER_BYTES: Final = 128 * limits.BODY_BYTES
 
 #: What the id of an operation's rows or answer begins with (contract, Conventions).
 _ID_PREFIXES: Final[Mapping[str, str]] = {
-    resource: ids.PREFIXES[kind]
+    resource: PREFIXES[kind]
     for resource, kind in {
         "leads": "lead", "campaigns": "campaign", "calls": "call", "callbacks": "callback",
         "appointments": "appointment", "webhooks": "webhook_endpoint", "events": "webhook_event",

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from dialframe.contract import limits, webhook_envelope
+from dialframe.contract import limits
 from dialframe.contract.error_codes import BY_CODE, Code
-from dialframe.contract.ids import REQUEST_ID
-from dialframe.contract.models.base_models import Nothing
+from dialframe.contract.models import webhook_models
+from dialframe.contract.models.base_models import REQUEST_ID, Nothing
 from dialframe.contract.openapi_schemas import (
     Schema,
     closure,
@@ -249,7 +249,7 @@ HEADERS: Final[dict[str, Schema]] = {
 
 def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
     """The OpenAPI document, ready for JSON; the same for the same address."""
-    shapes = definitions(ALL, (webhook_envelope.Envelope,))
+    shapes = definitions(ALL, (webhook_models.Envelope,))
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for row in ALL:
         paths[row.path][row.method.lower()] = _operation(row, shapes[name_of(row.request)])
@@ -264,7 +264,7 @@ def document(base_url: str = OPEN_ADDRESS) -> dict[str, Any]:
         "security": [{"bearer": []}],
         "tags": [{"name": name} for name in dict.fromkeys(_tag(row) for row in ALL)],
         "paths": dict(paths),
-        "webhooks": {kind: {"post": _pushed(kind)} for kind in webhook_envelope.EVENT_DATA},
+        "webhooks": {kind: {"post": _pushed(kind)} for kind in webhook_models.EVENT_DATA},
         "components": _components(shapes),
     }
     # The tables above are in it many times over; who edits a document must not edit them.
@@ -287,7 +287,7 @@ def _components(shapes: Mapping[str, Schema]) -> Schema:
     every = {**shapes, **bodies, **shared["schemas"]}
     answers = [name_of(row.response) for row in ALL]
     used = closure(
-        every, [*bodies, *answers, *shared["schemas"], webhook_envelope.Envelope.__name__]
+        every, [*bodies, *answers, *shared["schemas"], webhook_models.Envelope.__name__]
     )
     return {
         "securitySchemes": {
@@ -310,20 +310,20 @@ def _pushed(kind: str) -> Schema:
     """An event as the service posts it to an endpoint (contract, Events: Delivery)."""
     data = {
         "type": "object",
-        "properties": {name: {} for name in webhook_envelope.EVENT_DATA[kind]},
+        "properties": {name: {} for name in webhook_models.EVENT_DATA[kind]},
     }
     body = {
         "allOf": [
-            reference(webhook_envelope.Envelope.__name__),
+            reference(webhook_models.Envelope.__name__),
             {"properties": {"type": {"const": kind}, "data": data}},
         ]
     }
     headers = {
-        webhook_envelope.SIGNATURE_HEADER: "`sha256=<hex>` of `<timestamp>.<raw body>`; two during a rotation.",
-        webhook_envelope.TIMESTAMP_HEADER: "Unix seconds when this attempt was signed.",
-        webhook_envelope.EVENT_ID_HEADER: "The event; retries and replays keep it.",
-        webhook_envelope.EVENT_HEADER: "The event's type.",
-        webhook_envelope.DELIVERY_ID_HEADER: "The delivery; a replay has a new one.",
+        webhook_models.SIGNATURE_HEADER: "`sha256=<hex>` of `<timestamp>.<raw body>`; two during a rotation.",
+        webhook_models.TIMESTAMP_HEADER: "Unix seconds when this attempt was signed.",
+        webhook_models.EVENT_ID_HEADER: "The event; retries and replays keep it.",
+        webhook_models.EVENT_HEADER: "The event's type.",
+        webhook_models.DELIVERY_ID_HEADER: "The delivery; a replay has a new one.",
     }
     return {
         "operationId": f"events.{kind}",

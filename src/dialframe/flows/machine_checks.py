@@ -25,8 +25,8 @@ import dialframe
 from dialframe.account.connecting import journal_folder, stores_folder
 from dialframe.client import Journal
 from dialframe.config import Settings
-from dialframe.contract.ids import REQUEST_ID
 from dialframe.contract.limits import SIGNATURE_TOLERANCE_S
+from dialframe.contract.models.base_models import REQUEST_ID
 from dialframe.errors import StoreError
 from dialframe.privacy import redact
 from dialframe.reports.html_page import browser

@@ -9,8 +9,8 @@ from functools import partial
 from dialframe.account import Account
 from dialframe.frames import EVENTS
 from dialframe.webhooks import Delivery, receiver
-from dialframe.webhooks.received_delivery import record
 from dialframe.webhooks.receiver import OnEvent, OnTrouble
+from dialframe.webhooks.verifying import record
 
 
 def keep(account: Account, delivery: Delivery) -> bool:

@@ -26,8 +26,7 @@ from pydantic import (
     ValidationError,
 )
 
-from dialframe.contract.ids import CallId, CampaignId, LeadId
-from dialframe.contract.models.base_models import E164
+from dialframe.contract.models.base_models import E164, CallId, CampaignId, LeadId
 from dialframe.contract.models.webhook_models import EventType
 from dialframe.contract.scopes import BY_NAME as SCOPES
 from dialframe.sandbox.dialer import automatic_dialing, contact_checks

@@ -5,8 +5,7 @@
 `verify` is all that a web application of one's own needs; `receiver` is one that is ready to run.
 """
 
-from dialframe.webhooks.received_delivery import Delivery
-from dialframe.webhooks.verifying import verify
+from dialframe.webhooks.verifying import Delivery, verify
 
 __all__ = ["Delivery", "verify"]
 

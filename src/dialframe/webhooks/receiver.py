@@ -29,8 +29,7 @@ from dialframe.background import Worker
 from dialframe.contract import limits
 from dialframe.errors import ConfigError, DialframeError, WebhookError
 from dialframe.serving import ServerThread, listen, timed_protocol, url_of
-from dialframe.webhooks.received_delivery import Delivery
-from dialframe.webhooks.verifying import usable, verify
+from dialframe.webhooks.verifying import Delivery, usable, verify
 
 #: What may wait for a slow listener; it is all stored already, so the rest is counted and left out.
 PLACES: Final = 1000

@@ -8,24 +8,103 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from dialframe.contract import limits, webhook_envelope
-from dialframe.contract.webhook_envelope import Envelope
+from dialframe.contract import limits
+from dialframe.contract.models import webhook_models
+from dialframe.contract.models.webhook_models import Envelope
 from dialframe.errors import ConfigError, WebhookError
-from dialframe.webhooks.received_delivery import Delivery
+from dialframe.privacy import PHONE_FIELDS, mask
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Delivery:
+    """One genuine delivery of one event; the repr has its numbers masked.
+
+    Attributes:
+        event_id: The event's id; deliveries of the same event have the same one.
+        delivery_id: This delivery's id, as its header says it: no signature covers it.
+        type: The event's type.
+        envelope: What was delivered.
+        received_at: The receiver's clock when it was checked.
+        raw: The body's bytes, exactly as they came.
+    """
+
+    event_id: str
+    delivery_id: str
+    type: str
+    envelope: Envelope
+    received_at: datetime
+    raw: bytes
+
+    def __repr__(self) -> str:
+        return (
+            f"Delivery(type={self.type!r}, event_id={self.event_id!r}, "
+            f"delivery_id={self.delivery_id!r}, created_at={self.envelope.created_at.isoformat()}, "
+            f"received_at={self.received_at.isoformat()}, data={mask(self.envelope.data, reach='json')!r})"
+        )
+
+
+def record(delivery: Delivery) -> dict[str, Any]:
+    """A delivery as a row of the events table: every field of the body as it came, and when it came."""
+    body: dict[str, Any] = json.loads(delivery.raw)
+    return body | {
+        "created_at": delivery.envelope.created_at,
+        "received_at": delivery.received_at,
+        "delivery_id": delivery.delivery_id,
+    }
+
+
+def as_json(delivery: Delivery, *, show_numbers: bool = False) -> str:
+    """A delivery as one line of JSON in ASCII, its numbers masked unless they are asked for."""
+    row = record(delivery)
+    for name in ("created_at", "received_at"):
+        row[name] = row[name].isoformat()
+    return json.dumps(row if show_numbers else mask(row, reach="json"))
+
+
+def as_line(delivery: Delivery, *, show_numbers: bool = False) -> str:
+    """A delivery as one line for people: when, type, event id, and the numbers that it is about."""
+    row = record(delivery) if show_numbers else mask(record(delivery), reach="json")
+    parts = [
+        f"{delivery.received_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z",
+        f"{delivery.type:<21}",
+        delivery.event_id,
+        *_numbers(row.get("data")),
+    ]
+    # What came over the wire must not steer the terminal.
+    return "".join(letter if letter.isprintable() else "?" for letter in "  ".join(parts))
+
+
+def _numbers(value: Any) -> Iterator[str]:
+    """What stands in the fields that are numbers, in order, wherever they are in the value."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if (
+                name in PHONE_FIELDS
+                and isinstance(inner, str | int)
+                and inner not in (True, False)
+            ):
+                yield str(inner)
+            else:
+                yield from _numbers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _numbers(inner)
+
 
 #: Headers of every delivery, in the contract's order.
 HEADERS: Final = (
-    webhook_envelope.SIGNATURE_HEADER,
-    webhook_envelope.TIMESTAMP_HEADER,
-    webhook_envelope.EVENT_ID_HEADER,
-    webhook_envelope.EVENT_HEADER,
-    webhook_envelope.DELIVERY_ID_HEADER,
+    webhook_models.SIGNATURE_HEADER,
+    webhook_models.TIMESTAMP_HEADER,
+    webhook_models.EVENT_ID_HEADER,
+    webhook_models.EVENT_HEADER,
+    webhook_models.DELIVERY_ID_HEADER,
 )
 HEADER_CHARS: Final = 255
 
@@ -60,7 +139,7 @@ def verify(
         ... )
         >>> now, secret = datetime(2026, 10, 1, 9, 0, 5, tzinfo=UTC), "whsec_example"
         >>> timestamp_s = int(now.timestamp())
-        >>> signature = webhook_envelope.sign(body, timestamp_s=timestamp_s, secrets=[secret])
+        >>> signature = webhook_models.sign(body, timestamp_s=timestamp_s, secrets=[secret])
         >>> values = (signature, str(timestamp_s), "evt_1", "webhook.test", "dlv_1")
         >>> verify(body, dict(zip(HEADERS, values, strict=True)), secret, now).type
         'webhook.test'
@@ -73,9 +152,9 @@ def verify(
     if now.tzinfo is None:
         raise ConfigError("now has no time zone; pass datetime.now(UTC)")
     given = _headers(headers)
-    signed_s = _timestamp(given[webhook_envelope.TIMESTAMP_HEADER], now)
-    signature = given[webhook_envelope.SIGNATURE_HEADER]
-    if not signature.isascii() or not webhook_envelope.signature_matches(
+    signed_s = _timestamp(given[webhook_models.TIMESTAMP_HEADER], now)
+    signature = given[webhook_models.SIGNATURE_HEADER]
+    if not signature.isascii() or not webhook_models.signature_matches(
         raw_body, signature=signature, timestamp_s=signed_s, now_s=now.timestamp(), secrets=keys
     ):
         raise WebhookError(
@@ -86,7 +165,7 @@ def verify(
     envelope = _envelope(raw_body, given)
     return Delivery(
         event_id=envelope.id,
-        delivery_id=_identifier(given, webhook_envelope.DELIVERY_ID_HEADER),
+        delivery_id=_identifier(given, webhook_models.DELIVERY_ID_HEADER),
         type=envelope.type,
         envelope=envelope,
         received_at=now,
@@ -149,8 +228,8 @@ def _envelope(raw_body: bytes, given: Mapping[str, str]) -> Envelope:
     except (ValueError, RecursionError):
         raise _refused("bad_body", "the signed body is not JSON in UTF-8") from None
     named = (
-        _identifier(given, webhook_envelope.EVENT_ID_HEADER),
-        given[webhook_envelope.EVENT_HEADER],
+        _identifier(given, webhook_models.EVENT_ID_HEADER),
+        given[webhook_models.EVENT_HEADER],
     )
     if named != (envelope.id, envelope.type):
         raise _refused("bad_body", "the headers name another event than the signed body")

@@ -17,7 +17,7 @@ from typing import Final
 from dialframe import leads
 from dialframe.account import Account
 from dialframe.config import OnProgress, Progress, silent
-from dialframe.contract.ids import kind_of
+from dialframe.contract.models.base_models import kind_of
 from dialframe.errors import ConfigError, LeadFileError
 from dialframe.flows import lead_import, lead_lists, suppress
 from dialframe.flows.import_ledger import Ledger

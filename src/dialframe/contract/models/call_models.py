@@ -7,14 +7,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from dialframe.contract import limits
-from dialframe.contract.ids import AppointmentId, CallbackId, CallId, CampaignId, LeadId
 from dialframe.contract.models.base_models import (
     E164,
     WHOLE,
     Answer,
+    AppointmentId,
+    CallbackId,
+    CallId,
+    CampaignId,
     Flag,
     Instant,
     Integer,
+    LeadId,
     ListQuery,
     Number,
     Request,

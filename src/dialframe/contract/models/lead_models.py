@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from dialframe.contract import limits
-from dialframe.contract.ids import CampaignId, LeadId
 from dialframe.contract.models.base_models import (
     WHOLE,
     Answer,
+    CampaignId,
     Flag,
     Instant,
     Integer,
+    LeadId,
     ListQuery,
     Request,
 )

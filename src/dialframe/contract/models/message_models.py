@@ -8,10 +8,10 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from dialframe.contract import limits
-from dialframe.contract.ids import CampaignId
 from dialframe.contract.models.base_models import (
     E164,
     Answer,
+    CampaignId,
     Flag,
     Instant,
     Integer,

@@ -17,8 +17,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from dialframe.contract import limits, operations
-from dialframe.contract.ids import CampaignId
-from dialframe.contract.models.base_models import WHOLE, Flag, Integer, Request
+from dialframe.contract.models.base_models import WHOLE, CampaignId, Flag, Integer, Request
 from dialframe.contract.models.lead_models import (
     CustomFields,
     ExternalId,

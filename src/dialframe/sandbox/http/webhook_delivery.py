@@ -15,7 +15,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from dialframe.contract import limits, webhook_envelope
+from dialframe.contract import limits
+from dialframe.contract.models import webhook_models
 from dialframe.sandbox.dialer import automatic_dialing
 from dialframe.sandbox.world import events
 from dialframe.sandbox.world.api_objects import Refusal
@@ -195,13 +196,13 @@ def _headers(
     signed_s = world.clock.real_s()
     return {
         "Content-Type": "application/json",
-        webhook_envelope.SIGNATURE_HEADER: webhook_envelope.sign(
+        webhook_models.SIGNATURE_HEADER: webhook_models.sign(
             body, timestamp_s=signed_s, secrets=secrets
         ),
-        webhook_envelope.TIMESTAMP_HEADER: str(signed_s),
-        webhook_envelope.EVENT_ID_HEADER: due.event_id,
-        webhook_envelope.EVENT_HEADER: kind,
-        webhook_envelope.DELIVERY_ID_HEADER: due.delivery_id,
+        webhook_models.TIMESTAMP_HEADER: str(signed_s),
+        webhook_models.EVENT_ID_HEADER: due.event_id,
+        webhook_models.EVENT_HEADER: kind,
+        webhook_models.DELIVERY_ID_HEADER: due.delivery_id,
     }
 
 

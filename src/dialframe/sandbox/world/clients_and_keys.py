@@ -19,9 +19,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from dialframe.contract.ids import PREFIXES
+from dialframe.contract.models.base_models import PREFIXES
+from dialframe.contract.models.webhook_models import SECRET_PREFIX
 from dialframe.contract.scopes import KEY_PREFIXES
-from dialframe.contract.webhook_envelope import SECRET_PREFIX
 
 CREDENTIAL: Final = re.compile(
     rf"{KEY_PREFIXES['test']}(?P<id>[0-9a-z]+)_(?P<secret>[0-9a-z]+)", re.ASCII
