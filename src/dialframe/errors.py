@@ -201,24 +201,12 @@ class WebhookError(DialframeError):
         self.why = why
 
 
+_FAMILIES: tuple[type[ApiError], ...] = (
+    ApiError, AuthenticationError, PermissionDenied, InvalidRequest, NotFound, Conflict, OutcomeUnknown,
+    PreconditionFailed, Refused, RateLimited, LimitReached, ServiceUnavailable,
+)  # fmt: skip
 #: Family name, as in the contract's table of error codes, to class.
-FAMILIES: dict[str, type[ApiError]] = {
-    family.__name__: family
-    for family in (
-        ApiError,
-        AuthenticationError,
-        PermissionDenied,
-        InvalidRequest,
-        NotFound,
-        Conflict,
-        OutcomeUnknown,
-        PreconditionFailed,
-        Refused,
-        RateLimited,
-        LimitReached,
-        ServiceUnavailable,
-    )
-}
+FAMILIES: dict[str, type[ApiError]] = {family.__name__: family for family in _FAMILIES}
 
 __all__ = [
     "FAMILIES",

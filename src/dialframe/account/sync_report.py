@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from html import escape
 from textwrap import wrap
@@ -159,17 +159,7 @@ _HEAD = (
     "covers",
     "note",
 )
-
-
-_SHORT_HEAD = (
-    "table",
-    "requests",
-    "rows",
-    "versions",
-    "gone",
-    "aside",
-    "complete to (UTC)",
-)
+_SHORT_HEAD = ("table", "requests", "rows", "versions", "gone", "aside", "complete to (UTC)")
 #: Characters on a line of text.
 WIDTH = 80
 #: Rows set aside that a report names; the store has all of them.
@@ -214,19 +204,10 @@ class TableSync:
         Returns:
             Values that JSON can hold; instants as ISO 8601 text.
         """
+        facts = asdict(self) | {"set_aside": [*self.set_aside]}
         return {
-            "table": self.table,
-            "requests": self.requests,
-            "rows": self.rows,
-            "versions": self.versions,
-            "gone": self.gone,
-            "quarantined": self.quarantined,
-            "set_aside": [*self.set_aside],
-            "complete": self.complete,
-            "covers_from": None if self.covers_from is None else self.covers_from.isoformat(),
-            "covers_to": None if self.covers_to is None else self.covers_to.isoformat(),
-            "note": self.note,
-            "optional": self.optional,
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in facts.items()
         }
 
 

@@ -48,7 +48,7 @@ from dialframe.client.transport import (
 )
 from dialframe.config import DEFAULT_TIMEOUT_S, Settings
 from dialframe.contract import operations
-from dialframe.contract.models.base_models import Answer, Empty
+from dialframe.contract.models.base_models import Answer
 from dialframe.contract.models.message_models import Me
 from dialframe.contract.operations import Operation
 from dialframe.errors import ConfigError
@@ -104,7 +104,7 @@ class Operations(Resource[ShellT]):
         Args:
             options: Options of this call.
         """
-        return self._sender.ask(operations.ME, Empty, options)
+        return self._ask(operations.ME, options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

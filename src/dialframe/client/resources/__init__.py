@@ -14,14 +14,15 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from dialframe.client.pagination import AsyncListing, Listing, ListPlan
+from dialframe.client.request_options import Options
 from dialframe.client.response_reading import Answered
-from dialframe.client.send_operation import Sender
+from dialframe.client.send_operation import Query, Req, Res, Row, Sender
 from dialframe.client.step_runners import Async, RawAsync, RawSync, Steps, Sync
+from dialframe.contract.models.base_models import Page
 from dialframe.contract.operations import Operation
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Row = TypeVar("Row")
 ShellT = TypeVar("ShellT", bound=Sync | Async | RawSync | RawAsync)
 
 __all__ = ["Resource", "ShellT", "listed", "method_path", "operation"]
@@ -34,6 +35,18 @@ class Resource(Generic[ShellT]):
         """Join a sender with who runs its steps."""
         self._sender = sender
         self._shell = shell
+
+    def _ask(
+        self, operation: Operation[Req, Res], options: Options | None, **fields: Any
+    ) -> Steps[Res]:
+        """The answer of an operation to the request of these fields."""
+        return self._sender.ask(operation, lambda: operation.request(**fields), options)
+
+    def _list(
+        self, operation: Operation[Query, Page[Row]], options: Options | None, **fields: Any
+    ) -> ListPlan[Row]:
+        """A list, to be walked, of what the filters among these fields ask for."""
+        return self._sender.listing(operation, lambda: operation.request(**fields), options)
 
 
 class operation(Generic[P, T]):  # noqa: N801 - a decorator

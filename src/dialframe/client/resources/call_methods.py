@@ -22,9 +22,7 @@ from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.call_models import (
     Call,
-    CallQuery,
     CallRef,
-    CallStart,
     CallSummary,
     Direction,
     StartedCall,
@@ -102,12 +100,13 @@ class Calls(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
-        return self._sender.listing(
+        return self._list(
             rows.CALLS_LIST,
-            lambda: CallQuery(
-                campaign_id=campaign_id, direction=direction, limit=limit, cursor=cursor
-            ),
             options,
+            campaign_id=campaign_id,
+            direction=direction,
+            limit=limit,
+            cursor=cursor,
         )
 
     @operation
@@ -118,7 +117,7 @@ class Calls(Resource[ShellT]):
             call_id: `call_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(rows.CALLS_GET, lambda: CallRef(call_id=call_id), options)
+        return self._ask(rows.CALLS_GET, options, call_id=call_id)
 
     @operation
     def recording(
@@ -231,7 +230,7 @@ class Calls(Resource[ShellT]):
             call_id: `call_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(rows.CALLS_TRANSCRIPT, lambda: CallRef(call_id=call_id), options)
+        return self._ask(rows.CALLS_TRANSCRIPT, options, call_id=call_id)
 
     @operation
     def summary(self, call_id: str, *, options: Options | None = None) -> Steps[CallSummary]:
@@ -244,7 +243,7 @@ class Calls(Resource[ShellT]):
         Returns:
             Its content is None unless `.status` is `ready`.
         """
-        return self._sender.ask(rows.CALLS_SUMMARY, lambda: CallRef(call_id=call_id), options)
+        return self._ask(rows.CALLS_SUMMARY, options, call_id=call_id)
 
     @operation
     def start(
@@ -271,17 +270,15 @@ class Calls(Resource[ShellT]):
             lead_id: Lead that is called.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.CALLS_START,
-            lambda: CallStart(
-                to=to,
-                agent_extension=agent_extension,
-                agent_email=agent_email,
-                caller_id=caller_id,
-                campaign_id=campaign_id,
-                lead_id=lead_id,
-            ),
             options,
+            to=to,
+            agent_extension=agent_extension,
+            agent_email=agent_email,
+            caller_id=caller_id,
+            campaign_id=campaign_id,
+            lead_id=lead_id,
         )
 
 

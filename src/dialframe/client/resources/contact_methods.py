@@ -18,34 +18,21 @@ from dialframe.client.step_runners import Steps
 from dialframe.config import OnProgress, Progress, silent
 from dialframe.contract import limits
 from dialframe.contract import operations as rows
-from dialframe.contract.models.base_models import E164, Empty
+from dialframe.contract.models.base_models import E164
 from dialframe.contract.models.call_models import (
     Appointment,
-    AppointmentCreate,
-    AppointmentQuery,
-    AppointmentRef,
-    AppointmentReschedule,
     Callback,
-    CallbackCreate,
-    CallbackQuery,
-    CallbackRef,
-    CallbackReschedule,
     CallbackStatus,
 )
 from dialframe.contract.models.message_models import (
     Consent,
-    ConsentRecord,
-    DncAdd,
     DncAnswer,
     DncCheck,
     DncEntry,
     SmsDeliveryReport,
     SmsMessage,
-    SmsReportQuery,
-    SmsSend,
     SmsUsage,
     WhatsAppMessage,
-    WhatsAppSend,
 )
 from dialframe.errors import ConfigError, ContractError, DialframeError
 from dialframe.privacy import mask
@@ -130,7 +117,7 @@ class Dnc(Resource[ShellT]):
             reason: At most 200 characters.
             options: Options of this call.
         """
-        return self._sender.ask(rows.DNC_ADD, lambda: DncAdd(phone=phone, reason=reason), options)
+        return self._ask(rows.DNC_ADD, options, phone=phone, reason=reason)
 
     def _check(self, phones: Sequence[str], options: Options | None) -> Steps[list[DncChecked]]:
         answered = yield from self._sender.ask_raw(
@@ -163,16 +150,14 @@ class Consents(Resource[ShellT]):
             evidence: What proves it.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.CONSENTS_RECORD,
-            lambda: ConsentRecord(
-                phone=phone,
-                channel=channel,
-                source=source,
-                obtained_at=obtained_at,
-                evidence=evidence,
-            ),
             options,
+            phone=phone,
+            channel=channel,
+            source=source,
+            obtained_at=obtained_at,
+            evidence=evidence,
         )
 
 
@@ -191,10 +176,8 @@ class Sms(Resource[ShellT]):
             client_reference: Your own reference, 1-64 characters; a repeated one sends nothing.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.SMS_SEND,
-            lambda: SmsSend(to=to, body=body, client_reference=client_reference),
-            options,
+        return self._ask(
+            rows.SMS_SEND, options, to=to, body=body, client_reference=client_reference
         )
 
     @listed
@@ -212,9 +195,7 @@ class Sms(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.SMS_DELIVERY_REPORTS, lambda: SmsReportQuery(limit=limit, cursor=cursor), options
-        )
+        return self._list(rows.SMS_DELIVERY_REPORTS, options, limit=limit, cursor=cursor)
 
     @operation
     def usage(self, *, options: Options | None = None) -> Steps[SmsUsage]:
@@ -223,7 +204,7 @@ class Sms(Resource[ShellT]):
         Args:
             options: Options of this call.
         """
-        return self._sender.ask(rows.SMS_USAGE, Empty, options)
+        return self._ask(rows.SMS_USAGE, options)
 
 
 class WhatsApp(Resource[ShellT]):
@@ -248,12 +229,13 @@ class WhatsApp(Resource[ShellT]):
             client_reference: Your own reference.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.WHATSAPP_SEND,
-            lambda: WhatsAppSend(
-                to=to, body=body, template=template, client_reference=client_reference
-            ),
             options,
+            to=to,
+            body=body,
+            template=template,
+            client_reference=client_reference,
         )
 
 
@@ -308,12 +290,13 @@ class Callbacks(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
-        return self._sender.listing(
+        return self._list(
             rows.CALLBACKS_LIST,
-            lambda: CallbackQuery(
-                campaign_id=campaign_id, status=status, limit=limit, cursor=cursor
-            ),
             options,
+            campaign_id=campaign_id,
+            status=status,
+            limit=limit,
+            cursor=cursor,
         )
 
     @operation
@@ -333,10 +316,8 @@ class Callbacks(Resource[ShellT]):
             notes: At most 500 characters.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CALLBACKS_CREATE,
-            lambda: CallbackCreate(lead_id=lead_id, scheduled_at=scheduled_at, notes=notes),
-            options,
+        return self._ask(
+            rows.CALLBACKS_CREATE, options, lead_id=lead_id, scheduled_at=scheduled_at, notes=notes
         )
 
     @operation
@@ -347,9 +328,7 @@ class Callbacks(Resource[ShellT]):
             callback_id: `cb_` and a UUID; one that is cancelled stays so.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CALLBACKS_CANCEL, lambda: CallbackRef(callback_id=callback_id), options
-        )
+        return self._ask(rows.CALLBACKS_CANCEL, options, callback_id=callback_id)
 
     @operation
     def reschedule(
@@ -362,10 +341,8 @@ class Callbacks(Resource[ShellT]):
             scheduled_at: When, with a time zone.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CALLBACKS_RESCHEDULE,
-            lambda: CallbackReschedule(callback_id=callback_id, scheduled_at=scheduled_at),
-            options,
+        return self._ask(
+            rows.CALLBACKS_RESCHEDULE, options, callback_id=callback_id, scheduled_at=scheduled_at
         )
 
 
@@ -387,9 +364,7 @@ class Appointments(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.APPOINTMENTS_LIST, lambda: AppointmentQuery(limit=limit, cursor=cursor), options
-        )
+        return self._list(rows.APPOINTMENTS_LIST, options, limit=limit, cursor=cursor)
 
     @operation
     def get(self, appointment_id: str, *, options: Options | None = None) -> Steps[Appointment]:
@@ -426,18 +401,16 @@ class Appointments(Resource[ShellT]):
             notes: At most 1000 characters.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.APPOINTMENTS_CREATE,
-            lambda: AppointmentCreate(
-                phone=phone,
-                scheduled_at=scheduled_at,
-                duration_minutes=duration_minutes,
-                timezone=timezone,
-                service_type=service_type,
-                contact_name=contact_name,
-                notes=notes,
-            ),
             options,
+            phone=phone,
+            scheduled_at=scheduled_at,
+            duration_minutes=duration_minutes,
+            timezone=timezone,
+            service_type=service_type,
+            contact_name=contact_name,
+            notes=notes,
         )
 
     @operation
@@ -451,11 +424,7 @@ class Appointments(Resource[ShellT]):
             appointment_id: `appt_` and a UUID; one that is cancelled stays so.
             options: Options of this call.
         """
-        answer = self._sender.ask(
-            rows.APPOINTMENTS_CANCEL,
-            lambda: AppointmentRef(appointment_id=appointment_id),
-            options,
-        )
+        answer = self._ask(rows.APPOINTMENTS_CANCEL, options, appointment_id=appointment_id)
         return self._sender.or_fresh(answer, lambda: self._get(appointment_id))
 
     @operation
@@ -477,18 +446,14 @@ class Appointments(Resource[ShellT]):
             timezone: IANA zone of the customer; None leaves it alone.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.APPOINTMENTS_RESCHEDULE,
-            lambda: AppointmentReschedule(
-                appointment_id=appointment_id,
-                scheduled_at=scheduled_at,
-                duration_minutes=duration_minutes,
-                timezone=timezone,
-            ),
             options,
+            appointment_id=appointment_id,
+            scheduled_at=scheduled_at,
+            duration_minutes=duration_minutes,
+            timezone=timezone,
         )
 
     def _get(self, appointment_id: str, options: Options | None = None) -> Steps[Appointment]:
-        return self._sender.ask(
-            rows.APPOINTMENTS_GET, lambda: AppointmentRef(appointment_id=appointment_id), options
-        )
+        return self._ask(rows.APPOINTMENTS_GET, options, appointment_id=appointment_id)

@@ -17,23 +17,16 @@ from dialframe.contract import operations as rows
 from dialframe.contract.models.lead_models import (
     Campaign,
     CampaignProgress,
-    CampaignQuery,
-    CampaignRef,
     CampaignStatus,
     Lead,
-    LeadCreate,
     LeadCreated,
     LeadHistoryEntry,
-    LeadHistoryQuery,
     LeadImport,
     LeadImportAnswer,
     LeadInput,
-    LeadQuery,
-    LeadRef,
     LeadStatus,
-    LeadUpdate,
 )
-from dialframe.contract.models.message_models import DispositionQuery, DispositionReport
+from dialframe.contract.models.message_models import DispositionReport
 from dialframe.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -77,16 +70,14 @@ class Leads(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
-        return self._sender.listing(
+        return self._list(
             rows.LEADS_LIST,
-            lambda: LeadQuery(
-                campaign_id=campaign_id,
-                status=status,
-                external_id=external_id,
-                limit=limit,
-                cursor=cursor,
-            ),
             options,
+            campaign_id=campaign_id,
+            status=status,
+            external_id=external_id,
+            limit=limit,
+            cursor=cursor,
         )
 
     @operation
@@ -116,11 +107,7 @@ class Leads(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same lead.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.LEADS_HISTORY,
-            lambda: LeadHistoryQuery(lead_id=lead_id, limit=limit, cursor=cursor),
-            options,
-        )
+        return self._list(rows.LEADS_HISTORY, options, lead_id=lead_id, limit=limit, cursor=cursor)
 
     @operation
     def import_(
@@ -188,22 +175,20 @@ class Leads(Resource[ShellT]):
             dial_within_seconds: For how long it stays at the front, 30-3600, by default 300.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.LEADS_CREATE,
-            lambda: LeadCreate(
-                campaign_id=campaign_id,
-                phone=phone,
-                external_id=external_id,
-                first_name=first_name,
-                last_name=last_name,
-                full_name=full_name,
-                email=email,
-                custom_fields=None if custom_fields is None else _plain(custom_fields),
-                source=source,
-                dial_now=dial_now,
-                dial_within_seconds=dial_within_seconds,
-            ),
             options,
+            campaign_id=campaign_id,
+            phone=phone,
+            external_id=external_id,
+            first_name=first_name,
+            last_name=last_name,
+            full_name=full_name,
+            email=email,
+            custom_fields=None if custom_fields is None else _plain(custom_fields),
+            source=source,
+            dial_now=dial_now,
+            dial_within_seconds=dial_within_seconds,
         )
 
     @operation
@@ -231,15 +216,11 @@ class Leads(Resource[ShellT]):
         """
         changes = {"full_name": full_name, "email": email, "custom_fields": custom_fields}
         fields = {name: value for name, value in changes.items() if value is not UNSET}
-        answer = self._sender.ask(
-            rows.LEADS_UPDATE,
-            lambda: LeadUpdate.model_validate({"lead_id": lead_id, **fields}),
-            options,
-        )
+        answer = self._ask(rows.LEADS_UPDATE, options, lead_id=lead_id, **fields)
         return self._sender.or_fresh(answer, lambda: self._get(lead_id))
 
     def _get(self, lead_id: str, options: Options | None = None) -> Steps[Lead]:
-        return self._sender.ask(rows.LEADS_GET, lambda: LeadRef(lead_id=lead_id), options)
+        return self._ask(rows.LEADS_GET, options, lead_id=lead_id)
 
 
 def _leads(leads: Any) -> list[Any]:
@@ -288,11 +269,7 @@ class Campaigns(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page of the same filters.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.CAMPAIGNS_LIST,
-            lambda: CampaignQuery(status=status, limit=limit, cursor=cursor),
-            options,
-        )
+        return self._list(rows.CAMPAIGNS_LIST, options, status=status, limit=limit, cursor=cursor)
 
     @operation
     def get(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
@@ -302,9 +279,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CAMPAIGNS_GET, lambda: CampaignRef(campaign_id=campaign_id), options
-        )
+        return self._ask(rows.CAMPAIGNS_GET, options, campaign_id=campaign_id)
 
     @operation
     def progress(
@@ -316,9 +291,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CAMPAIGNS_PROGRESS, lambda: CampaignRef(campaign_id=campaign_id), options
-        )
+        return self._ask(rows.CAMPAIGNS_PROGRESS, options, campaign_id=campaign_id)
 
     @operation
     def pause(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
@@ -328,9 +301,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID; one that is paused stays so.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CAMPAIGNS_PAUSE, lambda: CampaignRef(campaign_id=campaign_id), options
-        )
+        return self._ask(rows.CAMPAIGNS_PAUSE, options, campaign_id=campaign_id)
 
     @operation
     def resume(self, campaign_id: str, *, options: Options | None = None) -> Steps[Campaign]:
@@ -340,9 +311,7 @@ class Campaigns(Resource[ShellT]):
             campaign_id: `cmp_` and a UUID; one that is running stays so.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.CAMPAIGNS_RESUME, lambda: CampaignRef(campaign_id=campaign_id), options
-        )
+        return self._ask(rows.CAMPAIGNS_RESUME, options, campaign_id=campaign_id)
 
 
 class Reports(Resource[ShellT]):
@@ -365,10 +334,10 @@ class Reports(Resource[ShellT]):
             campaign_id: Only this campaign.
             options: Options of this call.
         """
-        return self._sender.ask(
+        return self._ask(
             rows.REPORTS_DISPOSITIONS,
-            lambda: DispositionQuery(
-                start_date=start_date, end_date=end_date, campaign_id=campaign_id
-            ),
             options,
+            start_date=start_date,
+            end_date=end_date,
+            campaign_id=campaign_id,
         )

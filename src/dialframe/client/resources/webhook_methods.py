@@ -12,20 +12,13 @@ from dialframe.contract import limits
 from dialframe.contract import operations as rows
 from dialframe.contract.models.base_models import Nothing
 from dialframe.contract.models.webhook_models import (
-    EventQuery,
-    EventRef,
-    EventReplay,
     EventType,
     Replayed,
     SecretRotated,
-    WebhookCreate,
     WebhookCreated,
     WebhookEndpoint,
     WebhookEvent,
     WebhookEventSummary,
-    WebhookQuery,
-    WebhookRef,
-    WebhookUpdate,
 )
 
 
@@ -47,9 +40,7 @@ class Webhooks(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.WEBHOOKS_LIST, lambda: WebhookQuery(limit=limit, cursor=cursor), options
-        )
+        return self._list(rows.WEBHOOKS_LIST, options, limit=limit, cursor=cursor)
 
     @operation
     def create(
@@ -71,10 +62,8 @@ class Webhooks(Resource[ShellT]):
             description: At most 200 characters.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.WEBHOOKS_CREATE,
-            lambda: WebhookCreate(url=url, events=[*events], description=description),
-            options,
+        return self._ask(
+            rows.WEBHOOKS_CREATE, options, url=url, events=[*events], description=description
         )
 
     @operation
@@ -85,9 +74,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.WEBHOOKS_GET, lambda: WebhookRef(webhook_id=webhook_id), options
-        )
+        return self._ask(rows.WEBHOOKS_GET, options, webhook_id=webhook_id)
 
     @operation
     def update(
@@ -117,11 +104,7 @@ class Webhooks(Resource[ShellT]):
             "enabled": enabled,
         }
         changed = {name: value for name, value in fields.items() if value is not None}
-        return self._sender.ask(
-            rows.WEBHOOKS_UPDATE,
-            lambda: WebhookUpdate.model_validate({"webhook_id": webhook_id, **changed}),
-            options,
-        )
+        return self._ask(rows.WEBHOOKS_UPDATE, options, webhook_id=webhook_id, **changed)
 
     @operation
     def delete(self, webhook_id: str, *, options: Options | None = None) -> Steps[Nothing]:
@@ -131,9 +114,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.WEBHOOKS_DELETE, lambda: WebhookRef(webhook_id=webhook_id), options
-        )
+        return self._ask(rows.WEBHOOKS_DELETE, options, webhook_id=webhook_id)
 
     @operation
     def test(self, webhook_id: str, *, options: Options | None = None) -> Steps[Replayed]:
@@ -143,9 +124,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.WEBHOOKS_TEST, lambda: WebhookRef(webhook_id=webhook_id), options
-        )
+        return self._ask(rows.WEBHOOKS_TEST, options, webhook_id=webhook_id)
 
     @operation
     def rotate_secret(
@@ -157,9 +136,7 @@ class Webhooks(Resource[ShellT]):
             webhook_id: `wh_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.WEBHOOKS_ROTATE_SECRET, lambda: WebhookRef(webhook_id=webhook_id), options
-        )
+        return self._ask(rows.WEBHOOKS_ROTATE_SECRET, options, webhook_id=webhook_id)
 
 
 class Events(Resource[ShellT]):
@@ -180,9 +157,7 @@ class Events(Resource[ShellT]):
             cursor: Where to start, `next_cursor` of a page.
             options: Options of each page's request.
         """
-        return self._sender.listing(
-            rows.EVENTS_LIST, lambda: EventQuery(limit=limit, cursor=cursor), options
-        )
+        return self._list(rows.EVENTS_LIST, options, limit=limit, cursor=cursor)
 
     @operation
     def get(self, event_id: str, *, options: Options | None = None) -> Steps[WebhookEvent]:
@@ -192,7 +167,7 @@ class Events(Resource[ShellT]):
             event_id: `evt_` and a UUID.
             options: Options of this call.
         """
-        return self._sender.ask(rows.EVENTS_GET, lambda: EventRef(event_id=event_id), options)
+        return self._ask(rows.EVENTS_GET, options, event_id=event_id)
 
     @operation
     def replay(
@@ -205,8 +180,4 @@ class Events(Resource[ShellT]):
             webhook_id: To this endpoint only; None sends it to every one that received it.
             options: Options of this call.
         """
-        return self._sender.ask(
-            rows.EVENTS_REPLAY,
-            lambda: EventReplay(event_id=event_id, webhook_id=webhook_id),
-            options,
-        )
+        return self._ask(rows.EVENTS_REPLAY, options, event_id=event_id, webhook_id=webhook_id)

@@ -56,27 +56,9 @@ STRADDLING: tuple[str, ...] = ("850", "605", "208", "270")
 """Area codes of `SEVERAL_ZONES` whose outermost zones are an hour apart all the year round."""
 
 LOCAL_CODES: tuple[str, ...] = (
-    "212",
-    "312",
-    "713",
-    "206",
-    "404",
-    "305",
-    "602",
-    "617",
-    "214",
-    "818",
-    "215",
-    "303",
-    "313",
-    "503",
-    "612",
-    "702",
-    "704",
-    "801",
-    "808",
-    "916",
-)
+    "212", "312", "713", "206", "404", "305", "602", "617", "214", "818", "215", "303", "313", "503",
+    "612", "702", "704", "801", "808", "916",
+)  # fmt: skip
 """Area codes of `ONE_ZONE` in which the account owns a caller ID, most used first."""
 
 REGISTRY_BLOCKS: tuple[str, ...] = tuple(

@@ -124,86 +124,37 @@ _TWELVE = (
 )
 
 _FULL = FaultPlan(
-    after_dnc=5,
-    late_summer_side=5,
-    late_standard_side=2,
-    decoys_standard_side=3,
-    decoys_summer_side=2,
-    before_hours=3,
-    mixed_zone=4,
-    too_often=9,
-    dnc_not_listed=2,
+    after_dnc=5, late_summer_side=5, late_standard_side=2, decoys_standard_side=3,
+    decoys_summer_side=2, before_hours=3, mixed_zone=4, too_often=9, dnc_not_listed=2,
     unmapped=4,
-)
+)  # fmt: skip
 _FEW = FaultPlan(
-    after_dnc=1,
-    late_summer_side=1,
-    late_standard_side=1,
-    decoys_standard_side=1,
-    decoys_summer_side=1,
-    before_hours=1,
-    mixed_zone=2,
-    too_often=2,
-    dnc_not_listed=1,
+    after_dnc=1, late_summer_side=1, late_standard_side=1, decoys_standard_side=1,
+    decoys_summer_side=1, before_hours=1, mixed_zone=2, too_often=2, dnc_not_listed=1,
     unmapped=1,
-)
+)  # fmt: skip
 
 EMPTY = "empty"
 
 SIZES: dict[str, Size] = {
     "tiny": Size(
-        leads=300,
-        calls=1_000,
-        history_days=91,
-        campaigns=_SIX,
-        further_attempts=6.5,
-        local_codes=4,
-        agents=6,
-        registry=300,
-        events=40,
-        wide_lines=False,
-        faults=_FEW,
+        leads=300, calls=1_000, history_days=91, campaigns=_SIX, further_attempts=6.5,
+        local_codes=4, agents=6, registry=300, events=40, wide_lines=False, faults=_FEW,
     ),
     "small": Size(
-        leads=3_000,
-        calls=10_000,
-        history_days=182,
-        campaigns=_SIX,
-        further_attempts=5.4,
-        local_codes=20,
-        agents=12,
-        registry=3_000,
-        events=60,
-        wide_lines=False,
-        faults=_FULL,
+        leads=3_000, calls=10_000, history_days=182, campaigns=_SIX, further_attempts=5.4,
+        local_codes=20, agents=12, registry=3_000, events=60, wide_lines=False, faults=_FULL,
     ),
     "medium": Size(
-        leads=30_000,
-        calls=100_000,
-        history_days=182,
-        campaigns=_TWELVE,
-        further_attempts=4.9,
-        local_codes=20,
-        agents=40,
-        registry=10_000,
-        events=60,
-        wide_lines=True,
-        faults=_FULL,
+        leads=30_000, calls=100_000, history_days=182, campaigns=_TWELVE, further_attempts=4.9,
+        local_codes=20, agents=40, registry=10_000, events=60, wide_lines=True, faults=_FULL,
     ),
     "large": Size(
-        leads=300_000,
-        calls=1_000_000,
-        history_days=182,
-        campaigns=_TWELVE,
-        further_attempts=4.9,
-        local_codes=20,
-        agents=150,
-        registry=20_000,
-        events=60,
-        wide_lines=True,
-        faults=_FULL,
+        leads=300_000, calls=1_000_000, history_days=182, campaigns=_TWELVE,
+        further_attempts=4.9, local_codes=20, agents=150, registry=20_000, events=60,
+        wide_lines=True, faults=_FULL,
     ),
-}
+}  # fmt: skip
 
 
 Value: TypeAlias = str | int | float | None
