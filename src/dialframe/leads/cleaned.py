@@ -192,7 +192,7 @@ def whereabouts(
     )
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    read = read_column(texts.cast(pa.large_string()), None)
+    read = read_column(texts.cast(pa.large_string()), None, spell=False)
     known = read.region != NOWHERE
     regions = np.bincount(read.region[known], minlength=len(read.regions))
     kinds = np.bincount(read.kind, minlength=NO_TYPE + 1)

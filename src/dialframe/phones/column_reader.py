@@ -39,7 +39,7 @@ from dialframe.phones.single_number import (
     judged,
     read_number,
 )
-from dialframe.phones.vectorized import ABROAD, plan, read_usual
+from dialframe.phones.vectorized import ABROAD, Usual, plan, read_usual
 
 #: From so many rows on, reading the plan's tables from disk is the quicker way.
 SHORT: Final = 500
@@ -145,17 +145,20 @@ def is_loaded() -> bool:
     return "dialframe.phones.kernel" in sys.modules
 
 
-def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Column:
+def read_column(
+    texts: pa.Array, regions: list[str | None] | str | None, *, spell: bool = True
+) -> Column:
     """Read a column of texts; slices, nulls and both sizes of strings are as good as any.
 
     Args:
         texts: Strings or large strings.
         regions: The known region at home, one for all or one for each text.
+        spell: Whether `e164` is wanted; it may be null without.
     """
     texts = texts.cast(pa.large_string())
     if is_loaded():
         return _by_kernel(texts, regions)
-    column, left = _by_tables(texts, regions)
+    column, left = _by_tables(texts, regions, spell=spell)
     cells = texts.take(pa.array(left)).to_pylist()
     at_home = [regions[row] for row in left.tolist()] if isinstance(regions, list) else regions
     homes = at_home if isinstance(at_home, list) else [at_home] * len(cells)
@@ -168,7 +171,7 @@ def read_column(texts: pa.Array, regions: list[str | None] | str | None) -> Colu
 
 
 def _by_tables(
-    texts: pa.Array, regions: list[str | None] | str | None
+    texts: pa.Array, regions: list[str | None] | str | None, *, spell: bool = True
 ) -> tuple[Column, NDArray[np.intp]]:
     """The column with the rows of usual shapes, and the rows that are left; of few all are."""
     count = len(texts)
@@ -184,7 +187,7 @@ def _by_tables(
     )
     if count < SHORT:
         return column, np.arange(count)
-    usual = read_usual(texts, regions)
+    usual = read_usual(texts, regions, spell=spell)
     rows, tables = usual.rows, plan()
     column.outcome[rows] = np.where(
         usual.valid, outcomes.VALID, outcomes.INVALID + usual.verdict.astype(np.int16)
@@ -194,14 +197,8 @@ def _by_tables(
         usual.state != 0, tables.region[usual.state], tables.lone_region[usual.code]
     )
     column.possible[rows] = np.isin(usual.verdict, _POSSIBLE)
-    ends = pc.utf8_slice_codeunits(usual.e164, -_TAIL, 100)
-    suspect = pc.or_(
-        pc.is_in(ends, value_set=_ENDS), pc.less(pc.binary_length(usual.e164), 2 * _TAIL)
-    )
-    wrong = rows[~usual.valid & suspect.to_numpy(zero_copy_only=False)]
-    cells = texts.take(pa.array(wrong)).to_pylist()
-    dummies = [is_placeholder(text, loose=True) for text in cells]
-    column.outcome[wrong[np.array(dummies, np.bool_)]] = outcomes.PLACEHOLDER
+    if spell:
+        _find_placeholders(column, texts, usual)
     places = np.zeros(count, np.int64)
     places[rows] = np.arange(len(rows))
     left = column.outcome == outcomes.HANDED_OVER
@@ -211,6 +208,17 @@ def _by_tables(
         extension=usual.extension.take(pa.array(places, mask=left)),
     )
     return whole, np.flatnonzero(left)
+
+
+def _find_placeholders(column: Column, texts: pa.Array, usual: Usual) -> None:
+    wrong = np.flatnonzero(~usual.valid)
+    spoken = usual.e164.take(pa.array(wrong))
+    is_suspect = pc.is_in(pc.utf8_slice_codeunits(spoken, -_TAIL, 100), value_set=_ENDS)
+    is_suspect = pc.or_(is_suspect, pc.less(pc.binary_length(spoken), 2 * _TAIL))
+    rows = usual.rows[wrong[is_suspect.to_numpy(zero_copy_only=False)]]
+    cells = texts.take(pa.array(rows)).to_pylist()
+    dummies = [is_placeholder(text, loose=True) for text in cells]
+    column.outcome[rows[np.array(dummies, np.bool_)]] = outcomes.PLACEHOLDER
 
 
 def _by_kernel(texts: pa.Array, regions: list[str | None] | str | None) -> Column:

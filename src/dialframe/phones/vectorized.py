@@ -24,7 +24,7 @@ from dialframe.phones.single_number import read_number
 _TEXT: Final = pa.large_string()
 _EMPTY: Final = pa.scalar("", _TEXT)
 #: Rows that are parsed at once, so that the tables of one step stay near the processor.
-_ROWS: Final = 2**14
+_ROWS: Final = 2**16
 _MOST_BYTES: Final = 40
 #: Digits that the first three of a number need, and those from which on it may have a prefix.
 _VIABLE: Final = 3
@@ -72,12 +72,15 @@ class Usual(NamedTuple):
     verdict: NDArray[np.int8]
 
 
-def read_usual(texts: pa.Array, regions: Sequence[str | None] | str | None) -> Usual:
+def read_usual(
+    texts: pa.Array, regions: Sequence[str | None] | str | None, *, spell: bool = True
+) -> Usual:
     """What is certain of a column of texts.
 
     Args:
         texts: Large strings; what is missing is in no answer.
         regions: The known region at home, one for all or one for each.
+        spell: Whether `e164` is wanted; it is null without.
 
     Example:
         >>> read_usual(pa.array(["(212) 555-0142", "n/a"], pa.large_string()), "US").e164.to_pylist()
@@ -87,7 +90,12 @@ def read_usual(texts: pa.Array, regions: Sequence[str | None] | str | None) -> U
     homes = _homes(regions)
     each = len(homes) > 1
     found = [
-        _parsed(texts.slice(begin, _ROWS), homes[begin : begin + _ROWS] if each else homes, begin)
+        _parsed(
+            texts.slice(begin, _ROWS),
+            homes[begin : begin + _ROWS] if each else homes,
+            begin,
+            spell,
+        )
         for begin in range(0, len(texts), _ROWS)
     ]
     left = np.ones(len(texts), np.bool_)
@@ -99,7 +107,7 @@ def read_usual(texts: pa.Array, regions: Sequence[str | None] | str | None) -> U
     if len(labeled):
         number, extension = both.take(pa.array(labeled)).flatten()
         rows = rows[labeled]
-        part = _parsed(number, homes[rows] if each else homes)
+        part = _parsed(number, homes[rows] if each else homes, 0, spell)
         # Of what is no number the digits of the extension may tell why.
         good = np.flatnonzero(part.valid)
         part = Usual(*(own.take(good) for own in part))  # type: ignore[arg-type]
@@ -121,7 +129,7 @@ def are_valid(texts: Sequence[str], regions: Sequence[str | None]) -> list[bool]
         [True, False]
     """
     known: list[bool | None] = [None] * len(texts)
-    usual = read_usual(pa.array(texts, _TEXT), regions)
+    usual = read_usual(pa.array(texts, _TEXT), regions, spell=False)
     for row, valid in zip(usual.rows.tolist(), usual.valid.tolist(), strict=True):
         known[row] = valid
     return [
@@ -144,7 +152,7 @@ def line_types(texts: Sequence[str], regions: Sequence[str | None]) -> NDArray[n
         >>> line_types(["(212) 555-0142", "(222) 555-0142"], ["US", "US"]).tolist()
         [2, -1]
     """
-    usual = read_usual(pa.array(texts, _TEXT), regions)
+    usual = read_usual(pa.array(texts, _TEXT), regions, spell=False)
     kinds = np.full(len(texts), -2, np.int8)
     kinds[usual.rows] = np.where(usual.valid, plan().kind[usual.state].astype(np.int8), -1)
     return kinds
@@ -156,7 +164,12 @@ def plan() -> Plan:
     return load_plan()
 
 
-def _parsed(texts: pa.Array, homes: NDArray[np.intp], before: int = 0) -> Usual:
+def _parsed(
+    texts: pa.Array,
+    homes: NDArray[np.intp],
+    before: int,
+    spell: bool,  # noqa: FBT001
+) -> Usual:
     """The certain ones of some texts without nulls; `homes` is one for all or one for each.
 
     So many rows are before them.
@@ -173,7 +186,7 @@ def _parsed(texts: pa.Array, homes: NDArray[np.intp], before: int = 0) -> Usual:
     seen = np.bitwise_or.reduceat(kinds, heads) if len(heads) else kinds
     is_digit = kinds == _DIGIT
     digits = data[is_digit]
-    counted = np.concatenate([[0], np.cumsum(is_digit)])
+    counted = np.concatenate([[0], np.cumsum(is_digit, dtype=np.int32)])
     length = counted[starts[filled + 1]] - counted[heads]
     usual = (seen < _OTHER) & (length >= _VIABLE) & (length <= LONGEST + _CODE_DIGITS)
     usual &= starts[filled + 1] - heads <= _MOST_BYTES + 1
@@ -196,21 +209,32 @@ def _parsed(texts: pa.Array, homes: NDArray[np.intp], before: int = 0) -> Usual:
     good = np.flatnonzero(
         ((ways.plain & (valid | ~known)) | (ways.trunk & valid)) & (size <= LONGEST)
     )
-    # Each national number and what stands before the next one, in turn, on the digits as they stand.
-    bounds = np.stack([begin[good], begin[good] + size[good]], axis=1).reshape(-1)
-    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(digits)]
-    cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
-    national = cut.take(pa.array(2 * np.arange(len(good))))
     code = ways.code[good]
+    e164 = _spelled(digits, begin[good], size[good], code) if spell else pa.nulls(len(good), _TEXT)
     return Usual(
         rows=rows[good] + before,
         valid=valid[good],
-        e164=pc.binary_join_element_wise(_calling_texts().take(pa.array(code)), national, _EMPTY),
+        e164=e164,
         extension=pa.nulls(len(good), _TEXT),
         code=code,
         state=state[good],
         verdict=verdict[good],
     )
+
+
+def _spelled(
+    digits: NDArray[np.uint8],
+    begin: NDArray[np.intp],
+    size: NDArray[np.intp],
+    code: NDArray[np.intp],
+) -> pa.Array:
+    """Plus, calling code and national number of each row, whose digits begin at `begin` of all digits."""
+    # Each national number and what stands before the next one, in turn, on the digits as they stand.
+    bounds = np.stack([begin, begin + size], axis=1).reshape(-1)
+    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(digits)]
+    cut = pa.Array.from_buffers(_TEXT, max(0, len(bounds) - 1), buffers)
+    national = cut.take(pa.array(2 * np.arange(len(begin))))
+    return pc.binary_join_element_wise(_calling_texts().take(pa.array(code)), national, _EMPTY)
 
 
 _NOTHING: Final = Usual(

@@ -300,33 +300,34 @@ def _columns(
     """The columns of clean lines of the usual width, and which lines are certainly leads."""
     if not len(lines):
         return [texts.column([])] * width, np.zeros(0, np.bool_)
-    view = np.frombuffer(data, np.uint8)
-    inner = cut.cuts[cut.first[lines][:, None] + np.arange(width - 1)]
-    # Cells and what is between them, in turn: offsets of texts in the data as it stands.
-    bounds = np.empty((len(lines), width, 2), np.int64)
-    bounds[:, 0, 0], bounds[:, 1:, 0] = cut.begins[lines], inner + 1
-    bounds[:, -1, 1], bounds[:, :-1, 1] = cut.ends[lines], inner
-    is_filled = bounds[:, :, 1] > bounds[:, :, 0]
-    heads = view[np.minimum(bounds[:, :, 0], len(view) - 1)]
-    if quote >= 0:
-        is_quoted = is_filled & (heads == quote)
-        if is_quoted.any():
-            bounds[is_quoted] += (1, -1)
-            is_filled = bounds[:, :, 1] > bounds[:, :, 0]
-            heads = view[np.minimum(bounds[:, :, 0], len(view) - 1)]
-    filled = (is_filled & (heads > ord(" ")) & (heads < _DELETE)).sum(axis=1)
-    cells = texts.of_buffers(bounds.reshape(-1), view)
+    view, count = np.frombuffer(data, np.uint8), len(lines)
+    first, sign = cut.first[lines], chr(quote) if quote >= 0 else ""
     doubled = np.flatnonzero(cut.doubled[lines])
-    columns, sign = [], chr(quote) if quote >= 0 else ""
-    is_lead = (filled > _NARROW) & (filled > width // 2)
+    filled = np.zeros(count, np.int64)
+    cells = pa.array(2 * np.arange(count))
+    bounds = np.empty(2 * count, np.int64)
+    columns = []
     for at in range(width):
-        column = cells.take(pa.array(2 * (np.arange(len(lines)) * width + at)))
+        begins = cut.cuts.take(first + at - 1) + 1 if at else cut.begins[lines]
+        ends = cut.cuts.take(first + at) if at < width - 1 else cut.ends[lines]
+        heads = view.take(begins, mode="clip")
+        quoted = np.flatnonzero((heads == quote) & (ends > begins)) if quote >= 0 else _NONE
+        if len(quoted):
+            begins[quoted] += 1
+            ends[quoted] -= 1
+            heads[quoted] = view[begins[quoted]]
+        filled += (ends > begins) & (heads > ord(" ")) & (heads < _DELETE)
+        # The cells and what is between them, in turn: offsets of texts in the data as it stands.
+        bounds[::2], bounds[1::2] = begins, ends
+        column = texts.of_buffers(bounds, view).take(cells)
         if len(doubled):
             own = pc.replace_substring(texts.take(column, doubled), 2 * sign, sign)
             column = texts.put(column, doubled, own)
         columns.append(column)
-        open_ = np.flatnonzero(~is_lead)
-        is_lead[open_] = _are_contacts(texts.take(column, open_))
+    is_lead = (filled > _NARROW) & (filled > width // 2)
+    for column in columns:
+        unknown = np.flatnonzero(~is_lead)
+        is_lead[unknown] = _are_contacts(texts.take(column, unknown))
     return columns, is_lead
 
 

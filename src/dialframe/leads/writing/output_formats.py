@@ -30,12 +30,16 @@ Add = Callable[[pa.Table], None]
 
 _BOM: Final = "\ufeff".encode()
 #: Rows of CSV that are made at once.
-_ROWS: Final = 16_384
+_ROWS: Final = 65_536
 _FORMULA: Final = f"^(?:{PATTERNS[0]})"
 _NUMBER: Final = f"^(?:{PATTERNS[1]})$"
 #: First bytes of a cell that may be a formula.
 _SUSPECT: Final = np.zeros(256, np.bool_)
 _SUSPECT[list("' \u00a0=+-@\t\r\n＝".encode())] = True
+#: Those with which one certainly begins, and signs of a number.
+_SURE, _SIGN = np.zeros(256, np.bool_), np.zeros(256, np.bool_)
+_SURE[list(b"=+-@\t\r\n")] = True
+_SIGN[list(b"+-")] = True
 _EMPTY: Final = pa.scalar("", texts.TEXT)
 _QUOTE, _APOSTROPHE, _COMMA, _LINE_END = (
     pa.scalar(sign, texts.TEXT) for sign in ('"', "'", ",", "\r\n")
@@ -101,22 +105,40 @@ def _csv_cells(cells: pa.Array, *, guard: bool) -> pa.Array:
     """Cells with an apostrophe or quotes where they need them; few are looked at one by one."""
     data, starts = texts.raw(cells)
     if guard:
-        filled = np.flatnonzero(np.diff(starts))
-        rows = filled[_SUSPECT[data[starts[filled]]]]
-        own = texts.take(cells, rows)
-        formula = pc.match_substring_regex(own, _FORMULA)
-        run = pc.and_not(formula, pc.match_substring_regex(own, _NUMBER))
-        run = run.to_numpy(zero_copy_only=False)
-        own = pc.binary_join_element_wise(
-            _APOSTROPHE, texts.take(own, np.flatnonzero(run)), _EMPTY
-        )
-        cells = texts.put(cells, rows[run], own)
+        rows = _run_by_spreadsheets(cells, data, starts)
+        own = pc.binary_join_element_wise(_APOSTROPHE, texts.take(cells, rows), _EMPTY)
+        cells = texts.put(cells, rows, own)
         data, starts = texts.raw(cells)
     span = data[starts[0] : starts[-1]]
     special = (span == ord('"')) | (span == ord(",")) | (span == ord("\r")) | (span == ord("\n"))
     rows = texts.rows_of(np.flatnonzero(special) + starts[0], starts)
     doubled = pc.replace_substring(texts.take(cells, rows), '"', '""')
     return texts.put(cells, rows, pc.binary_join_element_wise(_QUOTE, doubled, _QUOTE, _EMPTY))
+
+
+def _run_by_spreadsheets(cells: pa.Array, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Rows whose cell `escape` would give an apostrophe."""
+    rows: np.ndarray = np.flatnonzero(np.diff(starts))
+    heads = data[starts[rows]]
+    suspect = _SUSPECT[heads]
+    rows, heads = rows[suspect], heads[suspect]
+    span = data[starts[0] : starts[-1]]
+    digits = np.count_nonzero(span - np.uint8(ord("0")) < 10)
+    if (
+        digits + len(rows) == len(span)
+        and (np.diff(starts)[rows] > 1).all()
+        and _SIGN[heads].all()
+    ):
+        return rows[
+            :0
+        ]  # nothing but digits with a sign before some of them, as in a column of numbers
+    own = texts.take(cells, rows)
+    run = ~pc.match_substring_regex(own, _NUMBER).to_numpy(zero_copy_only=False)
+    # Behind blanks and apostrophes the cell may begin with anything.
+    hidden = np.flatnonzero(run & ~_SURE[heads])
+    formula = pc.match_substring_regex(texts.take(own, hidden), _FORMULA)
+    run[hidden] = formula.to_numpy(zero_copy_only=False)
+    return np.asarray(rows[run])
 
 
 @contextmanager
